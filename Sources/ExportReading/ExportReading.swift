@@ -22,7 +22,8 @@ public func readExport(
     var refusals: [(row: Int, reason: ExportRowRefusal)] = []
     for (index, row) in content.rows.enumerated() {
         do { entries.append(try row.entry()) } catch {
-            refusals.append((row: index + 1, reason: error))
+            let reason = row.state == .deleted ? .unreadableDeleted : error
+            refusals.append((row: index + 1, reason: reason))
         }
     }
     return Export(

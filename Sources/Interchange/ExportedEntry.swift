@@ -117,6 +117,8 @@ public enum ExportRowRefusal: UInt8, Error, CaseIterable, Hashable, Sendable {
     case encryptedByPhone
     /// A member is missing or has the wrong type.
     case malformed
+    /// The row cannot be read, and the app keeps it in its trash.
+    case unreadableDeleted
 }
 
 /// The content of an export.

@@ -44,6 +44,20 @@ struct ImportTerminalTests {
         #expect(terminal.screen.contains("Acme:ann"))
     }
 
+    @Test("the last correct password is tried first on the next file")
+    func samePassword() throws {
+        let vault = try VaultFixture()
+        for file in ["ente.txt", "next.txt"] {
+            try vault.folder.write(Array(Self.export.utf8), to: file)
+        }
+        let terminal = try vault.terminal(
+            "watchword import --include-deleted ente.txt next.txt --passphrase-file pass.txt")
+        try terminal.answer([(Self.prompt, "pw")])
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("next.txt: Ente Auth export: 1 already present"))
+        #expect(!terminal.screen.contains("Password for next.txt"))
+    }
+
     @Test("after three wrong passwords the file is refused, and the others are imported")
     func threeWrong() throws {
         let vault = try VaultFixture()

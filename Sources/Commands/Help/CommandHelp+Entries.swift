@@ -67,6 +67,8 @@ extension CommandHelp {
             "Entries in the other app's trash are skipped unless --include-deleted is given. The "
                 + "parts of a Google Authenticator export may be in any order; missing parts are "
                 + "listed.",
+            "Icons, notes, tags, favourite marks and archive marks are not stored; the summary "
+                + "counts them.",
             "With --on-duplicate replace, entries that require confirmation at each use are "
                 + "confirmed one by one before they are replaced.",
             "All changes are saved together at the end, so an interrupted import changes nothing. "

@@ -10,6 +10,8 @@ struct ExportFiles {
     private let session: Session
     /// The password from `--export-password-file`, once it has been read.
     private var givenPassword: SecretBytes?
+    /// The last password from a prompt that was right; people often use one for several exports.
+    private var acceptedPassword: SecretBytes?
 
     /// How often the command prompts for the password of one file.
     private static let mostAttempts = 3
@@ -28,18 +30,28 @@ struct ExportFiles {
         var outcome = try run { () throws(HelperFailure) in
             try reader.read(content) { symbol(SecretBytes(copying: $0)) }
         }
+        if let acceptedPassword, case .refused(.passwordNeeded(.some)) = outcome {
+            let result = try decrypt(file, reader, acceptedPassword)
+            // Prompt as usual if it is wrong.
+            guard case .refused(.wrongPassword) = result else { return result }
+        }
         for attempt in 0..<ExportFiles.mostAttempts {
             guard case .refused(let error) = outcome,
                 let password = try password(for: file, error, attempt)
             else { break }
-            let name = Finding.visibleName(of: file)
-            session.printer.progress("\(name): decrypting; this can take a minute")
-            outcome = try run { () throws(HelperFailure) in
-                try reader.read(password: password)
-            }
-            session.printer.endProgress()
+            outcome = try decrypt(file, reader, password)
+            if case .export = outcome { acceptedPassword = password }
         }
         return outcome
+    }
+
+    private func decrypt(
+        _ file: String, _ reader: ExportReader, _ password: SecretBytes
+    ) throws(CommandFailure) -> ExportOutcome {
+        let name = Finding.visibleName(of: file)
+        session.printer.progress("\(name): decrypting; this can take a minute")
+        defer { session.printer.endProgress() }
+        return try run { () throws(HelperFailure) in try reader.read(password: password) }
     }
 
     private func run<Result>(

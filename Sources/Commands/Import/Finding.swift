@@ -61,8 +61,6 @@ struct Finding {
         case keyRepeatedTooOften
         /// An entry with the same name has another key.
         case nameTaken(String)
-        /// An earlier item of this import has the same name and another key.
-        case nameTwice(String)
         /// During the import, the entry to replace was changed to require confirmation at each use.
         case requiresCheckPerUse(String)
         /// The name or the key is too long for the vault.

@@ -110,16 +110,18 @@ struct ImportPlan {
             if let twin = same.first {
                 return .present(name, as: try changes.entry(twin).name)
             }
-            if names[name] != nil { return .refused(.nameTaken(name.visible)) }
+            // Entries of one import may have the same name, as they have in the other app.
+            if let id = names[name], !addedHere.contains(id) {
+                return .refused(.nameTaken(name.visible))
+            }
         case .replace:
             // If several entries have the name, prefer the one with the same key.
             var named: RecordID?
             for id in same where named == nil {
                 if try changes.entry(id).name == name { named = id }
             }
-            if let id = named ?? names[name] ?? same.first {
-                // Never replace an item of this import with a later one.
-                guard !addedHere.contains(id) else { return .refused(.nameTwice(name.visible)) }
+            // Never replace an item of this import with a later one.
+            if let id = named ?? names[name] ?? same.first, !addedHere.contains(id) {
                 let entry = try changes.entry(id)
                 if entry.requiresCheckPerUse {
                     if let confirmed, !confirmed.contains(id) {

@@ -108,10 +108,7 @@ struct ImportReport {
         let export = exportedFiles[file.name]
         let kind = export.map { Messages.plainNoun(for: $0.format) + ": " } ?? ""
         var parts = ImportCounts(file.items.map(\.result)).parts
-        if let export, export.iconCount > 0 {
-            let icons = export.iconCount == 1 ? "icon" : "icons"
-            parts.append("\(export.iconCount) \(icons) left out")
-        }
+        if let omissions = export?.omissions { parts.append(omissions) }
         return "\(Finding.visibleName(of: file.name)): \(kind)" + parts.joined(separator: ", ")
     }
 

@@ -23,10 +23,16 @@ extension ImportScan {
     }
 
     private mutating func take(_ export: Export, of file: String) throws(CommandFailure) {
-        exportedFiles[file] = ExportedFile(format: export.format, iconCount: export.iconCount)
+        var exported = exportedFiles[file] ?? ExportedFile(format: export.format)
+        exported.count(export)
+        exportedFiles[file] = exported
         for entry in export.entries { try add(finding(for: entry, in: file)) }
         for (row, reason) in export.refusals {
-            try add(Finding(file, row: row, .refused(.exportRow(reason))))
+            let isSkipped = reason == .unreadableDeleted && !includesDeleted
+            try add(
+                Finding(
+                    file, row: row,
+                    isSkipped ? .skipped(.deleted) : .refused(.exportRow(reason))))
         }
         if !export.missingPictures.isEmpty {
             refuse(file, .missingPictures(export.missingPictures))
@@ -34,16 +40,16 @@ extension ImportScan {
     }
 
     private func finding(for entry: ExportedEntry, in file: String) -> Finding {
+        let isSkipped = entry.state == .deleted && !includesDeleted
         switch entry.content {
         case .oneTimePassword(let credential):
             let name = EntryName(issuer: credential.issuer, account: credential.account)
-            guard entry.state != .deleted || includesDeleted else {
-                return Finding(file, name: name, .skipped(.deleted))
-            }
+            if isSkipped { return Finding(file, name: name, .skipped(.deleted)) }
             let warnings = entry.warnings.map(ImportWarning.init)
             return Finding(file, name: name, .credential(credential, warnings: warnings))
         case .notComputed(let code):
             let name = EntryName(issuer: code.issuer, account: code.account)
+            if isSkipped { return Finding(file, name: name, .skipped(.deleted)) }
             return Finding(file, name: name, .refused(.notComputed(code.kind)))
         }
     }
@@ -52,5 +58,32 @@ extension ImportScan {
 /// What the summary says about a file of another app.
 struct ExportedFile {
     let format: ExportFormat
-    let iconCount: Int
+    private var icons = 0
+    private var notes = 0
+    private var tags = 0
+    private var favourites = 0
+    private var archived = 0
+
+    init(format: ExportFormat) { self.format = format }
+
+    /// Counts what the vault does not store.
+    mutating func count(_ export: Export) {
+        icons += export.iconCount
+        for entry in export.entries {
+            notes += entry.note.isEmpty ? 0 : 1
+            tags += entry.tags.count
+            favourites += entry.isFavourite ? 1 : 0
+            archived += entry.state == .archived ? 1 : 0
+        }
+    }
+
+    /// The numbers that are not zero, such as “2 notes, 1 tag left out”, or `nil`.
+    var omissions: String? {
+        let parts = [
+            (icons, "icon", "icons"), (notes, "note", "notes"), (tags, "tag", "tags"),
+            (favourites, "favourite mark", "favourite marks"),
+            (archived, "archive mark", "archive marks"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ") + " left out"
+    }
 }

@@ -74,11 +74,30 @@ struct ImportScan {
         } catch {
             return refuse(file, .file(error))
         }
-        let mayBeList = isText && content.count <= ImportScan.largestList
-        if mayBeList, !content.hasExportMarkers, try takeList(content, of: file) { return }
-        if try takeExport(content, of: file) { return }
-        if mayBeList, try takeList(content, of: file) { return }
+        if isText, content.count <= ImportScan.largestList {
+            if try takeText(content, of: file) { return }
+        } else if try takeExport(content, of: file) {
+            return
+        }
         refuse(file, .export(.unknownFormat))
+    }
+
+    /// Reads a text; returns false if it is neither an export nor a list.
+    private mutating func takeText(
+        _ text: SecretBytes, of file: String
+    ) throws(CommandFailure) -> Bool {
+        let lines = text.withBytes(URILines.init)
+        if lines.startWithURI, lines.arePlain, try takeList(text, of: file) { return true }
+        guard lines.haveMigrations else {
+            if try takeExport(text, of: file) { return true }
+            return try takeList(text, of: file)
+        }
+        // The other parts of the Google Authenticator export may be in other files.
+        guard try takeExport(text.withoutMigrations, of: file) else {
+            return try takeList(text, of: file)
+        }
+        try takeMigrations(text, of: file)
+        return true
     }
 
     mutating func refuse(_ file: String, line: Int? = nil, _ refusal: Finding.Refusal) {
@@ -86,6 +105,8 @@ struct ImportScan {
     }
 
     mutating func take(_ symbol: SecretBytes, of file: String) throws(CommandFailure) {
+        let kind = symbol.withBytes(URILines.init)
+        if kind.startWithURI, !kind.arePlain, try takeExport(symbol, of: file) { return }
         // Parse the text of a QR code as a line of text; it must be a single otpauth URI.
         let lines = OTPAuthLines(symbol).lines
         guard lines.count == 1 else { return refuse(file, .unrelatedSymbol) }
@@ -118,6 +139,19 @@ struct ImportScan {
             refuse(file, .unrecognisedLines(unrecognisedLines - ImportScan.maximumAlikeReports))
         }
         return true
+    }
+
+    /// Reads only the parts of Google Authenticator exports in a list.
+    private mutating func takeMigrations(
+        _ text: SecretBytes, of file: String
+    ) throws(CommandFailure) {
+        try OTPAuthLines.read(text) { line throws(CommandFailure) in
+            switch line.content {
+            case .migration, .refused(.migration):
+                try take(line.content, of: file, line: line.number)
+            case .key, .refused: break
+            }
+        }
     }
 
     /// Appends an item from inside a file.

@@ -99,6 +99,7 @@ extension Messages {
         case .tooLong: "a name, a note or the key is too long"
         case .encryptedByPhone: "the app encrypted this entry with a key that only the phone has"
         case .malformed: "a value is missing or has the wrong type"
+        case .unreadableDeleted: "deleted in the other app, and cannot be read"
         }
     }
 
@@ -131,6 +132,7 @@ extension Messages {
         case .badKeyURI: "bad-uri"
         case .encryptedByPhone: "encrypted-by-phone"
         case .malformed: "malformed"
+        case .unreadableDeleted: "deleted-unreadable"
         }
     }
 }

@@ -58,8 +58,6 @@ extension Messages {
         case .keyRepeatedTooOften: "the vault already has too many entries with this key"
         case .nameTaken(let name):
             "an entry named “\(name)” has another key or other parameters; use --on-duplicate replace or keep"
-        case .nameTwice(let name):
-            "another key named “\(name)” was imported first; use --on-duplicate keep to add both"
         case .requiresCheckPerUse(let name):
             "“\(name)” now requires confirmation at each use; run the import again"
         case .tooLong: "the name or the key is too long"
@@ -151,7 +149,7 @@ extension Messages {
         case .exportEntry: "bad-entry"
         case .missingParts, .incompleteExports, .missingPictures: "missing-parts"
         case .keyRepeatedTooOften: "same-key"
-        case .nameTaken, .nameTwice: "same-name"
+        case .nameTaken: "same-name"
         case .requiresCheckPerUse: "asks-at-use"
         case .tooLong: "too-long"
         }

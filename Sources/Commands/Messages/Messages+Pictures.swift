@@ -30,7 +30,8 @@ extension Messages {
         case .forbiddenCall: "the \(file) made the \(reader) attempt a forbidden system call"
         case .timedOut: "the \(file) took too long to read"
         case .tooMuchMemory: "the \(file) needs too much memory to read"
-        case .badAnswer, .noAnswer: "the \(reader) sent an invalid response"
+        case .badAnswer: "the \(reader) sent an invalid response"
+        case .noAnswer: "the \(reader) was ended before it answered; try again"
         }
     }
 

@@ -43,11 +43,11 @@ enum BitwardenFormat {
     private static func fill(
         _ row: inout ExportRow, _ fields: JSONFields, isVault: Bool
     ) throws(ExportRowRefusal) {
+        if fields["archivedDate"] != nil { row.state = .archived }
+        if fields["deletedDate"] != nil { row.state = .deleted }
         row.issuer = try fields.text("name")
         row.note = try fields.text("notes")
         row.isFavourite = try fields.flag("favorite")
-        if fields["archivedDate"] != nil { row.state = .archived }
-        if fields["deletedDate"] != nil { row.state = .deleted }
         guard let login = try fields.fields("login") else { throw .malformed }
         row.account = try login.text("username")
         guard let field = try login.secret("totp") else { throw .noSecret }

@@ -51,8 +51,8 @@ enum ProtonPassFormat {
         _ row: inout ExportRow, _ item: JSONFields, vault: String
     ) throws(ExportRowRefusal) {
         row.tags = [vault]
-        row.isFavourite = try item.flag("pinned")
         if item.number("state") == .value(2) { row.state = .deleted }
+        row.isFavourite = try item.flag("pinned")
         guard let data = try item.fields("data") else { throw .malformed }
         if let metadata = try data.fields("metadata") {
             row.issuer = try metadata.text("name")

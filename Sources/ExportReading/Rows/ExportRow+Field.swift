@@ -51,7 +51,10 @@ extension ExportRow {
 
     private func entry(ofKeyURI text: SecretBytes) throws(ExportRowRefusal) -> ExportedEntry {
         let dialect = text.withBytes { KeyURIDialect($0) }
-        let uri = try Self.keyURI(dialect.uri)
+        let uri: KeyURI
+        do { uri = try Self.keyURI(dialect.uri) } catch {
+            throw dialect.state == .deleted ? .unreadableDeleted : error
+        }
         var row = self
         row.tags += dialect.tags
         if row.note.isEmpty { row.note = dialect.note }
