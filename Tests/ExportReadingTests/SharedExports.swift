@@ -142,8 +142,8 @@ enum ExpectedRow {
             entry.factor = 30
         case "motp", "yandex":
             if entry.type == "motp", folder == "stratum" {
-                // The secret is the text itself, which must be hexadecimal.
-                entry.secret = secret.decodedHex() == nil ? "" : secret.text
+                // The secret is the text itself.
+                entry.secret = secret.text
             }
             if entry.type == "motp", folder == "andotp" {
                 entry.secret = try SecretBytes(hex: entry.secret).text
