@@ -260,7 +260,7 @@ let package = Package(
             "watchword-courier", "watchword-presence", "watchword-reader", "watchword-server"),
         tests(
             "CommandsTests", "Arguments", "Commands", "JSONText", "OneTimePassword", "Cryptography",
-            "POSIX", "SecretVault",
+            "POSIX", "PictureReader", "SecretVault",
             "StackedPresence", "watchword", "watchword-courier", "watchword-presence",
             "watchword-reader"),
         program(

@@ -1,4 +1,5 @@
 import POSIX
+import PictureReader
 import SecretVault
 import Testing
 
@@ -25,6 +26,14 @@ struct MessagesTests {
         ])
     func ranges(_ numbers: [Int], _ words: String) {
         #expect(Messages.list(numbers) == words)
+    }
+
+    @Test("a reader that was ended is not said to have sent a response")
+    func endedReader() {
+        let words = Messages.sentence(for: Finding.Refusal.reader(.noAnswer))
+        #expect(words == "the export reader was ended before it answered; try again")
+        let bad = Messages.sentence(for: Finding.Refusal.reader(.badAnswer))
+        #expect(bad == "the export reader sent an invalid response")
     }
 
     @Test("a report about an open vault does not suggest how to unlock it")
