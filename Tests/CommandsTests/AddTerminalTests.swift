@@ -64,7 +64,7 @@ struct AddTerminalTests {
         #expect(refusal.contains("NAME, --account TEXT"))
     }
 
-    @Test("a hexadecimal key is asked for as such")
+    @Test("the prompt for a hexadecimal key says that it is hexadecimal")
     func hexadecimal() throws {
         let (_, screen, status) = try add(
             "Shop:me --encoding hex",

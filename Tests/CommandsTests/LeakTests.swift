@@ -169,7 +169,7 @@ struct LeakTests {
     }
 
     @Test(
-        "a crash prints nothing from memory", arguments: [SIGSEGV, SIGILL, SIGABRT])
+        "a crash does not print the contents of memory", arguments: [SIGSEGV, SIGILL, SIGABRT])
     func crash(_ signal: Int32) throws {
         let folder = try TemporaryFolder()
         try folder.write([], to: "v")

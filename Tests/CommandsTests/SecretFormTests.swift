@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SecretFormTests {
     @Test(
-        "keys as issuers print them are recognised",
+        "keys are recognised in the forms that issuers print",
         arguments: [
             "GEZDGNBVGY3TQOJQ", "gezdgnbvgy3tqojq", "GEZD GNBV GY3T QOJQ", "gezd-gnbv-gy3t-qojq",
             "GEZDG NBVGY 3TQOJ Q", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ",

@@ -23,7 +23,7 @@ import Testing
         ("filter the socket", .forbiddenCall), ("map executable memory", .forbiddenCall),
     ]
 
-    @Test("a helper is killed for a forbidden system call, which is reported", arguments: endings)
+    @Test("a helper killed for a forbidden system call is reported", arguments: endings)
     func forbidden(order: String, ending: ChildProcess.Ending) throws {
         let server = try LoginServer()
         #expect(throws: HTTPHelperFailure.helper(.died(ending))) { try make(order, over: server) }

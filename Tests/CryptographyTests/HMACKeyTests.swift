@@ -4,7 +4,7 @@ import Testing
 
 /// Compares the prepared key with OpenSSL's own HMAC, which the published vectors check.
 struct HMACKeyTests {
-    @Test("a prepared key matches HMAC for lengths around every block boundary")
+    @Test("HMAC with a prepared key equals one-shot HMAC for lengths around block boundaries")
     func isTheSame() throws {
         for keyCount in [0, 1, 31, 32, 63, 64, 65, 128, 200] {
             let secret = SecretBytes(copying: Self.bytes(keyCount, from: 3).span)

@@ -66,7 +66,7 @@ struct RandomnessTests {
         }
     }
 
-    @Test("H-18 V-11 N-17 N-30 the sources generate random values only through one wrapper")
+    @Test("H-18 V-11 N-17 N-30 the source code gets random values only through one wrapper")
     func oneWrapper() throws {
         let sources = PackageFolder.root.appending(path: "Sources")
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)

@@ -52,7 +52,7 @@ struct ExportCryptographyTests {
         #expect(key.hex == vector.output)
     }
 
-    @Test("Argon2 with an empty password, which libgcrypt refuses, is a wrong password")
+    @Test("an empty Argon2 password, which libgcrypt refuses, is reported as wrong")
     func emptyPassword() throws {
         let salt = [UInt8](repeating: 1, count: 8)
         let cost = Argon2Cost(kibibytes: 8, passes: 1, lanes: 1)

@@ -63,7 +63,7 @@ struct JavaHashMapTests {
         }
     }
 
-    @Test("a key that is not a string, a second key, and anything after the map are refused")
+    @Test("a key that is not a string, a duplicate key, and anything after the map are refused")
     func refused() {
         let maps = [
             Self.header(1) + [0x70] + Self.string("a") + [0x78],

@@ -122,7 +122,7 @@ struct PSKCFormatTests {
         #expect(throws: ExportError.wrongPassword(.pskc)) { try Self.read(changed, "qwerty") }
     }
 
-    @Test("plain values, other prefixes, other kinds of keys")
+    @Test("plain values and other prefixes are read; other kinds of keys are refused")
     func plain() throws {
         let text = """
             <p:KeyContainer Version="1.0" xmlns:p="urn:ietf:params:xml:ns:keyprov:pskc">

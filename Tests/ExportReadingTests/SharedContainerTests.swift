@@ -43,7 +43,7 @@ struct SharedContainerTests {
         #expect(entries.sorted(by: Self.precedes) == expected.sorted(by: Self.precedes))
     }
 
-    @Test("an encrypted export asks for its password", arguments: try exports())
+    @Test("an encrypted export needs its password", arguments: try exports())
     func missingPassword(export: SharedExport) throws {
         let (password, _) = try export.answer
         guard password != nil else { return }

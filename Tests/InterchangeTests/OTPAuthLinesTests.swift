@@ -85,7 +85,7 @@ struct OTPAuthLinesTests {
     }
 
     @Test(
-        "Google's exports are read as an independent program reads them",
+        "Google's exports are read the same way as by an independent program",
         .enabled(if: PackageFolder.shared != nil, "the shared exports are not there"),
         arguments: ["extract__example_export_only_totp.txt", "stratum__googleauthenticator.txt"])
     func sharedMigrations(file: String) throws {

@@ -62,7 +62,7 @@ struct JSONReadingTests {
     }
 
     @Test(
-        "where all numbers are accepted, one without a value is still a number",
+        "if all numbers are accepted, a fraction or out-of-range number is read without its value",
         arguments: ["1.5", "1e-2", "9223372036854775808", "-1e16", "9007199254740993.0"])
     func otherNumbers(_ text: String) throws {
         let value = try readJSON(Array("[\(text),7]".utf8).span, numbers: .any)
@@ -77,7 +77,7 @@ struct JSONReadingTests {
         #expect(throws: JSONReadingError.notWhole) { try read("[\(text),7]") }
     }
 
-    @Test("where all numbers are accepted, the other rules remain")
+    @Test("if all numbers are accepted, the other rules still apply")
     func otherNumbersAreStrict() {
         for (text, error) in [
             (#"{"a":1.5,"a":1}"#, JSONReadingError.duplicateName(at: 12)),
@@ -89,7 +89,7 @@ struct JSONReadingTests {
     }
 
     @Test(
-        "an error reports the position",
+        "malformed text is refused with the right kind of error",
         arguments: [
             ("", JSONReadingError.incomplete), ("{", .incomplete), (#"{"a"#, .incomplete),
             (#"{"a":1"#, .incomplete), ("nul", .syntax(at: 3)), ("7", .syntax(at: 1)),

@@ -34,7 +34,7 @@ struct LoginModelTests {
             "two nodes")
     }
 
-    @Test("R-07 N-37 the invariants hold when two holders send one secret to two nodes")
+    @Test("R-07 N-37 the invariants hold when two holders send the same secret to two nodes")
     func bothSent() async throws {
         try await explore(
             LoginModel.Setting(isInterleaved: true, haveBothSent: true), depth: 10,
@@ -54,7 +54,7 @@ struct LoginModelTests {
     }
 
     @Test(
-        "R-06 a database that lost several logins denies logins, but ends no credential",
+        "R-06 if the database loses several logins, logins are denied; no credential is revoked",
         arguments: [1, 2, 3])
     func putFarBack(logins: Int) async throws {
         try await explore(

@@ -104,7 +104,7 @@ struct FileReplacementTests {
     }
 
     @Test(
-        "another program's file with the name of a leftover is an error and is not changed",
+        "another program's file with the name of a leftover causes an error and is not changed",
         arguments: ["file.new", "file.previous.new"])
     func bystanders(name: String) throws {
         let folder = try TemporaryFolder()

@@ -84,7 +84,7 @@ internal import Testing
         #expect(try read(fault) == .lost(refusal))
     }
 
-    @Test("a reader that never answers is killed when the timeout passes")
+    @Test("a reader that never answers is killed when the timeout expires")
     func loop() throws {
         #expect(try read("loop", timeout: .milliseconds(300)) == .lost(.timedOut))
     }
@@ -102,7 +102,7 @@ internal import Testing
     }
 
     @Test(
-        "an answer about an export that breaks the protocol is rejected",
+        "an answer that describes an export but breaks the protocol is rejected",
         arguments: [
             "unknown format", "more entries than sent", "fewer entries than sent",
             "4 billion entries", "20,001 entries", "unknown content", "empty key",

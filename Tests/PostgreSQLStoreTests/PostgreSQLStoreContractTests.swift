@@ -25,7 +25,7 @@ struct PostgreSQLStoreContractTests {
     }
 
     @Test(
-        "store contract, with several writers in each store", arguments: StoreContract.rules)
+        "stores with several writers each obey the store contract", arguments: StoreContract.rules)
     func several(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
         let connections = PostgreSQLVerificationStore.Connections(reading: 3, writing: 3)

@@ -94,7 +94,7 @@ struct PAMStackTests {
     }
 
     @Test(
-        "a module that hangs is killed when the timeout expires, with the programs that it started")
+        "a module that hangs is killed at the timeout, along with the programs that it started")
     func hangs() throws {
         let stack = try Stack(strange: "hangs")
         #expect(try stack.askBlindly(timeout: .milliseconds(500)) == outcome("timedOut"))

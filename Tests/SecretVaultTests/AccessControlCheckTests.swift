@@ -344,7 +344,7 @@ struct AccessControlCheckTests {
         }
     }
 
-    @Test("failed checks of concurrent programs are counted one by one")
+    @Test("failed checks by concurrent programs are counted individually")
     func races() throws {
         let (vault, ids) = try made()
         let said = try atOnce(7, "ask", vault, "no", "2").text.split(separator: "\n")

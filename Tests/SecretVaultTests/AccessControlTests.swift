@@ -27,7 +27,7 @@ struct AccessControlTests {
         #expect(try open.counter(of: ids[1]) == nil)
     }
 
-    @Test("an entry's access control changes; its secret, name, position and time stay the same")
+    @Test("changing an entry's access control keeps its secret, name, position and time")
     func changed() throws {
         let made = try TestVault()
         let ids = try made.fill()

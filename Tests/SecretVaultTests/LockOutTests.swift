@@ -293,7 +293,7 @@ struct LockOutTests {
         #expect(throws: Never.self) { try unlock(vault, right, at: clock) }
     }
 
-    @Test("a damaged attempts file is ignored; another vault's and a newer version are reported")
+    @Test("a damaged attempts file is ignored; one of another vault or a newer version is reported")
     func otherFiles() throws {
         let vault = try TestVault()
         let name = try vault.counted("attempts")

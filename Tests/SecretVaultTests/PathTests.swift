@@ -29,7 +29,7 @@ struct PathTests {
         #expect(throws: VaultError.folder) { try Self.unlock(folder.path + ending) }
     }
 
-    @Test("a symbolic link is not followed, whether to a vault or to nothing")
+    @Test("a symbolic link to a vault is not followed, and neither is a dangling one")
     func link() throws {
         let vault = try TestVault()
         for target in [vault.path, vault.folder.file("nothing")] {

@@ -150,7 +150,7 @@ struct SlotTests {
         }
     }
 
-    @Test("a slot of a later version is kept, listed by its name, and not counted as portable")
+    @Test("a slot of a later version is kept, listed by its method, and not counted as portable")
     func laterSlot() throws {
         let vault = try TestVault()
         let sample = try VaultDocument(parsing: vault.bytes())
@@ -269,7 +269,7 @@ struct RecoveryKeyTests {
         }
     }
 
-    @Test("a recovery key of the wrong length or with an invalid character has a specific error")
+    @Test("a recovery key of the wrong length or with an invalid character causes a specific error")
     func others() throws {
         let vault = try TestVault(recoveryKey: true)
         let text = String(decoding: try #require(vault.recoveryKey).text().copied, as: UTF8.self)

@@ -203,7 +203,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("any record removed without a tombstone is distinguished from damage")
+    @Test("the removal of any record without a tombstone is distinguished from other damage")
     func removedRecord() throws {
         let sample = try Sample()
         let records = sample.lines.filter { $0.hasPrefix("record ") }
@@ -238,7 +238,7 @@ struct TamperingTests {
         #expect(throws: VaultError.damaged(.manifest)) { try sample.verify(forged) }
     }
 
-    @Test("a box opens only with its own unencrypted part, even if the manifest lists its digest")
+    @Test("a box opens only with its own unencrypted part, whatever the manifest lists")
     func associatedData() throws {
         // Anyone who has the vault key can write any manifest; this check finds our own bugs.
         let sample = try Sample()

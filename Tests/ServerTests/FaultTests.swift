@@ -93,7 +93,7 @@ struct FaultTests {
         try await third.stop()
     }
 
-    @Test("V-31 a locked database causes 503 and never an acceptance")
+    @Test("V-31 while the database is locked, requests get 503 and are never accepted")
     func locked() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
@@ -129,7 +129,7 @@ struct FaultTests {
     }
 
     @Test(
-        "V-31 a read-only disk causes 503 and never an acceptance, until it is writable again",
+        "V-31 while the disk is read-only, requests get 503 and are never accepted",
         .enabled(if: canTrace, "strace is missing or not permitted to trace"))
     func readOnly() async throws {
         let state = try ServerProcess.State()

@@ -181,7 +181,7 @@ struct HousekeepingTests {
     }
 
     @Test(
-        "--keep-events rejects anything but all and whole numbers from 1 to 36500",
+        "--keep-events rejects anything but “all” or a whole number from 1 to 36500",
         arguments: ["0", "36501", "-1", "+1", "1.5", "", "ALL", "99999999999999999999"])
     func refused(text: String) throws {
         #expect {

@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "R-06 after a lost, cut, doubled or delayed message, or a kill, the next sign-in succeeds",
+        "R-06 sign-in succeeds after a lost, truncated, duplicate or late message, or after a kill",
         arguments: ["https", "http"])
     func faults(scheme: String) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)

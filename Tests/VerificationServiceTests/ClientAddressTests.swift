@@ -28,7 +28,7 @@ struct ClientAddressTests {
     }
 
     @Test(
-        "V-21 the element that a trusted proxy added counts; earlier ones, possibly forged, do not")
+        "V-21 the element added by a trusted proxy is used; earlier ones, possibly forged, are not")
     func chain() throws {
         let trusted = ["10.0.0.0/8", "::1"]
         #expect(

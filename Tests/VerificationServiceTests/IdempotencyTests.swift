@@ -243,7 +243,7 @@ struct IdempotencyTests {
         #expect(read.status == 200)
     }
 
-    @Test("a stored response of unknown format is not returned")
+    @Test("a stored response in an unknown format is not returned")
     func foreignAnswer() {
         for bytes: [UInt8] in [[], [1], [1, 0], [2, 0, 200], [1, 0, 199], [1, 1, 0x2C]] {
             #expect(Answer(kept: SecretBytes(copying: bytes.span)) == nil)

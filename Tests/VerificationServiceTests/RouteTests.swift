@@ -170,7 +170,7 @@ struct RouteTests {
         }
     }
 
-    @Test("P-01 every response with status 400 or above is a problem with type, title and status")
+    @Test("P-01 each response with status 400 or above has a problem body: type, title and status")
     func problems() async throws {
         let fixture = try await ServiceFixture()
         for (method, target, body, key) in [

@@ -70,7 +70,7 @@ struct TextFormTests {
         ]
     }()
 
-    @Test("the service and its OpenAPI patterns accept the same texts", arguments: samples)
+    @Test("the service and its OpenAPI patterns accept the same strings", arguments: samples)
     func agreement(_ form: TextForm, _ good: [String], _ bad: [String]) throws {
         for text in good {
             #expect(form.accepts(SecretBytes(text: text)), "\(form): \(text)")

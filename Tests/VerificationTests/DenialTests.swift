@@ -87,7 +87,7 @@ struct DenialTests {
         #expect(try await fixture.login(device, nonce: 1).acceptance != nil)
     }
 
-    @Test("O-08 the first denial is written at once, later ones in the same minute as one event")
+    @Test("O-08 the first denial is written at once, later ones as one event per minute and reason")
     func minute() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
         let device = try await fixture.enrolledDevice()

@@ -94,7 +94,7 @@ struct EventChainTests {
         #expect(try !findings([events[0], foreign, events[2]], record).isEmpty)
     }
 
-    @Test("V-30 a change to the time column is found, because pruning relies on it")
+    @Test("V-30 a change to the time column, on which pruning relies, is found")
     func editedTime() throws {
         let (events, record) = try EventChainTests.chain(1)
         let edited = ChainedEvent(

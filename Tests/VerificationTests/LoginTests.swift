@@ -86,7 +86,7 @@ struct LoginTests {
         #expect(try await fixture.login(device, nonce: 98).wipe == .reuseDetected)
     }
 
-    @Test("a policy can count unissued secrets; the third in a row then revokes the credential")
+    @Test("if the policy counts secrets never issued, the third in a row revokes the credential")
     func foreign() async throws {
         let fixture = try VerifierFixture(policy: Policy(countsForeignSecrets: true))
         let device = try await fixture.enrolledDevice()

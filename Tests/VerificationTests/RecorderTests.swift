@@ -251,7 +251,7 @@ struct RecorderTests {
     }
 
     @Test(
-        "O-06 a recorded key put back after confirmation or revocation is not returned",
+        "O-06 a recorded response restored after confirmation or revocation is not returned",
         arguments: [Ending.use, .revocation])
     func rolledBack(_ ending: Ending) async throws {
         let fixture = try VerifierFixture()
