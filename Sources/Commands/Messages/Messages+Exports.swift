@@ -39,8 +39,8 @@ extension Messages {
             "\(noun(for: format)) of a newer version than Watchword knows; update Watchword"
         case .unreadable(let format, let obstacle): sentence(for: obstacle, in: format)
         case .overLimit(let format, let limit, let found, let allowed):
-            "\(format.map { noun(for: $0) + ", but " } ?? "")\(name(of: limit)) \(found) is over the "
-                + "limit of \(allowed)"
+            (format.map(noun) ?? "a file") + ", but " + excess(limit, found: found)
+                + "; the limit is \(allowed)"
         case .noEntries(let format): "\(noun(for: format)) without one-time passwords"
         case .outOfMemory: "there is not enough memory to read the file"
         }
@@ -63,18 +63,18 @@ extension Messages {
         }
     }
 
-    private static func name(of limit: ExportLimit) -> String {
+    private static func excess(_ limit: ExportLimit, found: UInt64) -> String {
         switch limit {
-        case .fileSize: "its size in bytes,"
-        case .documentSize: "the size of its content in bytes,"
-        case .compressionRatio: "its compression ratio,"
-        case .archiveMembers: "its number of archive members,"
-        case .rows: "its number of entries,"
-        case .depth: "its nesting depth,"
-        case .iterations: "its number of key derivation rounds,"
-        case .memory: "the memory for its key derivation,"
-        case .blockSize: "the block size of its key derivation,"
-        case .parallelism: "the parallelism of its key derivation,"
+        case .fileSize: "it has \(found) bytes"
+        case .documentSize: "its content has \(found) bytes"
+        case .compressionRatio: "it would expand to \(found) bytes, too many for its size"
+        case .archiveMembers: "it has \(found) archive members"
+        case .rows: "it has \(found) entries or values"
+        case .depth: "it is nested \(found) levels deep"
+        case .iterations: "its password needs \(found) rounds of key derivation"
+        case .memory: "its password needs \(found) bytes of memory"
+        case .blockSize: "its key derivation has a block size of \(found)"
+        case .parallelism: "its key derivation has a parallelism of \(found)"
         }
     }
 
