@@ -39,7 +39,7 @@ extension Messages {
             "\(noun(for: format)) of a newer version than Watchword knows; update Watchword"
         case .unreadable(let format, let obstacle): sentence(for: obstacle, in: format)
         case .overLimit(let format, let limit, let found, let allowed):
-            (format.map(noun) ?? "a file") + ", but " + excess(limit, found: found)
+            (format.map { noun(for: $0) + ", but " } ?? "") + excess(limit, found: found)
                 + "; the limit is \(allowed)"
         case .noEntries(let format): "\(noun(for: format)) without one-time passwords"
         case .outOfMemory: "there is not enough memory to read the file"
