@@ -66,7 +66,7 @@ struct CompletionTests {
         #expect(try answer(Commands.Verb.self, "bash", words) == expected)
     }
 
-    @Test("zsh and fish get whole words, and filter them themselves")
+    @Test("completions for zsh and fish are whole words, which the shell itself filters")
     func wholeWords() throws {
         let words = ["totp", "--algorithm=sha2"]
         let all = ["--algorithm=SHA1", "--algorithm=SHA256", "--algorithm=SHA512"]
@@ -75,7 +75,7 @@ struct CompletionTests {
     }
 
     @Test(
-        "a request that no completion script makes is refused",
+        "an invalid completion request is refused",
         arguments: [
             [], ["bash"], ["bash", "1"], ["bash", "1", "x"], ["bash", "0", "x", "y"],
             ["bash", "-1", "x", "y"], ["bash", "2", "x", "y"], ["bash", "one", "x", "y"],

@@ -95,7 +95,7 @@ struct AccessControlTerminalTests {
         #expect(try !fixture.countsFailures())
     }
 
-    @Test("watch asks for confirmation of each named per-use entry, then shows them all")
+    @Test("watch asks for confirmation of each requested per-use entry, then shows them all")
     func watch() throws {
         let fixture = try asking()
         let terminal = try fixture.terminal("exec watchword watch a b")
@@ -125,7 +125,7 @@ struct AccessControlTerminalTests {
         #expect(try fixture.run("watchword list --passphrase-file pass.txt").errors == [])
     }
 
-    @Test("a kill at a prompt does not count as an attempt; a kill after the answer does")
+    @Test("a kill at a prompt does not count as an attempt; a wrong answer counts immediately")
     func killed() throws {
         let fixture = try asking()
         for (verb, questions) in [("list", 0), ("export --yes", 1)] {
@@ -155,7 +155,7 @@ struct AccessControlTerminalTests {
     }
 
     @Test(
-        "a wipe is reported at once by name, and at the next unlock with its time and reason")
+        "a wiped entry is named at once, and at the next unlock with the time and the reason")
     func wiped() throws {
         let fixture = try asking("wipe:2")
         for words in [

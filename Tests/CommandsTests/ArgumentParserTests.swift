@@ -95,14 +95,14 @@ struct ArgumentParserTests {
                 == .twoReadersOfStandardInput)
     }
 
-    @Test("the value of an unknown option is not repeated, because it may be a secret")
+    @Test("an error does not repeat the value of an unknown option, which may be a secret")
     func noSecretInErrors() {
         #expect(
             error("totp", "--secret=GEZDGNBV")
                 == .unknownOption("--secret", nearest: "secret-file"))
     }
 
-    @Test("help is shown despite other errors")
+    @Test("help is shown even if the command line has errors")
     func help() throws {
         for line in [["code", "--help", "--nonsense"], ["help", "code"], ["-h", "code"]] {
             guard case .help(let verb) = try ArgumentParser<Verb>.parse(line), verb?.name == "code"
@@ -128,7 +128,7 @@ struct ArgumentParserTests {
         }
     }
 
-    @Test("the values of a choice are accepted in upper or lower case")
+    @Test("the choices of an option are accepted in upper or lower case")
     func choices() throws {
         #expect(try parsed("totp", "--algorithm", "sha256").choice(.algorithm) == "SHA256")
         let spoiled = try parsed("totp", "--algorithm", "md5")

@@ -25,7 +25,7 @@ struct EditRaceTests {
             + fixture.run("watchword export --passphrase-file pass.txt").text
     }
 
-    @Test("changes by another program are kept")
+    @Test("changes that another program makes during an edit are kept")
     func interleaved() throws {
         let fixture = try VaultFixture()
         let quick = "watchword edit -q Site:me --digits 8 --issuer Other --on-failure wipe:9"

@@ -7,7 +7,7 @@ import Testing
 struct ForgottenPassphraseTests {
     private static let new = "remembered-this-time"
 
-    @Test("the recovery key sets a new passphrase, and nothing is lost")
+    @Test("the recovery key lets the user set a new passphrase, and nothing is lost")
     func rehearsal() throws {
         let fixture = try VaultFixture(
             [

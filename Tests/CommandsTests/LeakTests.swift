@@ -123,7 +123,7 @@ struct LeakTests {
         #expect(count >= 2)
     }
 
-    @Test("the search finds a secret in each of its forms")
+    @Test("the search for leaked secrets finds each form of a secret")
     func searching() {
         let secret = SecretForms("key", bytes: Self.key)
         for form in secret.all { #expect(secret.isIn([1, 2] + form + [3])) }

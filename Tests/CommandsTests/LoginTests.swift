@@ -109,7 +109,7 @@ extension ForeignProgram.Outcome {
         #expect(try harness.present().status == 0)
     }
 
-    @Test("a wipe with a valid reason is obeyed: status 5, a tombstone, and a message")
+    @Test("a wipe order with a valid reason is obeyed: status 5, a tombstone, and a message")
     func wiped() throws {
         let harness = try Harness(["none", "wipe=account-closed"])
         try harness.enrol()
@@ -212,7 +212,7 @@ extension ForeignProgram.Outcome {
         }
     }
 
-    @Test("invalid arguments are refused before anything happens")
+    @Test("invalid arguments are refused before any request is sent")
     func arguments() throws {
         let harness = try Harness()
         let base = "watchword login enrol a --ticket-file ticket.txt"
@@ -234,7 +234,7 @@ extension ForeignProgram.Outcome {
         #expect(try harness.server.requests().isEmpty)
     }
 
-    @Test("the name of an entry of another type is refused before the ticket is used")
+    @Test("enrolment under the name of an entry of another type fails before the ticket is used")
     func takenName() throws {
         let harness = try Harness()
         try harness.folder.write(Array("GEZDGNBVGY3TQOJQ\n".utf8), to: "key.txt")

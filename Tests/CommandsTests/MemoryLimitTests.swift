@@ -27,7 +27,7 @@ struct MemoryLimitTests {
     }
 
     @Test(
-        "O-15 a slot that needs more memory than a limit allows is not tried, and nothing is counted",
+        "O-15 a slot that needs more memory than allowed is not tried, and no attempt is counted",
         arguments: ["-v 250000", "-d 250000"])
     func unlocking(_ limit: String) throws {
         let fixture = try VaultFixture([])

@@ -19,7 +19,7 @@ struct MessagesTests {
     }
 
     @Test(
-        "consecutive numbers are written as a range",
+        "three or more consecutive numbers are written as a range",
         arguments: [
             ([], ""), ([2], "2"), ([2, 3], "2, 3"), ([2, 3, 4], "2–4"), ([1, 3, 5], "1, 3, 5"),
             ([1, 2, 5, 6, 7, 9, 10], "1, 2, 5–7, 9, 10"), (Array(2...1000), "2–1000"),

@@ -32,7 +32,7 @@ struct OutputTests {
                 == #""\"\\\n\t\u0000\u001b[31m\u007f\u009b\u202e\udb40\udc01é😀""#)
     }
 
-    @Test("bytes that are not UTF-8 are printed as Base64 in another member")
+    @Test("bytes that are not UTF-8 are printed as Base64, in a member called base64")
     func strayBytes() {
         let latin = SecretBytes(copying: [0x4D, 0xFC].span)
         let (name, value) = JSONValue.text(named: "text", latin)

@@ -68,7 +68,7 @@ struct PAMPresenceTests {
     }
 
     @Test(
-        "O-16 no option or variable opens an entry that requires PAM without the check",
+        "O-16 no option or variable bypasses the check of an entry that requires PAM",
         arguments: [
             "code A --at 59", "show A --uri",
             "verify 287082 A --at 59", "watch A", "export", "edit A --presence per-unlock",
@@ -106,7 +106,7 @@ struct PAMPresenceTests {
         #expect(try fixture.run(plain).text == "287082\n")
     }
 
-    @Test("an entry that requires PAM opens after the check; a missing configuration is reported")
+    @Test("an entry that requires PAM opens after a PAM check; a missing service file is reported")
     func demandsAndGets() throws {
         let fixture = try fixture(Self.permit, presence: "PER-USE:PAM")
         let plain = "./watchword code A --at 59 --passphrase-file pass.txt"
@@ -120,7 +120,7 @@ struct PAMPresenceTests {
     }
 
     @Test(
-        "O-16 import asks for confirmation of each per-use entry once, before it replaces the key")
+        "O-16 an import replaces the keys of per-use entries only after confirmation")
     func replacing() throws {
         let fixture = try fixture(Self.permit, presence: "per-use:pam")
         let lines = [("A", "M"), ("B", "N")].map { name, letter in

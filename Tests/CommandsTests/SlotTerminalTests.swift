@@ -63,7 +63,7 @@ struct SlotTerminalTests {
         #expect(try fixture.run("watchword list --passphrase-file new.txt").text.contains("A:a"))
     }
 
-    @Test("a recovery key that cannot be printed is not saved, nor is a new vault")
+    @Test("if a recovery key cannot be printed, neither it nor a new vault is saved")
     func fullDevice() throws {
         let fixture = try VaultFixture()
         let before = try fixture.vault()

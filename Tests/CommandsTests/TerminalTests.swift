@@ -31,7 +31,7 @@ struct TerminalTests {
         #expect(try terminal.settings().echoes)
     }
 
-    @Test("Ctrl-C at the prompt ends the program and restores echo")
+    @Test("Ctrl-C at the passphrase prompt ends the program and restores echo")
     func controlC() throws {
         let terminal = try PseudoTerminal("watchword list", in: folderWithVault())
         try terminal.waitFor("Passphrase: ")
@@ -43,7 +43,7 @@ struct TerminalTests {
     }
 
     @Test(
-        "a signal at the prompt restores echo",
+        "echo is restored if a signal ends the program at the passphrase prompt",
         arguments: ["TERM", "HUP", "QUIT"])
     func killed(_ signal: String) throws {
         let terminal = try PseudoTerminal(
@@ -59,7 +59,7 @@ struct TerminalTests {
         #expect(try terminal.settings().echoes)
     }
 
-    @Test("the passphrase prompt is on the terminal if standard input is redirected")
+    @Test("the passphrase prompt appears on the terminal even if standard input is redirected")
     func inputIsData() throws {
         let folder = try folderWithVault()
         let terminal = try PseudoTerminal(
@@ -71,7 +71,7 @@ struct TerminalTests {
         #expect(said.contains("Added Other:me."))
     }
 
-    @Test("Ctrl-D at the prompt exits with status 4")
+    @Test("Ctrl-D at the passphrase prompt ends the program with status 4")
     func controlD() throws {
         let terminal = try PseudoTerminal("watchword list", in: folderWithVault())
         try terminal.waitFor("Passphrase: ")
@@ -80,7 +80,7 @@ struct TerminalTests {
         #expect(terminal.screen.contains("no answer"))
     }
 
-    @Test("init asks twice, shows the recovery key once, and verifies the copy")
+    @Test("init asks for the passphrase twice, shows the recovery key once, and verifies the copy")
     func initialize() throws {
         let folder = try TemporaryFolder()
         let terminal = try PseudoTerminal("watchword init --scrypt-log-n 10", in: folder)
@@ -103,7 +103,7 @@ struct TerminalTests {
     }
 
     @Test(
-        "a recovery key is saved even if its copy is not verified",
+        "a recovery key is saved even if the user skips the verification",
         arguments: ["\u{4}", "\n"])
     func unchecked(_ answer: String) throws {
         let terminal = try PseudoTerminal(
@@ -187,7 +187,7 @@ struct TerminalTests {
         #expect(terminal.screen.firstMatch(of: /\x1B\[\d*m/) == nil)
     }
 
-    @Test("watch can display a period of any 64-bit length")
+    @Test("watch can show an entry with the longest period, 2^63 - 1 seconds")
     func endlessPeriod() throws {
         let folder = try folderWithVault()
         let uri = "otpauth://totp/X:b?secret=\(Self.key)&period=9223372036854775807"

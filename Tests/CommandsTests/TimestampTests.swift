@@ -26,7 +26,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "other text is refused",
+        "text that is neither an RFC 3339 timestamp nor Unix seconds is refused",
         arguments: [
             "", "now", "+5", "1.5", "2026-11-21", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z",
             "2026-00-10T00:00:00Z", "2026-11-21T24:00:00Z", "2026-11-21T01:60:00Z",
@@ -38,7 +38,7 @@ struct TimestampTests {
         #expect(Timestamp(parsing: text) == nil)
     }
 
-    @Test("formatted times parse to the same time, over four thousand years")
+    @Test("formatted times across 3,800 years parse to the same time")
     func roundTrip() {
         for seconds in stride(from: Int64(-60_000_000_000), to: 60_000_000_000, by: 86_399_917) {
             #expect(Timestamp(parsing: Timestamp(unixTime: seconds).text)?.unixTime == seconds)
@@ -66,7 +66,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "a time zone that counts leap seconds does not change the code for a time",
+        "a time zone that counts leap seconds does not change the code for a given time",
         .enabled(
             if: FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/right/UTC"),
             "tzdata without right/"))

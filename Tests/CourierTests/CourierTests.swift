@@ -74,7 +74,7 @@ import Testing
         #expect(try server.requests().isEmpty)
     }
 
-    @Test("TLS older than 1.2 and plain HTTP are refused")
+    @Test("TLS older than 1.2 is refused, as is plain HTTP in place of TLS")
     func oldTLS() throws {
         let authority = try TestCertificates.authority()
         let old = try LoginServer(certificate: "good", options: ["--highest", "TLSv1_1"])
@@ -113,7 +113,7 @@ import Testing
         #expect(enrolled(try asking.redeem()) != nil)
     }
 
-    @Test("R-06 a response cut at any byte is lost, and a retry gets the whole response")
+    @Test("R-06 a response cut off at any byte is an error, and a retry gets the whole response")
     func cutReplies() throws {
         let server = try LoginServer()
         let proxy = try FaultInjectingProxy(to: try #require(UInt16(exactly: server.port)))
@@ -150,7 +150,7 @@ import Testing
         #expect(again.next.generation == 1)
     }
 
-    @Test("unknown members, a long body and a cookie are harmless")
+    @Test("a response with unknown members, a long body or a cookie is accepted")
     func tolerated() throws {
         let server = try LoginServer(["cookie", "huge=60000", "headers=20"])
         let asking = try Asking("http://127.0.0.1:\(server.port)")

@@ -109,7 +109,7 @@ struct DerivationTests {
     @Test("a cost between 2^10 and 2^24 is accepted", arguments: [10, 24])
     func costInRange(logN: Int) throws { #expect(try ScryptCost(logN: logN).logN == logN) }
 
-    @Test("a cost outside the range is refused", arguments: [9, 25, -1, Int.max])
+    @Test("a cost below 2^10 or above 2^24 is refused", arguments: [9, 25, -1, Int.max])
     func costOutOfRange(logN: Int) {
         #expect(throws: CryptographyError.costOutOfRange(logN: logN)) { try ScryptCost(logN: logN) }
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Prepared keys")
 struct PreparedKeyTests {
     @Test(
-        "a prepared key computes the correct HMAC, by compression and by EVP contexts",
+        "a prepared key computes the correct HMAC with compression functions and EVP contexts",
         arguments: HashAlgorithm.allCases, [false, true])
     func agreesWithHMAC(algorithm: HashAlgorithm, isEnveloped: Bool) throws {
         let counters: [UInt64] = [0, 1, 255, 1 << 31, 1 << 32, 1 << 63, .max]
@@ -42,7 +42,9 @@ struct PreparedKeyTests {
         #expect(offsets.count == 16)
     }
 
-    @Test("OpenSSL's compression functions pass our check", arguments: HashAlgorithm.allCases)
+    @Test(
+        "OpenSSL's compression functions compute a known HMAC correctly",
+        arguments: HashAlgorithm.allCases)
     func compressions(algorithm: HashAlgorithm) {
         #expect(CompressionCheck.isPassed(by: algorithm))
     }

@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 
 struct RandomnessTests {
-    @Test("H-18 N-30 every bit varies and no two bytes always match", arguments: [16, 20, 32, 64])
+    @Test(
+        "H-18 N-30 in random values, every bit varies and no two bytes always match",
+        arguments: [16, 20, 32, 64])
     func variation(count: Int) throws {
         let kinds: [() throws -> [UInt8]] = [
             { try Randomness.bytes(count: count) }, { try Randomness.secret(count: count).known },
@@ -80,7 +82,7 @@ struct RandomnessTests {
         #expect(count > 300)
     }
 
-    @Test("the search finds each way to bypass the wrapper")
+    @Test("the search of the sources finds each known way to bypass the randomness wrapper")
     func searching() {
         for name in Self.others {
             #expect(Self.offending("a\n    b =\(name)x\n") == ["b =\(name)x"])

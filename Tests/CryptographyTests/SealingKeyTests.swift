@@ -82,7 +82,7 @@ struct SealingKeyTests {
         }
     }
 
-    @Test("a key has 32 bytes", arguments: [0, 16, 31, 33])
+    @Test("a key of any length other than 32 bytes is refused", arguments: [0, 16, 31, 33])
     func keyLength(count: Int) throws {
         let bytes = try Randomness.secret(count: count)
         #expect(throws: CryptographyError.keyLength) { _ = try SealingKey(bytes) }

@@ -17,7 +17,7 @@ struct SecretBytesTests {
         #expect(small.withBytes { $0[0] } == 7)
     }
 
-    @Test("small keys can be added when the locked heap is full")
+    @Test("small keys can be created when the locked heap is full")
     func manyKeys() {
         let keys = (0..<200_000).map { number in
             SecretBytes(capacity: 20) { output in

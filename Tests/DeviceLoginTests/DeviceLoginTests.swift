@@ -20,7 +20,7 @@ import Testing
         #expect(state.generation == 3 && state.hasSuccessor && !state.isUnanswered)
     }
 
-    @Test("R-06 after a lost response, the request is repeated with its nonce, and succeeds")
+    @Test("R-06 after a lost response, the request is repeated with the same nonce and succeeds")
     func lostReply() throws {
         let device = try Device()
         var server = TestServer()
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "each of the four known reasons wipes the secret and leaves its own tombstone",
+        "a wipe order with any of the four known reasons is obeyed and leaves its own tombstone",
         arguments: [
             (HelperResponse.WipeOrder.revoked, Tombstone.Reason.revoked),
             (.reuseDetected, .reuseDetected), (.tooManyFailures, .tooManyFailures),
@@ -116,7 +116,7 @@ import Testing
         }
 
     @Test(
-        "a timeout, an unknown reason or a status code does not wipe the secret",
+        "a timeout, a wipe order with an unknown reason or an error status wipes nothing",
         arguments: harmless)
     func notObeyed(result: Result<HelperResponse, HTTPHelperFailure>, error: DeviceLoginError)
         throws
@@ -130,7 +130,7 @@ import Testing
         #expect(try device.signIn(&server).hasPrefix("wwl_"))
     }
 
-    @Test("a response that does not rotate to the next generation is refused")
+    @Test("a response without a new secret of the next generation is refused")
     func unexpectedResponse() throws {
         let device = try Device()
         var server = TestServer()
@@ -148,7 +148,7 @@ import Testing
         #expect(try device.signIn(&server).hasPrefix("wwl_"))
     }
 
-    @Test("a server that lost its last decision receives the same request again")
+    @Test("a device can still sign in to a server that lost its last decision")
     func rolledBack() throws {
         let device = try Device()
         var server = TestServer()

@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("R-07 a copy made at any time is detected once both holders have used it")
+    @Test("R-07 a copy of the secret, made at any time, is detected once both holders have used it")
     func fork() throws {
         for fork in 0..<6 {
             for isThiefFirst in [true, false] {
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("a form that is truncated, too long or of another version is refused")
+    @Test("a stored form that is truncated, too long or of another version is refused")
     func spoiled() throws {
         var (device, server) = try enrolled()
         _ = try device.run(&server, steps: .max)

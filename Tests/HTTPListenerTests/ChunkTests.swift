@@ -52,7 +52,7 @@ struct ChunkTests {
         await test.stop()
     }
 
-    @Test("a client that sends chunks one by one is told why they are refused")
+    @Test("a client that sends chunks one by one gets status 411 before the connection closes")
     func pieces() async throws {
         let test = try TestListener()
         let connection = try RawConnection(port: test.port)
@@ -65,7 +65,7 @@ struct ChunkTests {
     }
 
     @Test(
-        "chunked bodies are also refused over TLS",
+        "requests that are refused over HTTP are also refused over TLS",
         .enabled(if: openssl != nil, "openssl is not installed"))
     func overTLS() async throws {
         let folder = try TemporaryFolder()

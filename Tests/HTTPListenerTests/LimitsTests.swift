@@ -10,7 +10,7 @@ struct LimitsTests {
             + [UInt8](repeating: UInt8(ascii: "a"), count: count)
     }
 
-    @Test("P-04 a body of 64 KiB is accepted, and one more byte is refused")
+    @Test("P-04 a body of 64 KiB is accepted, and a larger one is refused")
     func body() async throws {
         let test = try TestListener()
         let largest = try await test.answer(to: post(64 << 10))
@@ -170,7 +170,7 @@ struct LimitsTests {
             life: ConnectionLife(until: .now + .seconds(3600), Retirement()))
     }
 
-    @Test("the registry counts all connections together")
+    @Test("the registry limits the total number of connections")
     func registryLimit() {
         let registry = ConnectionRegistry(limit: 2, limitPerOrigin: 5, start: .now)
         let records = (0..<2).map { _ in record() }
@@ -182,7 +182,7 @@ struct LimitsTests {
         #expect(registry.accepts(.unknown))
     }
 
-    @Test("the registry closes connections after their deadline, and counts them per origin")
+    @Test("the registry closes connections at their deadline, and limits their number per origin")
     func registry() throws {
         let now = ContinuousClock.now
         let registry = ConnectionRegistry(limit: 2, limitPerOrigin: 1, start: now)

@@ -22,7 +22,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "any other text is refused",
+        "text that is not a numeric address or localhost with a port is refused",
         arguments: [
             "", ":", "8420", "127.0.0.1", "127.0.0.1:", ":8420", "127.0.0.1:65536", "127.0.0.1:+1",
             "127.0.0.1:-1", "::1:8420", "[127.0.0.1]:1", "[::1]", "example.org:80", "1.2.3:4",

@@ -10,7 +10,7 @@ struct ListeningSocketTests {
     }
 
     @Test(
-        "a socket whose daemon did not start is closed once; a file reusing its number stays open")
+        "a socket is closed only once, and a file that reuses its descriptor stays open")
     func closedOnce() throws {
         let number = try socketNumber()
         let identity = ListeningSocket.Identity(of: number)

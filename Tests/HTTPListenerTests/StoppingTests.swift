@@ -34,7 +34,7 @@ struct StoppingTests {
         #expect(await stopping.value)
     }
 
-    @Test("a stop reports that the grace period has expired, and the process continues")
+    @Test("a stop reports that the grace period has expired, and the request is still answered")
     func graceOver() async throws {
         let gate = Gate()
         let test = try TestListener { _ in

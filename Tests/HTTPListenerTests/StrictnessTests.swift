@@ -116,7 +116,7 @@ struct StrictnessTests {
         await test.stop()
     }
 
-    @Test("the path, the query and the peer are passed on unchanged")
+    @Test("the handler gets the path, the query and the peer's address unchanged")
     func target() async throws {
         let test = try TestListener()
         let answer = try await test.answer(
@@ -127,7 +127,7 @@ struct StrictnessTests {
     }
 
     @Test(
-        "a head that exceeds the library's memory gets no response",
+        "a request that exceeds libmicrohttpd's memory gets no response",
         arguments: [
             "GET /a?\(String(repeating: "&", count: 12_000)) HTTP/1.1\r\nHost: x\r\n\r\n",
             "GET /a HTTP/1.1\r\nHost: x\r\nX-A: \(String(repeating: "a", count: 65_600))\r\n\r\n",
@@ -150,7 +150,7 @@ struct StrictnessTests {
         await test.stop()
     }
 
-    @Test("V-27 no response names a server or a version")
+    @Test("V-27 no response names the server software or its version")
     func noVersion() async throws {
         let test = try TestListener()
         for text in [
@@ -197,7 +197,7 @@ struct StrictnessTests {
         await test.stop()
     }
 
-    @Test("refused requests leave nothing behind")
+    @Test("refused requests leave no open connection or request behind")
     func nothingKept() async throws {
         let test = try TestListener()
         for one in Self.refused + ChunkTests.refused {

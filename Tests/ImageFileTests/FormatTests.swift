@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("a JPEG may be decoded at a smaller size, but not below the requested side")
+    @Test("a JPEG may be decoded at a smaller size, but not below the requested side length")
     func smaller() throws {
         let vector = try #require(try FormatVector.all().first { $0.file == "baseline.jpg" })
         let image = try EncodedImage(vector.bytes())

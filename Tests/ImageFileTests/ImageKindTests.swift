@@ -8,12 +8,13 @@ import Testing
         #expect(throws: ImageFileError.unsupported(kind)) { try EncodedImage(start.bytes) }
     }
 
-    @Test("any other file is refused because it is not a picture", arguments: Start.unknown)
+    @Test(
+        "a file of unknown format is refused because it is not a picture", arguments: Start.unknown)
     func unknown(start: Start) {
         #expect(throws: ImageFileError.notAPicture) { try EncodedImage(start.bytes) }
     }
 
-    @Test("a signature without a picture is treated as damaged")
+    @Test("a file that contains only a signature is treated as a damaged picture")
     func signatureAlone() {
         let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         #expect(throws: ImageFileError.damaged(.png)) { try EncodedImage(png) }

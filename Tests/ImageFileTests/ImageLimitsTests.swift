@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct ImageLimitsTests {
-    @Test("a PNG of 65,500 × 65,500 pixels is refused before anything after its header is read")
+    @Test("a PNG of 65,500 × 65,500 pixels is refused once its header has been read")
     func hugeSides() {
         // 100 KB that would decompress to gigabytes; nothing after the header is read.
         let bomb = pngStart(width: 65_500, height: 65_500) + [UInt8](repeating: 0, count: 100_000)
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test("a picture whose sides are within the limit can still have too many pixels")
+    @Test("a picture with too many pixels is refused even if its sides are within the limit")
     func pixels() {
         let limits = ImageLimits(bytes: 1 << 20, pixels: 9_800, side: 100, frames: 1)
         let wide = pngStart(width: 99, height: 99)

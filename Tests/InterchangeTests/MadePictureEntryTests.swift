@@ -7,7 +7,8 @@ import Testing
 @Suite("Entries of the generated pictures")
 struct MadePictureEntryTests {
     @Test(
-        "each text yields its entries and their codes", arguments: try MadePicture.all())
+        "the texts of each picture yield its entries and their codes",
+        arguments: try MadePicture.all())
     func entries(picture: MadePicture) throws {
         let credentials = try picture.texts.flatMap(Self.credentials)
         #expect(credentials.map(\.issuer) == picture.entries.map(\.issuer))

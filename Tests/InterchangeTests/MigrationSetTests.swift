@@ -80,7 +80,7 @@ struct MigrationSetTests {
         #expect(collection.sets.count == Int(count))
     }
 
-    @Test("parts are sorted into the same sets as a sequential search finds")
+    @Test("parts are sorted into the sets that a sequential search would find")
     func sorted() throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<200 {

@@ -72,7 +72,7 @@ struct MigrationTests {
         #expect(credential.movingFactor == .time(.standard))
     }
 
-    @Test("only the issuer itself is removed from a name")
+    @Test("a prefix is removed from a name only if it equals the issuer")
     func names() throws {
         for (name, issuer, account) in [
             ("A:b", "A", "b"), ("A:b:c", "A", "b:c"), ("C:b", "A", "C:b"), ("A:b", "", "A:b"),
@@ -100,7 +100,7 @@ struct MigrationTests {
     }
 
     @Test(
-        "each deviation is accepted and reported",
+        "each deviation from the format is accepted and reported",
         arguments: [
             (Message.payload().number(9, 1), MigrationWarning.unknownField(entry: nil, field: 9)),
             (Message().bytes(1, Message.entry.bytes), .missingSize),
@@ -198,7 +198,7 @@ struct MigrationTests {
         #expect(throws: error) { _ = try MigrationBatch(message) }
     }
 
-    @Test("a truncated payload is refused or has fewer entries, wherever it is cut")
+    @Test("a truncated payload is refused or keeps its complete entries, wherever it is cut")
     func truncated() throws {
         let whole = Message.payload().bytes
         let entryEnd = 2 + Message.entry.bytes.count
@@ -256,7 +256,7 @@ struct MigrationTests {
         #expect(kept.warnings == [.unknownField(entry: nil, field: 15)])
     }
 
-    @Test("a part and its URI round-trip")
+    @Test("a part round-trips through its URI")
     func roundTrip() throws {
         var generator = SeededGenerator(seed: 2)
         for round in 0..<300 {

@@ -48,7 +48,7 @@ struct MigrationVectorTests {
     }
 
     @Test(
-        "a part is written byte for byte as the other program writes it",
+        "a part is written byte for byte as another program writes it",
         arguments: try VectorFile<MigrationVector>("migration/exports.json").cases)
     func written(vector: MigrationVector) throws {
         let batch = try MigrationBatch(

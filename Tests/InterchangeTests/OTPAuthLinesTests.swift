@@ -57,7 +57,8 @@ struct OTPAuthLinesTests {
     }
 
     @Test(
-        "an empty file has no lines", arguments: ["", "\n", "\r\n", "# x", "\u{feff}"])
+        "a file with only blank lines and comments yields no lines",
+        arguments: ["", "\n", "\r\n", "# x", "\u{feff}"])
     func empty(text: String) { #expect(read(Array(text.utf8)).lines.isEmpty) }
 
     @Test("strict parsing refuses what lenient parsing warns about")

@@ -157,7 +157,7 @@ struct JSONReadingTests {
         #expect(try read(deep, limits: deepest).rendered().text == deep)
     }
 
-    @Test("strings are secrets, and are copied into a String only on request")
+    @Test("strings are kept as secrets, and are copied into a String only on request")
     func accessors() throws {
         let value = try read(#"{"t":"s","n":5,"m":-5,"f":true,"l":[1],"z":null}"#)
         guard case .secret? = value["t"] else {

@@ -4,7 +4,7 @@ import Testing
 @testable import Verification
 
 /// Explores every order of requests, clock changes and restores up to a depth.
-@Suite("Exploration of the one-time decision")
+@Suite("Exploration of the decision to accept a code once")
 struct CodeModelTests {
     private func explore(_ setting: CodeModel.Setting, depth: Int, _ name: String) async throws {
         let exploration = try await CodeModel(setting).explore(depth: depth)
@@ -17,7 +17,7 @@ struct CodeModelTests {
         get throws { try Policy(freeFailures: 2, disablingFailures: 4) }
     }
 
-    @Test("O-04 T-10 V-09 the invariants hold when two nodes interleave on one store")
+    @Test("O-04 T-10 V-09 the invariants hold when requests of two nodes interleave on one store")
     func interleaved() async throws {
         try await explore(
             CodeModel.Setting(
@@ -36,7 +36,7 @@ struct CodeModelTests {
             depth: 5, "clocks")
     }
 
-    @Test("O-04 T-10 R-02 the invariants hold when a restore forgets accepted codes")
+    @Test("O-04 T-10 R-02 the invariants hold when a restore loses accepted codes")
     func restored() async throws {
         try await explore(
             CodeModel.Setting(

@@ -21,13 +21,13 @@ struct LoginModelTests {
             LoginModel.Setting(duplicates: 1, hasKeyRotation: true), depth: 12, "one device")
     }
 
-    @Test("R-06 R-07 N-18 a copy is detected once both holders have used it")
+    @Test("R-06 R-07 N-18 a copied secret is detected once both holders have used it")
     func copied() async throws {
         try await explore(
             LoginModel.Setting(hasThief: true, duplicates: 1), depth: 11, "a copy")
     }
 
-    @Test("R-07 N-37 the invariants hold when two nodes decide on one credential")
+    @Test("R-07 N-37 the invariants hold when two nodes handle logins with one credential")
     func interleaved() async throws {
         try await explore(
             LoginModel.Setting(isInterleaved: true, hasThief: true, duplicates: 1), depth: 11,

@@ -49,7 +49,7 @@ struct AllocationTests {
         #expect(sum != 0)
     }
 
-    @Test("the counter counts allocations by an array and by OpenSSL's EVP contexts")
+    @Test("the allocation counter includes allocations by arrays and by OpenSSL's EVP contexts")
     func counts() {
         var kept: [[UInt8]] = []
         kept.reserveCapacity(20)

@@ -26,7 +26,7 @@ struct Base32Tests {
         #expect(try decodeTolerantly(bare).tolerances.isEmpty)
     }
 
-    @Test("every byte round-trips at every length")
+    @Test("byte strings of every length from 0 to 256 round-trip")
     func roundTrip() throws {
         let bytes = (0...255).map { UInt8($0) }
         for count in 0...256 {
@@ -39,7 +39,7 @@ struct Base32Tests {
     }
 
     @Test(
-        "each deviation is reported, and refused by strict parsing",
+        "each deviation is reported by tolerant decoding and refused by strict decoding",
         arguments: [
             ("mzxw6ytboi", "666f6f626172", Base32Deviation.lowerCase),
             ("MZXW 6YTB OI", "666f6f626172", .spaces), ("MZXW6YTBOI\r\n", "666f6f626172", .spaces),
@@ -67,7 +67,7 @@ struct Base32Tests {
         #expect(tolerances == [.lowerCase, .spaces, .dashes, .padding, .nonzeroTrailingBits])
     }
 
-    @Test("missing padding is reported where RFC 4648 requires it")
+    @Test("missing or incorrect padding is refused by strict decoding")
     func missingPadding() {
         #expect(throws: Base32Error.notStrict(.padding)) { _ = try decode("MY=====") }
         #expect(throws: Base32Error.notStrict(.padding)) { _ = try decode("MY") }

@@ -11,7 +11,7 @@ struct DigitsVector: Codable, Sendable {
 @Suite("Characters of a code")
 struct CodeTests {
     @Test(
-        "a code has the last digits of the number, with leading zeros",
+        "a code consists of the last digits of a number, with leading zeros",
         arguments: try VectorFile<DigitsVector>("otp/digits.json").cases)
     func digits(vector: DigitsVector) throws {
         for (index, expected) in vector.codes.enumerated() {

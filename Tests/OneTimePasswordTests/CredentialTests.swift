@@ -54,7 +54,7 @@ struct CredentialTests {
         }
     }
 
-    @Test("values outside the standards cause a warning; the nearest allowed ones do not")
+    @Test("values outside the standards cause a warning; values at the standards' limits do not")
     func warnings() throws {
         func warnings(_ count: Int, _ digits: Int, _ period: Int64) throws -> [CredentialWarning] {
             try Credential(
@@ -84,7 +84,7 @@ struct CredentialTests {
         }
     }
 
-    @Test("a time step begins at its first second and ends before the next step")
+    @Test("each time step lasts exactly one period, and a time before the first step is refused")
     func steps() throws {
         let step = try TimeStep(period: 30, start: 10)
         #expect(try step.step(at: 10) == 0)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Key URI round trips")
 struct KeyURIRoundTripTests {
-    @Test("a credential and its URI round-trip")
+    @Test("a credential round-trips through its URI")
     func roundTrips() throws {
         var generator = SeededGenerator(seed: 4226)
         for _ in 0..<2_000 {

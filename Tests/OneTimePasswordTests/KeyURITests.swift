@@ -85,7 +85,9 @@ struct KeyURITests {
             .unknownParameter(.parameter(2))),
     ]
 
-    @Test("each deviation is accepted and reported", arguments: leniencies)
+    @Test(
+        "each deviation from the format is accepted and reported by lenient parsing",
+        arguments: leniencies)
     func lenient(case leniency: Leniency) throws {
         let uri = try KeyURI(leniency.uri)
         #expect(uri.credential.issuer == leniency.issuer)
@@ -94,7 +96,7 @@ struct KeyURITests {
         #expect(uri.warnings == leniency.warnings)
     }
 
-    @Test("each deviation is refused by strict parsing", arguments: leniencies)
+    @Test("each deviation from the format is refused by strict parsing", arguments: leniencies)
     func strict(case leniency: Leniency) throws {
         let first = try #require(leniency.warnings.first)
         #expect(throws: KeyURIError.notStrict(first)) {

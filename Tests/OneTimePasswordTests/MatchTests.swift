@@ -3,7 +3,7 @@ import OneTimePassword
 import TestSupport
 import Testing
 
-@Suite("Windows")
+@Suite("Matching in a window")
 struct MatchTests {
     // RFC 4226, appendix D: this key's codes for counters 0 to 9 all differ.
     private static func generator() -> CodeGenerator {

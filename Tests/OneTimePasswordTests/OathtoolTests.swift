@@ -12,7 +12,7 @@ struct OathtoolTests {
     // thousand codes. It supports six, seven and eight digits, signed 64-bit times, and hashes
     // other than SHA-1 for TOTP only.
     @Test(
-        "T-02 T-06 codes match oathtool's for a thousand random keys, times, digits and algorithms",
+        "T-02 T-06 a thousand codes for random keys, times, digits and algorithms match oathtool's",
         .enabled(if: oathtool != nil, "oathtool is not installed"))
     func agreement() throws {
         let oathtool = try #require(Self.oathtool)

@@ -6,7 +6,8 @@ import Testing
 
 /// Checks the kernel's information about the reader after its greeting.
 @Suite struct ConfinementTests {
-    @Test("a confined process has a filter, cannot gain privileges, and has tight limits")
+    @Test(
+        "a confined process has a system call filter, no way to gain privileges, and tight limits")
     func facts() throws {
         let child = try ChildProcess(running: BuiltProgram.path("watchword-reader"))
         try waitForWord(from: child)
@@ -29,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "O-14 a confined process has its three streams and inherits no other descriptor",
+        "O-14 a confined process has its three standard streams and no other descriptor",
         .enabled(if: geteuid() == 0, "only root can inspect a process that forbids core dumps"))
     func descriptors() throws {
         // Inherited on purpose.

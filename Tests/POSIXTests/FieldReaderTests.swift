@@ -30,7 +30,7 @@ struct FieldReaderTests {
     }
 
     @Test(
-        "a length beyond the end is refused",
+        "a field that extends beyond the end of the data is refused",
         arguments: [
             [], [0], [0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 3, 1, 2], [0xff, 0xff, 0xff, 0xff, 1],
             [0x80, 0, 0, 0, 1],

@@ -76,7 +76,7 @@ struct FileExchangeTests {
     }
 
     @Test(
-        "O-10 a file that was replaced after it was read stays, and nothing is saved",
+        "O-10 if another program replaces the file after it is read, its file stays",
         arguments: [FileReplacement.Previous.kept, .purged, .none])
     func replacedAfterReading(previous: FileReplacement.Previous) throws {
         let place = try Place()
@@ -127,7 +127,7 @@ struct FileExchangeTests {
         #expect(try place.files == ["own/previous": "ours: older"])
     }
 
-    @Test("O-10 a writer killed after the exchange loses neither file")
+    @Test("O-10 a writer killed before or after the exchange of two files loses neither")
     func killed() throws {
         // Before the exchange: the new file has both names.
         let before = try Place()

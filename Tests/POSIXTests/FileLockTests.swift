@@ -12,7 +12,7 @@ struct FileLockTests {
         _ = consume lock
     }
 
-    @Test("a lock has one holder, is released with its value, and uses a private file")
+    @Test("a lock has one holder, is released when its value is destroyed, and uses a private file")
     func one() throws {
         let folder = try TemporaryFolder()
         try hold(folder) {
@@ -22,7 +22,7 @@ struct FileLockTests {
         #expect(try mode(of: folder.file("lock")) == 0o600)
     }
 
-    @Test("a shared lock has several holders, and excludes an exclusive one")
+    @Test("a shared lock can have several holders, and excludes an exclusive lock")
     func shared() throws {
         let folder = try TemporaryFolder()
         func share(while body: () throws -> Void) throws {

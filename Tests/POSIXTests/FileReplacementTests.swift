@@ -61,7 +61,7 @@ struct FileReplacementTests {
         try file.eraseAllButCurrent(in: Folder(opening: folder.path))
     }
 
-    @Test("the file is removed, and another program's file is not")
+    @Test("a program removes its own file, but not another program's file with the same name")
     func removed() throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
@@ -75,7 +75,7 @@ struct FileReplacementTests {
         #expect(try text("file", in: folder) == "my notes")
     }
 
-    @Test("a shorter file leaves nothing of a longer one")
+    @Test("nothing of a longer file remains after a shorter one replaces it")
     func shorter() throws {
         let folder = try TemporaryFolder()
         try replace(String(repeating: "long", count: 10_000), in: folder)
@@ -139,7 +139,7 @@ struct FileReplacementTests {
         #expect(try text("victim", in: folder) == "victim")
     }
 
-    @Test("a previous or current file that belongs to another program is also an error")
+    @Test("a previous or current file that belongs to another program causes an error")
     func otherFiles() throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
@@ -161,7 +161,7 @@ struct FileReplacementTests {
     }
 
     @Test(
-        "two names of one file, left by a writer killed between renames, are handled")
+        "a file that a killed writer left with two names is replaced correctly")
     func twoNames() throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)

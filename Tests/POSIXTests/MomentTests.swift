@@ -26,7 +26,7 @@ struct MomentTests {
     }
 
     @Test(
-        "a duration is rounded up to whole milliseconds, and limited to the maximum of poll",
+        "a duration is rounded up to whole milliseconds, and limited to poll's longest timeout",
         arguments: [
             (Duration.zero, 0), (.seconds(-9), 0), (.nanoseconds(-1), 0), (.nanoseconds(1), 1),
             (.milliseconds(1), 1), (.milliseconds(1) + .nanoseconds(1), 2),

@@ -2,7 +2,7 @@ import POSIX
 import Testing
 
 struct NetworkAddressTests {
-    @Test("addresses are equal if their bytes are, and an IPv4 address is the same in both forms")
+    @Test("addresses are equal if their bytes are, and an IPv4 address equals its mapped form")
     func reading() throws {
         let four = try #require(NetworkAddress("192.0.2.1"))
         #expect(four == NetworkAddress("::ffff:192.0.2.1") && four.isVersion4)
@@ -19,7 +19,7 @@ struct NetworkAddressTests {
         ])
     func refusal(_ text: String) { #expect(NetworkAddress(text) == nil) }
 
-    @Test("a block contains the addresses with its prefix")
+    @Test("a network block contains the addresses with its prefix")
     func blocks() throws {
         let block = try #require(NetworkBlock("10.128.0.0/9"))
         #expect(block.contains(try #require(NetworkAddress("10.255.0.1"))))
@@ -33,7 +33,7 @@ struct NetworkAddressTests {
     }
 
     @Test(
-        "an invalid block is refused",
+        "an invalid network block is refused",
         arguments: [
             "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/-1", "10.0.0.0/", "/8", "::/129", "a/8",
             "10.0.0.0/8/8", "10.0.0.0/+8",

@@ -45,7 +45,7 @@ struct OutputFileTests {
         }
     }
 
-    @Test("other files in the folder are not changed")
+    @Test("writing a file does not change other files in its folder")
     func bystanders() throws {
         let folder = try TemporaryFolder()
         let bystanders = ["o.png.new", "o.png.previous", "o.png.previous.new"]

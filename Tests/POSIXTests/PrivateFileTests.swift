@@ -9,7 +9,8 @@ struct PrivateFileTests {
         try Folder(opening: folder.path).readPrivateFile(name, limit: limit)
     }
 
-    @Test("a private file is read completely up to the limit, and not beyond")
+    @Test(
+        "a private file is read completely if it is within the limit, and refused if it is larger")
     func limit() throws {
         let folder = try TemporaryFolder()
         let bytes = [UInt8](0..<100)
@@ -24,7 +25,7 @@ struct PrivateFileTests {
         #expect(try read("empty", in: folder).isEmpty)
     }
 
-    @Test("a held file matches its name until it is changed or the name is reused")
+    @Test("a held file counts as unchanged until it is modified or another file takes its name")
     func held() throws {
         let folder = try TemporaryFolder()
         let opened = try Folder(opening: folder.path)
@@ -92,13 +93,13 @@ struct FolderTests {
 }
 
 struct SystemClockTests {
-    @Test("the clock is plausible, and its milliseconds are within a second")
+    @Test("the system time is plausible, and its millisecond part is below 1000")
     func now() {
         #expect(SystemClock.unixTime() > 1_795_000_000)
         #expect((0..<1000).contains(SystemClock.milliseconds()))
     }
 
-    @Test("the boot has one identifier, and its clock advances")
+    @Test("the boot identifier is constant, and the boot clock does not go back")
     func boot() throws {
         let first = SystemClock.bootTime()
         #expect(first > 0 && SystemClock.bootTime() >= first)

@@ -11,7 +11,7 @@ struct SharedLibraryTests {
         #expect(cosine(0) == 1)
     }
 
-    @Test("a missing library or function returns nil")
+    @Test("looking up a missing library or function returns nil")
     func missing() throws {
         if SharedLibrary("libnobody-has-this.so.1") != nil { Issue.record("found") }
         let library = try #require(SharedLibrary("libm.so.6"))

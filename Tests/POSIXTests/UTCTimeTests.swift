@@ -4,7 +4,7 @@ import Testing
 
 struct UTCTimeTests {
     @Test(
-        "a Unix time converts to a date and a time of day, at both ends of every range",
+        "any 64-bit Unix time converts to a date and a time of day",
         arguments: [
             (0, "1970-01-01T00:00:00"), (-1, "1969-12-31T23:59:59"),
             (-62_135_596_800, "0001-01-01T00:00:00"), (-62_135_596_801, "0000-12-31T23:59:59"),
@@ -20,7 +20,7 @@ struct UTCTimeTests {
         #expect(UTCTime(unixTime: unixTime).text == text)
     }
 
-    @Test("every day of 400 years begins one day after the previous day")
+    @Test("every day of 400 years begins 86,400 seconds after the previous day")
     func everyDay() {
         let first = UTCTime.startOfDay(year: 1899, month: 12, day: 31)
         var day = UTCTime(unixTime: first ?? 0)
@@ -38,7 +38,7 @@ struct UTCTimeTests {
         #expect((day.year, day.month, day.day) == (2299, 12, 31))
     }
 
-    @Test("a time of day is added to the start of the day")
+    @Test("the start of a day plus the time of day is the original Unix time")
     func timeOfDay() throws {
         var generator = SeededGenerator(seed: 3339)
         for _ in 0..<2_000 {
@@ -52,7 +52,7 @@ struct UTCTimeTests {
     }
 
     @Test(
-        "a date that does not exist in the calendar is refused",
+        "a date that does not exist or is outside the years 0 to 9999 is refused",
         arguments: [
             (2026, 2, 29), (2100, 2, 29), (1900, 2, 29), (2000, 2, 30), (2026, 4, 31),
             (2026, 12, 32), (2026, 1, 0), (2026, 0, 1), (2026, 13, 1), (-1, 12, 31),

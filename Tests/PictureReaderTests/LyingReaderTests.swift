@@ -21,7 +21,7 @@ internal import Testing
             ])
     }
 
-    @Test("an answer before the picture's end is rejected")
+    @Test("an answer that arrives before the whole picture has been sent is rejected")
     func hasty() throws {
         let picture = "hasty" + String(repeating: "x", count: 1 << 20)
         let readings = try ReaderPool(program: "LyingReader").read(contents: [picture, "after"])

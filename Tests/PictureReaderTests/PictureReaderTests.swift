@@ -42,14 +42,14 @@ internal import Testing
         #expect(readings == contents.map { .symbol($0) })
     }
 
-    @Test("two hundred pictures are reported in order by several processes")
+    @Test("several processes report the results for two hundred pictures in order")
     func order() throws {
         let contents = (0..<200).map { "picture \($0)" }
         let readings = try ReaderPool(program: "FaultyReader").read(contents: contents)
         #expect(readings == contents.map { .symbol($0) })
     }
 
-    @Test("one reader reads many pictures, even if it was started in advance")
+    @Test("a reader that was started in advance reads several pictures one by one")
     func oneByOne() throws {
         let folder = try TemporaryFolder()
         let reader = try ReaderPool(program: "FaultyReader")

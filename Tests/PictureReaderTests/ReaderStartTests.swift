@@ -48,7 +48,7 @@ internal import Testing
         }
     }
 
-    @Test("the program is found beside the running one")
+    @Test("the reader program is found beside the running program")
     func beside() throws {
         #expect(throws: Never.self) { try ReaderPool().prepare() }
     }

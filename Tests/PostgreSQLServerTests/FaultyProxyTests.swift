@@ -108,7 +108,7 @@ struct FaultyProxyTests {
         }
     }
 
-    @Test("after a cut at any client byte, the row exists only if the last byte arrived")
+    @Test("after a cut at any byte from the client, the row exists only if the last byte arrived")
     func cutAtBytes() async throws {
         try await onOwnThread {
             let fixture = try Fixture.fresh()
@@ -128,7 +128,7 @@ struct FaultyProxyTests {
         }
     }
 
-    @Test("a stalled message arrives once the fault is cleared; a refused connection sends none")
+    @Test("a stalled message arrives once the fault is cleared; a refused connection fails")
     func stalled() async throws {
         let fixture = try await onOwnThread { try Fixture.fresh() }
         for part in ProxyFault.Part.allCases {

@@ -53,7 +53,7 @@ struct BatchTests {
         #expect(try database.audit().findings == [])
     }
 
-    @Test("a violated constraint is reported only to its member")
+    @Test("a violated constraint is reported only to the commit that violated it")
     func refused() async throws {
         let database = try TestDatabase()
         let store = try database.open()
@@ -80,7 +80,7 @@ struct BatchTests {
         #expect(try await store.credential(.sample(201)) == .sample(201))
     }
 
-    @Test("members that touch the same row are committed one after the other")
+    @Test("commits in one batch that touch the same row take effect one after the other")
     func inOrder() async throws {
         let database = try TestDatabase()
         let store = try database.open()

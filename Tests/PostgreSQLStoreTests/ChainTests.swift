@@ -42,7 +42,7 @@ struct ChainTests {
         }
     }
 
-    @Test("positions become visible in order, whichever store commits")
+    @Test("events become visible in the order of their positions, whichever store commits")
     func positions() async throws {
         let database = try TestDatabase()
         let connections = PostgreSQLVerificationStore.Connections(reading: 1, writing: 3)
@@ -76,7 +76,7 @@ struct ChainTests {
         #expect(try database.audit().findings == [])
     }
 
-    @Test("the callback runs each time a given number of events is reached, before commits return")
+    @Test("the checkpoint callback runs after a given number of events, before the commit returns")
     func watched() async throws {
         let database = try TestDatabase()
         let store = try database.open(connections: .init(reading: 1, writing: 2))

@@ -116,7 +116,7 @@ struct CutConnectionTests {
         }
     }
 
-    @Test("calls fail while the connection is blocked, and succeed afterwards")
+    @Test("calls fail while connections are refused, and succeed afterwards")
     func refused() async throws {
         let fixture = try await Fixture()
         for _ in 0..<3 {

@@ -8,14 +8,14 @@ import Verification
 /// several writers.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"), .serialized)
 struct PostgreSQLStoreContractTests {
-    @Test("store contract", arguments: StoreContract.rules)
+    @Test("a store satisfies the store contract", arguments: StoreContract.rules)
     func alone(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
         let store = try database.open()
         try await rule.check(StoreContract.Subject(store, key: database.keys.auditKey))
     }
 
-    @Test("two stores on one database obey the store contract", arguments: StoreContract.rules)
+    @Test("two stores on one database satisfy the store contract", arguments: StoreContract.rules)
     func together(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
         let first = try database.open()

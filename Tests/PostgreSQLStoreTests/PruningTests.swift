@@ -8,7 +8,7 @@ import Verification
 /// Two processes that prune and write at the same time.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct PruningTests {
-    @Test("concurrent prunings by two stores delete each row once, and the chains stay valid")
+    @Test("concurrent pruning by two stores deletes each row once, and the chains stay valid")
     func together() async throws {
         let database = try TestDatabase()
         let stores = [try database.open(), try database.open()]

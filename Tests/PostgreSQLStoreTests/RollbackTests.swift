@@ -24,7 +24,7 @@ struct RollbackTests {
         }
     }
 
-    @Test("a rolled-back database is refused by stores that know later ends, until recovery")
+    @Test("a rolled-back database is refused, until recovery, by stores that know later chain ends")
     func settled() async throws {
         let database = try TestDatabase()
         let address = try #require(PostgreSQLAddress(database.url))

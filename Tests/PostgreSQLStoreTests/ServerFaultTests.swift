@@ -51,7 +51,7 @@ struct ServerFaultTests {
     }
 
     @Test(
-        "a commit without a standby is not acknowledged, even if the server would not wait")
+        "a commit that the standby lacks is not acknowledged, even with synchronous_commit off")
     func withheld() async throws {
         let primary = try await onOwnThread {
             try PostgreSQLServer.start(settings: ["synchronous_commit": "off"])
@@ -110,7 +110,7 @@ struct ServerFaultTests {
         withExtendedLifetime(standby) {}
     }
 
-    @Test("an asynchronous standby that lacks acknowledged events is detected and not used")
+    @Test("an asynchronous standby is refused by a store whose acknowledged events it lacks")
     func asynchronous() async throws {
         let primary = try await onOwnThread { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: primary)

@@ -73,7 +73,7 @@ struct StoreFailureTests {
         #expect(try database.audit().isWhole(events: 1))
     }
 
-    @Test("a transaction that is aborted again and again is reported as busy and changes nothing")
+    @Test("a commit that is aborted again and again fails with “busy” and changes nothing")
     func givenUp() async throws {
         let database = try TestDatabase()
         let store = try database.open(timeout: .milliseconds(500))
@@ -88,7 +88,7 @@ struct StoreFailureTests {
         #expect(try await store.events(after: 0, limit: 10) == [])
     }
 
-    @Test("a lock that is never released and a statement that never ends are reported as busy")
+    @Test("a commit fails with “busy” if a lock is never released or a statement never ends")
     func locked() async throws {
         let database = try TestDatabase()
         let store = try database.open(timeout: .seconds(1))
@@ -154,7 +154,7 @@ struct StoreFailureTests {
     }
 
     @Test(
-        "a weaker durability setting of a role or database is ignored, and a stronger one is kept")
+        "a weaker durability setting of a database is ignored, and a stronger one is kept")
     func durability() async throws {
         for (weak, expected) in [("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")] {
             let database = try TestDatabase()

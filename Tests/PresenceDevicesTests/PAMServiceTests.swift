@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct PAMServiceTests {
-    @Test("the service is installed if any folder contains its file")
+    @Test("the PAM service counts as installed if any of the folders contains its file")
     func folders() throws {
         let first = try TemporaryFolder()
         let second = try TemporaryFolder()
@@ -29,7 +29,7 @@ struct PAMServiceTests {
         #expect(PAMService.isInstalled(in: [folder.path]))
     }
 
-    @Test("the folders are those that Linux-PAM reads")
+    @Test("service files are looked up in the folders that Linux-PAM reads")
     func systemFolders() {
         #expect(PAMService.folders == ["/etc/pam.d", "/usr/lib/pam.d"])
     }

@@ -83,7 +83,7 @@ struct PAMStackTests {
         #expect(try bash.run(["-c", command]).text == "outcome: present\n")
     }
 
-    @Test("a question without a terminal ends the check without a verdict")
+    @Test("a module's question ends the check without a verdict if there is no terminal")
     func noTerminal() throws {
         #expect(try Stack(strange: "asks-twice").askBlindly() == outcome("noTerminal"))
     }

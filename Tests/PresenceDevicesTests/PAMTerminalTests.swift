@@ -57,7 +57,7 @@ struct PAMTerminalTests {
         #expect(terminal.screen.contains("outcome: answerTooLong, may hide: false"))
     }
 
-    @Test("cancelling may hide an attempt once a question has been answered or an error reported")
+    @Test("a cancelled check may hide an attempt once the user has answered or seen an error")
     func breakingOff() throws {
         let early = try Stack(strange: "asks-twice").askOnTerminal()
         try early.waitFor("Name of the ship: ")
@@ -106,7 +106,7 @@ struct PAMTerminalTests {
     }
 
     @Test(
-        "SIGTERM and SIGKILL end the program and the modules",
+        "SIGTERM, SIGQUIT and SIGKILL end the program and the modules",
         arguments: [SIGTERM, SIGQUIT, SIGKILL])
     func killed(_ signal: Int32) throws {
         let stack = try Stack(strange: "complains-and-asks")

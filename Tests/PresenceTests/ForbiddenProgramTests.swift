@@ -46,7 +46,7 @@ struct ForbiddenProgramTests {
     }
 
     @Test(
-        "a program that bypasses the check does not compile",
+        "a program that bypasses the presence check does not compile",
         arguments: [
             .having(
                 "copied", "let other = copy proof; try other.spend(on: purpose, now: .zero)",

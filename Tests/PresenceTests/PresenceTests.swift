@@ -88,7 +88,7 @@ struct PresenceTests {
         try proof.spend(on: purpose, now: question + .seconds(120))
     }
 
-    @Test("a proof is valid only for its own purpose, not for one with the same text")
+    @Test("a proof is valid only for its own purpose, not for another purpose with the same text")
     func otherPurpose() throws {
         let other = PresencePurpose(purpose.words)
         let now = Duration.seconds(1_000)
@@ -97,7 +97,7 @@ struct PresenceTests {
         }
     }
 
-    @Test("grades are described by their names")
+    @Test("the names of the grades are “cryptographic” and “advisory”")
     func names() {
         #expect(Cryptographic.name == "cryptographic")
         #expect(Advisory.name == "advisory")
