@@ -14,7 +14,7 @@ struct SQLiteStoreContractTests {
         try await expectSound(store)
     }
 
-    @Test("store contract, with two stores on one file", arguments: StoreContract.rules)
+    @Test("two stores on one file satisfy the store contract", arguments: StoreContract.rules)
     func together(rule: StoreContract.Rule) async throws {
         let database = try TestDatabase()
         let first = try database.open()

@@ -29,7 +29,7 @@ internal import Glibc
     /// The child's standard output; non-blocking.
     public let output: FileDescriptor
     let identifier: pid_t
-    /// This process's peak memory in bytes when the child was started.
+    /// This process's peak memory in bytes when the child had just been started.
     private let ownPeakMemory: Int
     private var ending: (Ending, peakMemory: Int)?
 
@@ -37,11 +37,13 @@ internal import Glibc
     ///
     /// - Throws: the call that failed, such as `posix_spawn` with `ENOENT`.
     public init(running path: String, argument: String? = nil) throws(SystemCallFailure) {
-        ownPeakMemory = ChildProcess.peakMemory(of: RUSAGE_SELF)
         let toChild = try Pipe()
         let fromChild = try Pipe()
         identifier = try ChildProcess.spawn(
             path, argument, input: toChild.reading, output: fromChild.writing)
+        // posix_spawn returns after exec. Before exec, the child shares this process's memory, which
+        // another thread may still enlarge.
+        ownPeakMemory = ChildProcess.peakMemory(of: RUSAGE_SELF)
         input = toChild.writing
         output = fromChild.reading
         try input.setBlocking(false)
@@ -69,9 +71,10 @@ internal import Glibc
         let how = reaped == identifier ? Ending(status: status) : .unknown
         // The kernel's figure includes the time before exec, when the child shared this process's
         // memory. A figure that is no higher than this process's own peak shows nothing about the
-        // child.
+        // child. The kernel counts pages in batches for each processor, so two readings of the same
+        // memory can differ by a little.
         let peak = Int(usage.ru_maxrss) * 1024
-        let told = (how, peakMemory: peak > ownPeakMemory ? peak : 0)
+        let told = (how, peakMemory: peak > ownPeakMemory + (4 << 20) ? peak : 0)
         ending = told
         return told
     }
