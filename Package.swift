@@ -28,6 +28,7 @@ let package = Package(
     products: [
         .executable(name: "watchword", targets: ["watchword"]),
         .executable(name: "watchword-reader", targets: ["watchword-reader"]),
+        .executable(name: "watchword-exports", targets: ["watchword-exports"]),
         .executable(name: "watchword-server", targets: ["watchword-server"]),
         .executable(name: "watchword-presence", targets: ["watchword-presence"]),
         .executable(name: "watchword-courier", targets: ["watchword-courier"]),
@@ -119,7 +120,8 @@ let package = Package(
             "ExportReading", "Cryptography", "ExportCryptography", "GzipReading", "Interchange",
             "JSONReading", "JSONText", "OneTimePassword", "OpenPGPReading", "POSIX",
             "SQLiteReading", "XMLReading", "ZipReading"),
-        module("PictureReader", "Cryptography", "Interchange", "OneTimePassword", "POSIX"),
+        module("ExportReader", "Cryptography", "Interchange", "OneTimePassword", "POSIX"),
+        module("PictureReader", "Cryptography", "POSIX"),
         module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
         module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
         module("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
@@ -130,7 +132,8 @@ let package = Package(
         // Level 5
         module(
             "Commands", "Arguments", "CommandRunner", "Courier", "Cryptography", "DeviceLogin",
-            "ImageFile", "Interchange", "JSONText", "OneTimePassword", "PictureReader", "POSIX",
+            "ExportReader", "ImageFile", "Interchange", "JSONText", "OneTimePassword",
+            "PictureReader", "POSIX",
             "Presence", "PresenceDevices", "Raster", "SecretVault", "SymbolDrawing"),
         module(
             "ServerCommands", documents: ["Operations.md"], "Arguments", "CommandRunner",
@@ -140,8 +143,10 @@ let package = Package(
         // Level 6
         program("watchword", "Commands"),
         program(
-            "watchword-reader", "Arguments", "Cryptography", "ExportReading", "ImageFile",
-            "Interchange", "PictureReader", "POSIX", "Raster", "SymbolReading"),
+            "watchword-reader", "Arguments", "ImageFile", "PictureReader", "POSIX", "Raster",
+            "SymbolReading"),
+        program(
+            "watchword-exports", "Arguments", "ExportReader", "ExportReading", "Interchange"),
         program("watchword-presence", "Arguments", "PAMAuthentication"),
         program("watchword-server", "ServerCommands"),
         program(
@@ -157,11 +162,18 @@ let package = Package(
             name: "PostgreSQLServer", dependencies: ["TestSupport"], path: "Tests/PostgreSQLServer",
             swiftSettings: settings),
         tests("PostgreSQLServerTests", "PostgreSQLServer"),
-        // Picture readers that crash, lie or stay unconfined.
+        // Readers of pictures or exports that crash, lie or stay unconfined.
+        .target(name: "Faults", path: "Tests/FaultyReaders/Faults", swiftSettings: settings),
         program(
-            "FaultyReader", path: "Tests/FaultyReaders/FaultyReader", "Cryptography",
-            "Interchange", "OneTimePassword", "PictureReader", "POSIX"),
-        program("LyingReader", path: "Tests/FaultyReaders/LyingReader", "POSIX"),
+            "FaultyReader", path: "Tests/FaultyReaders/FaultyReader", "Faults", "PictureReader"),
+        program(
+            "FaultyExportReader", path: "Tests/FaultyReaders/FaultyExportReader", "Cryptography",
+            "ExportReader", "Faults", "Interchange", "OneTimePassword"),
+        .target(
+            name: "Lies", dependencies: ["POSIX"], path: "Tests/FaultyReaders/Lies",
+            swiftSettings: settings),
+        program("LyingReader", path: "Tests/FaultyReaders/LyingReader", "Lies"),
+        program("LyingExportReader", path: "Tests/FaultyReaders/LyingExportReader", "Lies"),
         program(
             "UnconfinedReader", path: "Tests/FaultyReaders/UnconfinedReader", "CSeccomp",
             "PictureReader"),
@@ -169,7 +181,8 @@ let package = Package(
             "ModelTests", "Courier", "Cryptography", "DeviceLogin", "OneTimePassword", "POSIX",
             "SecretVault", "Verification"),
         tests(
-            "POSIXTests", "POSIX", "watchword-courier", "watchword-presence", "watchword-reader"),
+            "POSIXTests", "POSIX", "watchword-courier", "watchword-exports", "watchword-presence",
+            "watchword-reader"),
         tests("PresenceTests", "Presence"),
         // One runs the PAM modules that a test names; the other checks presence as `watchword`
         // does.
@@ -234,9 +247,11 @@ let package = Package(
             "SQLiteReading", "XMLReading", "ZipReading"),
         tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
         tests(
-            "PictureReaderTests", "Cryptography", "Interchange", "OneTimePassword",
-            "PictureReader", "POSIX", "watchword-reader", "FaultyReader", "LyingReader",
-            "UnconfinedReader"),
+            "ExportReaderTests", "Cryptography", "ExportReader", "Interchange", "OneTimePassword",
+            "POSIX", "watchword-exports", "FaultyExportReader", "LyingExportReader"),
+        tests(
+            "PictureReaderTests", "Cryptography", "PictureReader", "POSIX", "watchword-reader",
+            "FaultyReader", "LyingReader", "UnconfinedReader"),
         .target(
             name: "ServiceTranscripts",
             dependencies: [
@@ -257,12 +272,13 @@ let package = Package(
             "watchword-courier"),
         tests(
             "CommandRunnerTests", "Arguments", "Commands", "ServerCommands", "watchword",
-            "watchword-courier", "watchword-presence", "watchword-reader", "watchword-server"),
+            "watchword-courier", "watchword-exports", "watchword-presence", "watchword-reader",
+            "watchword-server"),
         tests(
             "CommandsTests", "Arguments", "Commands", "JSONText", "OneTimePassword", "Cryptography",
             "POSIX", "PictureReader", "SecretVault",
-            "StackedPresence", "watchword", "watchword-courier", "watchword-presence",
-            "watchword-reader"),
+            "StackedPresence", "watchword", "watchword-courier", "watchword-exports",
+            "watchword-presence", "watchword-reader"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
             "PostgreSQLStore", "ServerCommands", "StoreContract", "Verification",

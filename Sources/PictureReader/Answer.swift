@@ -70,7 +70,7 @@ struct Answer: Hashable {
         _ verdict: Verdict, words: [String] = [], symbols: [[UInt8]] = []
     ) -> [UInt8] {
         var bytes = [verdict.rawValue]
-        let words = words.prefix(ReaderProtocol.maximumWordCount).map(ReaderProtocol.word)
+        let words = words.prefix(ReaderProtocol.maximumWordCount).map(ShortWord.bytes)
         bytes.append(UInt8(words.count))
         for word in words { bytes += [UInt8(word.count)] + word }
         bytes += UInt32(symbols.count).littleEndianBytes.prefix(2)
@@ -112,7 +112,7 @@ struct Answer: Hashable {
         case .sideTooLong: .refused(.tooLarge(.side))
         case .tooManyFrames: .refused(.tooLarge(.frames))
         case .tooManySymbols: .refused(.tooManySymbols)
-        case .outOfMemory: .refused(.tooMuchMemory)
+        case .outOfMemory: .refused(.lost(.tooMuchMemory))
         }
     }
 }

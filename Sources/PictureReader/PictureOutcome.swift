@@ -33,18 +33,8 @@ public enum PictureRefusal: Error, Hashable, Sendable {
     /// The file could not be opened or read.
     case unreadable(SystemCallFailure)
 
-    /// The reader crashed with this signal; the picture may be hostile.
-    case crashed(signal: Int32)
-    /// The reader was killed for a forbidden system call (to open a file or a socket, for example).
-    case forbiddenCall
-    /// Reading took too long.
-    case timedOut
-    /// Reading needed more memory than the reader is allowed.
-    case tooMuchMemory
-    /// The reader's answer broke the protocol; all of it was rejected.
-    case badAnswer
-    /// The reader ended without an answer, or in an unknown way.
-    case noAnswer
+    /// The reader gave no answer.
+    case lost(HelperLoss)
 }
 
 /// The limit that a picture exceeds.
@@ -53,25 +43,4 @@ public enum PictureLimit: Hashable, Sendable {
     case pixels
     case side
     case frames
-}
-
-extension PictureRefusal {
-    /// The reason why a picture was refused, derived from how its reader ended.
-    init(
-        ending: ChildProcess.Ending, peakMemory: Int,
-        limits: Confinement.Limits = ReaderLoop.limits
-    ) {
-        let isLarge = peakMemory >= limits.addressSpace / 2
-        self =
-            switch ending {
-            // Swift and the libraries crash when an allocation fails, and the kernel kills
-            // processes when it runs out of memory. Whether that caused a given crash or kill is a
-            // guess.
-            case .crashed where isLarge, .killed where isLarge: .tooMuchMemory
-            case .crashed(let signal): .crashed(signal: signal)
-            case .forbiddenCall: .forbiddenCall
-            case .processorTimeSpent: .timedOut
-            case .exited, .killed, .unknown: .noAnswer
-            }
-    }
 }

@@ -1,25 +1,64 @@
+internal import Cryptography
 internal import POSIX
 
-/// An open picture file, sent to a reader in chunks.
-final class PictureSource {
-    let file: FileDescriptor
-    private var count = 0
+/// A picture that is sent to a reader in chunks.
+protocol PictureSource: AnyObject {
+    /// What becomes ready after ``PictureProgress/wouldWait``; `nil` if that never happens.
+    var interest: Polling.Interest? { get }
 
-    /// The result of reading the next chunk.
-    enum Progress: Hashable {
-        /// A chunk is in the buffer.
-        case chunk
-        /// The last chunk and the end marker are in the buffer.
-        case end
-        /// The file is a pipe with nothing to read yet.
-        case wouldWait
+    /// Fills `buffer`, which must be empty and have room for a chunk and two counts.
+    ///
+    /// - Throws: the reason for refusing the picture, as soon as its content reveals one; in that
+    ///   case, `buffer` is empty.
+    func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> PictureProgress
+}
+
+/// The result of reading the next chunk.
+enum PictureProgress: Hashable {
+    /// A chunk is in the buffer.
+    case chunk
+    /// The last chunk and the end marker are in the buffer.
+    case end
+    /// The file is a pipe with nothing to read yet.
+    case wouldWait
+}
+
+/// A picture that is in memory.
+final class PictureBytes: PictureSource {
+    private let bytes: SecretBytes
+    private var position = 0
+
+    init(_ bytes: SecretBytes) throws(PictureRefusal) {
+        guard bytes.count > 0 else { throw .empty }
+        guard bytes.count <= ReaderProtocol.largestPicture else { throw .tooLarge(.bytes) }
+        self.bytes = bytes
     }
+
+    var interest: Polling.Interest? { nil }
+
+    func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> PictureProgress {
+        let end = min(position + ReaderProtocol.largestChunk, bytes.count)
+        buffer.append(UInt32(end - position).littleEndianBytes)
+        bytes.withBytes { bytes in
+            buffer.append { output in output.append(copying: bytes.extracting(position..<end)) }
+        }
+        position = end
+        guard end == bytes.count else { return .chunk }
+        buffer.append(UInt32(0).littleEndianBytes)
+        return .end
+    }
+}
+
+/// An open picture file.
+final class PictureFile: PictureSource {
+    private let file: FileDescriptor
+    private var count = 0
 
     /// Takes ownership of a file that can hold a picture.
     ///
     /// - Throws: the refusal of any other file, before a byte is read.
     init(_ file: consuming FileDescriptor) throws(PictureRefusal) {
-        switch try PictureSource.kind(of: file) {
+        switch try PictureFile.kind(of: file) {
         case .file(let size):
             guard size <= ReaderProtocol.largestPicture else { throw .tooLarge(.bytes) }
         case .folder: throw .folder
@@ -36,11 +75,9 @@ final class PictureSource {
         try self.init(file)
     }
 
-    /// Fills `buffer`, which must be empty and have room for a chunk and two counts.
-    ///
-    /// - Throws: the reason for refusing the picture, as soon as its content reveals one; in that
-    ///   case, `buffer` is empty.
-    func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> Progress {
+    var interest: Polling.Interest? { .reading(file) }
+
+    func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> PictureProgress {
         // A placeholder until the count is known.
         buffer.append(UInt32(0).littleEndianBytes)
         let progress = try read(into: buffer)

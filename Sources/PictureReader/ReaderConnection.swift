@@ -13,7 +13,7 @@ final class ReaderConnection {
 
     private enum Task {
         case none
-        case sending(PictureSource)
+        case sending(any PictureSource)
         /// The source failed halfway; the reader has not been told yet.
         case dropping(PictureRefusal)
         case awaitingAnswer
@@ -28,7 +28,7 @@ final class ReaderConnection {
     /// How long a reader may take to start.
     private static let startTimeout = Duration.seconds(30)
     private static let limits = HelperProcess.Limits(
-        greeting: ReaderProtocol.largestGreeting, frame: ReaderProtocol.largestAnswer,
+        greeting: HelperGreeting.maximumCount, frame: ReaderProtocol.largestAnswer,
         outgoing: ReaderProtocol.largestChunk + 8)
 
     /// Starts the program at `path`; returns before it is ready.
@@ -48,7 +48,7 @@ final class ReaderConnection {
     /// - Returns: whether the process accepted the picture; one that has ended or sent an
     ///   unexpected frame accepts none.
     func take(
-        _ source: PictureSource, index: Int, timeout: Duration
+        _ source: any PictureSource, index: Int, timeout: Duration
     ) throws(HelperFailure) -> Bool {
         precondition(!isBusy, "one picture at a time")
         if helper.isReady {
@@ -68,8 +68,8 @@ final class ReaderConnection {
     /// What must become ready before ``advance()`` can make progress.
     var interests: [Polling.Interest] {
         var interests = [helper.readable]
-        if awaitsSource, case .sending(let source) = task {
-            interests.append(.reading(source.file))
+        if awaitsSource, case .sending(let source) = task, let interest = source.interest {
+            interests.append(interest)
         }
         if helper.isReady, helper.hasUnsent { interests.append(helper.writable) }
         return interests
@@ -119,7 +119,7 @@ final class ReaderConnection {
         let (ending, _) = helper.end()
         isSpent = true
         guard helper.isReady else { throw .died(ending) }
-        return finish(PictureAnswer(refused: .timedOut))
+        return finish(PictureAnswer(refused: .lost(.timedOut)))
     }
 }
 
@@ -133,15 +133,17 @@ extension ReaderConnection {
     }
 
     private func greet(_ frame: WipedBuffer) throws(HelperFailure) {
-        switch frame.withBytes({ Greeting(parsing: $0) }) {
+        switch frame.withBytes({
+            HelperGreeting(parsing: $0, from: ReaderProtocol.identity)
+        }) {
         case .confined: helper.restartTimeout(pictureTimeout)
         case .notConfined(let failure): throw .notConfined(failure)
-        case .otherVersion, nil: throw .otherVersion
+        case .unexpected: throw .otherVersion
         }
     }
 
     /// Reads the next chunk of the picture; returns false if the source has nothing to read yet.
-    private func continueReading(_ source: PictureSource) -> Bool {
+    private func continueReading(_ source: any PictureSource) -> Bool {
         awaitsSource = false
         do throws(PictureRefusal) {
             switch try source.nextChunk(into: helper.outgoing) {
@@ -169,7 +171,7 @@ extension ReaderConnection {
         helper.end()
         isSpent = true
         guard helper.isReady else { throw .otherVersion }
-        return finish(PictureAnswer(refused: .badAnswer))
+        return finish(PictureAnswer(refused: .lost(.badAnswer)))
     }
 
     /// Ends a process that has closed its pipe, and reports why it stopped.
@@ -178,7 +180,10 @@ extension ReaderConnection {
         isSpent = true
         guard helper.isReady else { throw .died(ending) }
         return finish(
-            PictureAnswer(refused: PictureRefusal(ending: ending, peakMemory: peakMemory)))
+            PictureAnswer(
+                refused: .lost(
+                    HelperLoss(
+                        ending: ending, peakMemory: peakMemory, limits: ReaderLoop.limits))))
     }
 
     private func finish(_ answer: PictureAnswer) -> PictureAnswer {

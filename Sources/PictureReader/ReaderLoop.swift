@@ -8,13 +8,6 @@ public enum ReaderLoop {
     public static let limits = Confinement.Limits(
         addressSpace: 1 << 30, processorSeconds: ReaderPool.picturesPerProcess * 10 + 60)
 
-    /// The reader's exit statuses.
-    enum Status {
-        static let done: Int32 = 0
-        static let badRequest: Int32 = 3
-        static let failure: Int32 = 6
-    }
-
     /// Confines the process, then reads pictures and sends the results until standard input ends.
     ///
     /// Everything that `read` needs from the file system must already be loaded. If the process
@@ -22,35 +15,12 @@ public enum ReaderLoop {
     public static func run(
         limits: Confinement.Limits = limits, read: ([UInt8]) -> PictureFinding
     ) -> Never {
-        run(limits: limits) { () throws(SystemCallFailure) in
+        ConfinedHelper.run(as: ReaderProtocol.identity, limits: limits) {
+            () throws(SystemCallFailure) in
             while let picture = try nextPicture() {
-                try send(Answer.bytes(for: read(picture)))
+                try ConfinedHelper.send(Answer.bytes(for: read(picture)))
             }
         }
-    }
-
-    /// Confines the process, calls `answer`, and ends.
-    static func run(
-        limits: Confinement.Limits, answer: () throws(SystemCallFailure) -> Void
-    ) -> Never {
-        do throws(SystemCallFailure) {
-            do throws(SystemCallFailure) {
-                try Confinement.enter(limits)
-            } catch {
-                try send(Greeting.notConfined(error).bytes)
-                ProcessEnd.atOnce(with: Status.failure)
-            }
-            try send(Greeting.confined.bytes)
-            try answer()
-            ProcessEnd.atOnce(with: Status.done)
-        } catch {
-            // There is nobody left to report to.
-            ProcessEnd.atOnce(with: Status.failure)
-        }
-    }
-
-    static func send(_ frame: [UInt8]) throws(SystemCallFailure) {
-        try FileDescriptor.writeFrame(frame, to: 1)
     }
 
     /// The next whole picture; `nil` if standard input has ended.
@@ -65,7 +35,7 @@ public enum ReaderLoop {
             default:
                 guard count <= ReaderProtocol.largestChunk,
                     count <= ReaderProtocol.largestPicture - picture.count
-                else { ProcessEnd.atOnce(with: Status.badRequest) }
+                else { ConfinedHelper.refuseRequest() }
                 guard
                     try FileDescriptor.read(exactly: count, from: 0, appendingTo: &picture)
                 else { return nil }

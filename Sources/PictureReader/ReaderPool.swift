@@ -1,3 +1,4 @@
+public import Cryptography
 public import POSIX
 
 /// Reads the symbols in pictures with `watchword-reader`, a confined process.
@@ -55,11 +56,30 @@ public final class ReaderPool {
         do { copy = try file.duplicate() } catch { throw .system(error) }
         let picture: OpenPicture
         do throws(PictureRefusal) {
-            picture = .source(try PictureSource(copy))
+            picture = .source(try PictureFile(copy))
         } catch {
             return .refused(error)
         }
-        var outcome = PictureOutcome.refused(.noAnswer)
+        return try read(picture, symbol: symbol)
+    }
+
+    /// Reads one picture that is in memory, as the other method does.
+    public func read(
+        _ bytes: SecretBytes, symbol: (Span<UInt8>) -> Void
+    ) throws(HelperFailure) -> PictureOutcome {
+        let picture: OpenPicture
+        do throws(PictureRefusal) {
+            picture = .source(try PictureBytes(bytes))
+        } catch {
+            return .refused(error)
+        }
+        return try read(picture, symbol: symbol)
+    }
+
+    private func read(
+        _ picture: OpenPicture, symbol: (Span<UInt8>) -> Void
+    ) throws(HelperFailure) -> PictureOutcome {
+        var outcome = PictureOutcome.refused(.lost(.noAnswer))
         try read(count: 1, open: { _ in picture }) { _, answer in
             answer.forEachSymbol(symbol)
             outcome = answer.outcome
@@ -89,12 +109,12 @@ public final class ReaderPool {
 
 /// A picture to be read, or why it cannot be.
 private enum OpenPicture {
-    case source(PictureSource)
+    case source(any PictureSource)
     case refused(PictureRefusal)
 
     init(path: String) {
         do throws(PictureRefusal) {
-            self = .source(try PictureSource(path: path))
+            self = .source(try PictureFile(path: path))
         } catch {
             self = .refused(error)
         }
@@ -138,7 +158,7 @@ extension ReaderPool {
     }
 
     /// Hands a picture to an idle process, or to a new one.
-    private func give(_ source: PictureSource, index: Int) throws(HelperFailure) {
+    private func give(_ source: any PictureSource, index: Int) throws(HelperFailure) {
         for connection in connections where !connection.isBusy {
             if try connection.take(source, index: index, timeout: timeout) { return }
         }

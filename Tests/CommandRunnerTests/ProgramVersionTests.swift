@@ -3,7 +3,9 @@ import TestSupport
 import Testing
 
 struct ProgramVersionTests {
-    private static let helpers = ["watchword-courier", "watchword-presence", "watchword-reader"]
+    private static let helpers = [
+        "watchword-courier", "watchword-exports", "watchword-presence", "watchword-reader",
+    ]
 
     @Test(
         "every program prints the same version",

@@ -84,7 +84,10 @@ import Testing
     @Test(
         "O-14 a child inherits none of its parent's descriptors",
         .enabled(if: geteuid() == 0, "only root can inspect a process that forbids core dumps"),
-        arguments: ["/bin/cat", "watchword-reader", "watchword-presence", "watchword-courier"])
+        arguments: [
+            "/bin/cat", "watchword-reader", "watchword-exports", "watchword-presence",
+            "watchword-courier",
+        ])
     func descriptors(program: String) throws {
         let folder = try TemporaryFolder()
         let secret = try folder.write(Array("passphrase\n".utf8), to: "pass.txt")

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import POSIX
 internal import PictureReader
 internal import TestSupport
 internal import Testing
@@ -16,7 +17,7 @@ internal import Testing
     func forbiddenCall(fault: String) throws {
         let readings = try ReaderPool(program: "FaultyReader")
             .read(contents: ["before", fault, "after"])
-        #expect(readings == [.symbol("before"), .refused(.forbiddenCall), .symbol("after")])
+        #expect(readings == [.symbol("before"), .refused(.lost(.forbiddenCall)), .symbol("after")])
     }
 
     @Test(
@@ -29,18 +30,18 @@ internal import Testing
             .read(contents: ["before", fault, "after"])
         #expect(readings.count == 3)
         #expect(readings.first == .symbol("before"))
-        #expect(signals.map { Reading.refused(.crashed(signal: $0)) }.contains(readings[1]))
+        #expect(signals.map { Reading.refused(.lost(.crashed(signal: $0))) }.contains(readings[1]))
         #expect(readings.last == .symbol("after"))
     }
 
     @Test("a reader in an endless loop is killed when the timeout expires")
     func loop() throws {
         let reader = try ReaderPool(program: "FaultyReader", timeout: .milliseconds(300))
-        #expect(try reader.read(contents: ["loop"]) == [.refused(.timedOut)])
+        #expect(try reader.read(contents: ["loop"]) == [.refused(.lost(.timedOut))])
         let slow = try ReaderPool(program: "FaultyReader", timeout: .seconds(5))
         #expect(
             try slow.read(contents: ["before", "loop", "after"])
-                == [.symbol("before"), .refused(.timedOut), .symbol("after")])
+                == [.symbol("before"), .refused(.lost(.timedOut)), .symbol("after")])
     }
 
     @Test("a reader that allocates too much memory hits its limit")
@@ -54,8 +55,8 @@ internal import Testing
         // reader's limit, the cause of the crash is unknown.
         let isCauseKnown = usage.ru_maxrss < 1 << 19
         let outcomes: [Reading] =
-            [.refused(.tooMuchMemory)]
-            + (isCauseKnown ? [] : [.refused(.crashed(signal: 6)), .refused(.crashed(signal: 5))])
+            [.refused(.lost(.tooMuchMemory))]
+            + (isCauseKnown ? [] : [6, 5].map { .refused(.lost(.crashed(signal: $0))) })
         #expect(readings.count == 3)
         #expect(readings.first == .symbol("before"))
         #expect(outcomes.contains(readings[1]))
@@ -65,7 +66,7 @@ internal import Testing
     @Test("a reader that exits without an answer is reported")
     func leaving() throws {
         let readings = try ReaderPool(program: "FaultyReader").read(contents: ["leave", "after"])
-        #expect(readings == [.refused(.noAnswer), .symbol("after")])
+        #expect(readings == [.refused(.lost(.noAnswer)), .symbol("after")])
     }
 
     @Test("a reader has an empty environment")
@@ -81,7 +82,7 @@ internal import Testing
         #expect(
             readings
                 == contents.map {
-                    $0 == "segfault" ? .refused(.crashed(signal: 11)) : .symbol($0)
+                    $0 == "segfault" ? .refused(.lost(.crashed(signal: 11))) : .symbol($0)
                 })
     }
 }

@@ -1,3 +1,4 @@
+internal import POSIX
 internal import PictureReader
 internal import Testing
 
@@ -17,7 +18,8 @@ internal import Testing
             .read(contents: ["before", lie, "after"])
         #expect(
             readings == [
-                .symbol("before", tried: []), .refused(.badAnswer), .symbol("after", tried: []),
+                .symbol("before", tried: []), .refused(.lost(.badAnswer)),
+                .symbol("after", tried: []),
             ])
     }
 
@@ -25,7 +27,7 @@ internal import Testing
     func hasty() throws {
         let picture = "hasty" + String(repeating: "x", count: 1 << 20)
         let readings = try ReaderPool(program: "LyingReader").read(contents: [picture, "after"])
-        #expect(readings == [.refused(.badAnswer), .symbol("after", tried: [])])
+        #expect(readings == [.refused(.lost(.badAnswer)), .symbol("after", tried: [])])
     }
 
     @Test("a second answer is not used for the next picture")
@@ -40,16 +42,16 @@ internal import Testing
     @Test("a reader that stalls halfway is killed when the timeout expires")
     func silence() throws {
         let reader = try ReaderPool(program: "LyingReader", timeout: .milliseconds(300))
-        #expect(try reader.read(contents: ["half a frame"]) == [.refused(.timedOut)])
+        #expect(try reader.read(contents: ["half a frame"]) == [.refused(.lost(.timedOut))])
     }
 
     @Test(
         "a reader that closes its pipe without a complete answer is reported",
         arguments: [
-            ("half a frame and gone", PictureRefusal.noAnswer), ("close the pipe", .noAnswer),
+            ("half a frame and gone", HelperLoss.noAnswer), ("close the pipe", .noAnswer),
         ])
-    func closing(lie: String, refusal: PictureRefusal) throws {
+    func closing(lie: String, loss: HelperLoss) throws {
         let readings = try ReaderPool(program: "LyingReader").read(contents: [lie, "after"])
-        #expect(readings == [.refused(refusal), .symbol("after", tried: [])])
+        #expect(readings == [.refused(.lost(loss)), .symbol("after", tried: [])])
     }
 }

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import Foundation
 internal import POSIX
 internal import PictureReader
@@ -16,7 +17,7 @@ internal import Testing
             ("many pixels", .refused(.tooLarge(.pixels))),
             ("long side", .refused(.tooLarge(.side))),
             ("many frames", .refused(.tooLarge(.frames))),
-            ("out of memory", .refused(.tooMuchMemory)),
+            ("out of memory", .refused(.lost(.tooMuchMemory))),
             ("two symbols", Reading(.symbols(2, tried: []), ["one", "two"])),
             ("empty symbol", Reading(.symbols(1, tried: []), [""])),
             (
@@ -32,6 +33,23 @@ internal import Testing
         ])
     func findings(order: String, expected: Reading) throws {
         #expect(try ReaderPool(program: "FaultyReader").read(contents: [order]) == [expected])
+    }
+
+    @Test("a picture that is in memory is read like a file")
+    func memory() throws {
+        let reader = try ReaderPool(program: "FaultyReader")
+        for size in [1, 65_535, 65_536, 65_537, 200_000] {
+            let picture = String(repeating: "a", count: size)
+            var symbols: [String] = []
+            let outcome = try reader.read(SecretBytes(copying: Array(picture.utf8).span)) {
+                symbols.append(String(decoding: [UInt8](copying: $0), as: UTF8.self))
+            }
+            #expect(Reading(outcome, symbols) == .symbol(picture))
+        }
+        let nothing = SecretBytes(capacity: 0) { _ in }
+        #expect(try reader.read(nothing) { _ in } == .refused(.empty))
+        let large = SecretBytes(copying: [UInt8](repeating: 0, count: 32 << 20 + 1).span)
+        #expect(try reader.read(large) { _ in } == .refused(.tooLarge(.bytes)))
     }
 
     @Test("pictures of every size around the chunk size arrive complete")

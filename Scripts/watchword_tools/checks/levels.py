@@ -8,11 +8,11 @@ LEVELS = [
      "OneTimePassword", "OpenPGPReading", "PAMAuthentication", "SQLiteReading", "XMLReading",
      "ZipReading"],
     ["Interchange", "JSONReading", "SecretVault", "Verification"],
-    ["CommandRunner", "DeviceLogin", "ExportReading", "PictureReader", "SQLiteStore",
-     "PostgreSQLStore", "VerificationService", "HTTPListener"],
+    ["CommandRunner", "DeviceLogin", "ExportReader", "ExportReading", "PictureReader",
+     "SQLiteStore", "PostgreSQLStore", "VerificationService", "HTTPListener"],
     ["Commands", "ServerCommands"],
-    ["watchword", "watchword-courier", "watchword-presence", "watchword-reader",
-     "watchword-server"],
+    ["watchword", "watchword-courier", "watchword-exports", "watchword-presence",
+     "watchword-reader", "watchword-server"],
 ]
 LEVEL = {target: level for level, targets in enumerate(LEVELS) for target in targets}
 # Only these modules may use `unsafe` and import the C library.
@@ -21,5 +21,5 @@ WRAPPING = {"POSIX", "Cryptography", "ImageFile", "SymbolReading", "SymbolDrawin
             "SQLiteStore", "PostgreSQLStore", "HTTPClient", "ExportCryptography", "GzipReading",
             "OpenPGPReading", "SQLiteReading", "XMLReading", "ZipReading"}
 # Libraries that two modules may wrap. SQLiteStore keeps the server's database; SQLiteReading reads
-# untrusted files and runs only in the confined reader.
+# untrusted files and runs only in the confined process that reads exports.
 SHARED = {"CSQLite": {"SQLiteReading", "SQLiteStore"}}

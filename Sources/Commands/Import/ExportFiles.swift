@@ -1,9 +1,9 @@
 import Arguments
 import CommandRunner
 import Cryptography
+import ExportReader
 import Interchange
 import POSIX
-import PictureReader
 
 /// Reads exports in the confined reader; gets their passwords from an option or a prompt.
 struct ExportFiles {
@@ -21,15 +21,11 @@ struct ExportFiles {
     init(_ session: Session) { self.session = session }
 
     /// Reads the content of `file`, and reads it again with a password if it is encrypted.
-    ///
-    /// - Parameter symbol: Receives each symbol if the file is a picture.
     mutating func read(
-        _ content: SecretBytes, of file: String, symbol: (SecretBytes) -> Void
+        _ content: SecretBytes, of file: String
     ) throws(CommandFailure) -> ExportOutcome {
-        let reader = try run { () throws(HelperFailure) in try ExportReader() }
-        var outcome = try run { () throws(HelperFailure) in
-            try reader.read(content) { symbol(SecretBytes(copying: $0)) }
-        }
+        let reader = try run { () throws(HelperFailure) in try ExportProcess() }
+        var outcome = try run { () throws(HelperFailure) in try reader.read(content) }
         if let acceptedPassword, case .refused(.passwordNeeded(.some)) = outcome {
             let result = try decrypt(file, reader, acceptedPassword)
             // Prompt as usual if it is wrong.
@@ -46,7 +42,7 @@ struct ExportFiles {
     }
 
     private func decrypt(
-        _ file: String, _ reader: ExportReader, _ password: SecretBytes
+        _ file: String, _ reader: ExportProcess, _ password: SecretBytes
     ) throws(CommandFailure) -> ExportOutcome {
         let name = Finding.visibleName(of: file)
         session.printer.progress("\(name): decrypting; this can take a minute")
@@ -57,7 +53,7 @@ struct ExportFiles {
     private func run<Result>(
         _ body: () throws(HelperFailure) -> Result
     ) throws(CommandFailure) -> Result {
-        do { return try body() } catch { throw .pictureReader(error) }
+        do { return try body() } catch { throw .exportReader(error) }
     }
 
     /// The password to try next; `nil` if there is none.

@@ -1,6 +1,6 @@
 import Cryptography
+import ExportReader
 import POSIX
-import PictureReader
 
 /// A file's type, detected from its first bytes; its name is ignored.
 enum FileContent {
@@ -29,7 +29,7 @@ enum FileContent {
 
     /// Reads the file or pipe at `path`.
     static func whole(at path: String) throws(InputFileError) -> SecretBytes {
-        let limit = ExportReader.largestFile
+        let limit = ExportProcess.largestFile
         let file = try InputFile(path, acceptingPipes: true)
         guard let size = file.size else { return try wholePipe(file, limit: limit) }
         guard size > 0 else { throw .empty }

@@ -41,8 +41,8 @@ struct Finding {
         case line(OTPAuthLineError)
         /// Another app's export that could not be read, or a file of an unknown kind.
         case export(ExportError)
-        /// A file that the confined reader could not process.
-        case reader(PictureRefusal)
+        /// A file that the confined reader of exports could not process.
+        case reader(HelperLoss)
         /// A row of another app's export.
         case exportRow(ExportRowRefusal)
         /// A kind of code that Watchword does not compute.

@@ -1,23 +1,19 @@
 import Cryptography
+import ExportReader
 import Interchange
 import OneTimePassword
-import PictureReader
 
 // Other apps' exports.
 extension ImportScan {
-    /// Reads a file that may be an export, or a picture from a pipe; returns false if it is
-    /// neither.
+    /// Reads a file that may be an export; returns false if it is not one.
     mutating func takeExport(
         _ content: SecretBytes, of file: String
     ) throws(CommandFailure) -> Bool {
-        var symbols: [SecretBytes] = []
-        switch try exportFiles.read(content, of: file, symbol: { symbols.append($0) }) {
-        case .picture(.symbols): for symbol in symbols { try take(symbol, of: file) }
-        case .picture(.refused(let refusal)): refuse(file, .picture(refusal))
+        switch try exportFiles.read(content, of: file) {
         case .export(let export): try take(export, of: file)
         case .refused(.unknownFormat): return false
         case .refused(let error): refuse(file, .export(error))
-        case .lost(let refusal): refuse(file, .reader(refusal))
+        case .lost(let loss): refuse(file, .reader(loss))
         }
         return true
     }

@@ -43,7 +43,7 @@ struct ImportScan {
             switch item {
             case .symbolicLink(let path): findings.append(Finding(path, .skipped(.symbolicLink)))
             case .refused(let path, let error): refuse(ImportScan.name(of: path), .file(error))
-            case .pipe(let path): try takeFile(at: path)
+            case .pipe(let path): try takeFile(at: path, isPipe: true)
             case .file(let path):
                 switch pictures.content(at: index) {
                 case .refused(let error): refuse(ImportScan.name(of: path), .file(error))
@@ -63,8 +63,10 @@ struct ImportScan {
         path == PathWalk.standardInput ? "-" : path
     }
 
-    /// Reads a file or pipe that is not known to be a picture.
-    private mutating func takeFile(at path: String) throws(CommandFailure) {
+    /// Reads a file that is not a picture, or a pipe with any content.
+    private mutating func takeFile(
+        at path: String, isPipe: Bool = false
+    ) throws(CommandFailure) {
         let file = ImportScan.name(of: path)
         let content: SecretBytes
         let isText: Bool
@@ -76,10 +78,31 @@ struct ImportScan {
         }
         if isText, content.count <= ImportScan.largestList {
             if try takeText(content, of: file) { return }
+        } else if isPipe, try takePicture(content, of: file) {
+            return
         } else if try takeExport(content, of: file) {
             return
         }
         refuse(file, .export(.unknownFormat))
+    }
+
+    /// Reads the content of a pipe; returns false if it is not a picture.
+    private mutating func takePicture(
+        _ content: SecretBytes, of file: String
+    ) throws(CommandFailure) -> Bool {
+        var symbols: [SecretBytes] = []
+        let outcome: PictureOutcome
+        do {
+            outcome = try ReaderPool().read(content) { symbols.append(SecretBytes(copying: $0)) }
+        } catch {
+            throw .pictureReader(error)
+        }
+        switch outcome {
+        case .symbols: for symbol in symbols { try take(symbol, of: file) }
+        case .refused(.notAPicture), .refused(.tooLarge(.bytes)): return false
+        case .refused(let refusal): refuse(file, .picture(refusal))
+        }
+        return true
     }
 
     /// Reads a text; returns false if it is neither an export nor a list.

@@ -36,7 +36,7 @@ extension Messages {
         case .line(.keyURI(let error)): sentence(for: error)
         case .line(.migration(let error)): sentence(for: error)
         case .export(let error): sentence(for: error)
-        case .reader(let refusal): sentence(for: refusal, file: "file", reader: "export reader")
+        case .reader(let loss): sentence(for: loss, file: "file", reader: "export reader")
         case .exportRow(let reason): sentence(for: reason)
         case .notComputed(let kind): "\(name(of: kind)) codes are not computed"
         case .missingPictures(let numbers):
@@ -140,7 +140,7 @@ extension Messages {
         case .file(let error): slug(for: error)
         case .picture(let refusal): slug(for: refusal)
         case .export(let error): slug(for: error)
-        case .reader(let refusal): slug(for: refusal)
+        case .reader(let loss): slug(for: loss)
         case .exportRow(let reason): slug(for: reason)
         case .notComputed: "not-computed"
         case .unrelatedSymbol, .unrecognisedLines, .line(.notAURI): "no-otpauth"
@@ -182,6 +182,12 @@ extension Messages {
         case .folder: "folder"
         case .notAFile: "not-a-file"
         case .unreadable(let failure): slug(for: InputFileError(failure))
+        case .lost(let loss): slug(for: loss)
+        }
+    }
+
+    static func slug(for loss: HelperLoss) -> String {
+        switch loss {
         case .crashed: "crashed"
         case .forbiddenCall: "forbidden-call"
         case .timedOut: "timed-out"

@@ -3,12 +3,7 @@ import PictureReader
 
 // Images.
 extension Messages {
-    /// - Parameters:
-    ///   - file: What the file is called.
-    ///   - reader: What the process is called that read it.
-    static func sentence(
-        for refusal: PictureRefusal, file: String = "image", reader: String = "image reader"
-    ) -> String {
+    static func sentence(for refusal: PictureRefusal) -> String {
         switch refusal {
         case .noSymbol(let tried):
             "no QR code found"
@@ -26,6 +21,15 @@ extension Messages {
                 ? sentence(for: InputFileError.missing)
                 : failure.isPermissionDenied
                     ? sentence(for: InputFileError.forbidden) : sentence(for: failure)
+        case .lost(let loss): sentence(for: loss, file: "image", reader: "image reader")
+        }
+    }
+
+    /// - Parameters:
+    ///   - file: What the file is called.
+    ///   - reader: What the process is called that read it.
+    static func sentence(for loss: HelperLoss, file: String, reader: String) -> String {
+        switch loss {
         case .crashed(let signal): "the \(file) crashed the \(reader) (signal \(signal))"
         case .forbiddenCall: "the \(file) made the \(reader) attempt a forbidden system call"
         case .timedOut: "the \(file) took too long to read"
@@ -44,10 +48,11 @@ extension Messages {
         }
     }
 
-    static func sentence(forPictureReader failure: HelperFailure) -> String {
+    /// - Parameter program: `watchword-reader` or `watchword-exports`.
+    static func sentence(forReader failure: HelperFailure, _ program: String) -> String {
         if case .died = failure {
-            return "watchword-reader exited immediately; a library may be missing"
+            return "\(program) exited immediately; a library may be missing"
         }
-        return sentence(for: failure, of: "watchword-reader", unconfined: "nothing was read")
+        return sentence(for: failure, of: program, unconfined: "nothing was read")
     }
 }

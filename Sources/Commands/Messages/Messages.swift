@@ -60,7 +60,8 @@ enum Messages {
             "the files hold more than \(limit) items, and a vault holds 100,000 entries; nothing was "
                 + "changed; import fewer files at a time"
         case .pictureRefused(let place, let refusal): "\(place): " + sentence(for: refusal)
-        case .pictureReader(let failure): sentence(forPictureReader: failure)
+        case .pictureReader(let failure): sentence(forReader: failure, "watchword-reader")
+        case .exportReader(let failure): sentence(forReader: failure, "watchword-exports")
         case .picture(.libraryMissing(let name)): sentence(forMissing: name)
         case .picture(.outOfMemory): "libpng failed; the system may be out of memory"
         case .code(.otherMovingFactor):

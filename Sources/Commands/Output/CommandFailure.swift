@@ -54,6 +54,7 @@ enum CommandFailure: ProgramFailure {
     case tooMuchToImport(limit: Int)
     case pictureRefused(String, PictureRefusal)
     case pictureReader(HelperFailure)
+    case exportReader(HelperFailure)
     case picture(PNGWritingError)
     case code(CodeError)
     case credential(CredentialError)
@@ -95,7 +96,8 @@ extension ExitCode {
             case .key, .hexKey, .uriForKey, .keyURI, .notOneAddress, .tooMuchToImport, .code,
                 .credential, .symbol:
                 .badInput
-            case .standardOutput, .pictureReader, .picture, .cryptography, .system: .system
+            case .standardOutput, .pictureReader, .exportReader, .picture, .cryptography, .system:
+                .system
             }
     }
 

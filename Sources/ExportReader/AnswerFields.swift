@@ -101,7 +101,7 @@ extension FieldReader {
     }
 
     mutating func text(_ bytes: Span<UInt8>) throws(Unreadable) -> String {
-        try text(bytes, limit: ReaderProtocol.longestText)
+        try text(bytes, limit: ExportProtocol.longestText)
     }
 
     mutating func signedNumber(_ bytes: Span<UInt8>) throws(Unreadable) -> Int64 {

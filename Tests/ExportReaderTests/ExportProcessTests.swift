@@ -1,15 +1,15 @@
 internal import Cryptography
+internal import ExportReader
 internal import Interchange
 internal import OneTimePassword
 internal import POSIX
-internal import PictureReader
 internal import TestSupport
 internal import Testing
 
 /// Whatever an export makes its reader do, only that export is lost.
-@Suite struct ExportReaderTests {
+@Suite struct ExportProcessTests {
     private func read(
-        _ content: String, program: String = "FaultyReader",
+        _ content: String, program: String = "FaultyExportReader",
         timeout: Duration = .seconds(60)
     ) throws -> ExportReading {
         try ExportReading.read(Array(content.utf8), program: program, timeout: timeout)
@@ -22,10 +22,10 @@ internal import Testing
 
     @Test("an encrypted export is read again with each password")
     func passwords() throws {
-        let reader = try ExportReader(path: BuiltProgram.path("FaultyReader"))
+        let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
         let file = SecretBytes(copying: Array("encrypted".utf8).span)
         #expect(
-            try ExportReading(reader.read(file) { _ in }) == .refused(.passwordNeeded(.aegis)))
+            try ExportReading(reader.read(file)) == .refused(.passwordNeeded(.aegis)))
         for (password, expected) in [
             ("wrong", ExportReading.refused(.wrongPassword(.aegis))),
             ("right", .entries(["right:encrypted"])),
@@ -33,12 +33,6 @@ internal import Testing
             let bytes = SecretBytes(copying: Array(password.utf8).span)
             #expect(try ExportReading(reader.read(password: bytes)) == expected)
         }
-    }
-
-    @Test("a picture is recognised by the reader of exports, too")
-    func pictures() throws {
-        #expect(try read("two symbols") == .symbols(["one", "two"]))
-        #expect(try read("damaged") == .picture(.refused(.damaged)))
     }
 
     @Test("files of every size around the chunk size arrive complete")
@@ -63,8 +57,8 @@ internal import Testing
                 for _ in 0..<size / part.count { output.append(copying: part.span) }
                 for _ in 0..<size % part.count { output.append(part[0]) }
             }
-            let reader = try ExportReader(path: BuiltProgram.path("FaultyReader"))
-            #expect(try ExportReading(reader.read(file) { _ in }) == expected)
+            let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
+            #expect(try ExportReading(reader.read(file)) == expected)
         }
     }
 
@@ -77,11 +71,11 @@ internal import Testing
     @Test(
         "a reader that fails is reported",
         arguments: [
-            ("segfault", PictureRefusal.crashed(signal: 11)), ("open a file", .forbiddenCall),
+            ("segfault", HelperLoss.crashed(signal: 11)), ("open a file", .forbiddenCall),
             ("eat memory", .tooMuchMemory), ("leave", .noAnswer),
         ])
-    func faults(fault: String, refusal: PictureRefusal) throws {
-        #expect(try read(fault) == .lost(refusal))
+    func faults(fault: String, loss: HelperLoss) throws {
+        #expect(try read(fault) == .lost(loss))
     }
 
     @Test("a reader that never answers is killed when the timeout expires")
@@ -91,10 +85,10 @@ internal import Testing
 
     @Test("a reader that crashes while it decrypts is reported, and stays ended")
     func crashWithPassword() throws {
-        let reader = try ExportReader(path: BuiltProgram.path("FaultyReader"))
+        let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
         let file = SecretBytes(copying: Array("crash on a password".utf8).span)
         #expect(
-            try ExportReading(reader.read(file) { _ in }) == .refused(.passwordNeeded(.ente)))
+            try ExportReading(reader.read(file)) == .refused(.passwordNeeded(.ente)))
         let password = SecretBytes(copying: Array("any".utf8).span)
         #expect(
             try ExportReading(reader.read(password: password)) == .lost(.crashed(signal: 11)))
@@ -114,19 +108,19 @@ internal import Testing
             "half an error", "unknown verdict", "nothing in a frame", "frame of 4 GiB", "endless",
         ])
     func lies(lie: String) throws {
-        #expect(try read(lie, program: "LyingReader") == .lost(.badAnswer))
+        #expect(try read(lie, program: "LyingExportReader") == .lost(.badAnswer))
     }
 
     @Test("the sound answer from which the lies are made is accepted")
     func soundAnswer() throws {
-        #expect(try read("sound export", program: "LyingReader") == .entries(["Acme:ann"]))
+        #expect(try read("sound export", program: "LyingExportReader") == .entries(["Acme:ann"]))
     }
 
     @Test("an answer that was not asked for is not used for the next password")
     func twice() throws {
-        let reader = try ExportReader(path: BuiltProgram.path("LyingReader"))
+        let reader = try ExportProcess(path: BuiltProgram.path("LyingExportReader"))
         let file = SecretBytes(copying: Array("answer twice".utf8).span)
-        #expect(try ExportReading(reader.read(file) { _ in }) == .picture(.symbols(1, tried: [])))
+        #expect(try ExportReading(reader.read(file)) == .entries(["Acme:ann"]))
         let password = SecretBytes(copying: Array("any".utf8).span)
         #expect(try ExportReading(reader.read(password: password)) == .lost(.badAnswer))
     }
@@ -151,18 +145,15 @@ internal import Testing
 /// The outcome for an export, with the names of its entries.
 enum ExportReading: Equatable {
     case entries([String])
-    case symbols([String])
-    case picture(PictureOutcome)
     case refused(ExportError)
-    case lost(PictureRefusal)
+    case lost(HelperLoss)
 
     init(_ outcome: ExportOutcome) {
         self =
             switch outcome {
             case .export(let export): .entries(export.entries.map(Self.name))
-            case .picture(let outcome): .picture(outcome)
             case .refused(let error): .refused(error)
-            case .lost(let refusal): .lost(refusal)
+            case .lost(let loss): .lost(loss)
             }
     }
 
@@ -175,12 +166,8 @@ enum ExportReading: Equatable {
     static func read(
         _ content: [UInt8], path: String, timeout: Duration = .seconds(60)
     ) throws -> ExportReading {
-        var symbols: [String] = []
-        let reader = try ExportReader(path: path, timeout: timeout)
-        let outcome = try reader.read(SecretBytes(copying: content.span)) { symbol in
-            symbols.append(String(decoding: [UInt8](copying: symbol), as: UTF8.self))
-        }
-        return symbols.isEmpty ? ExportReading(outcome) : .symbols(symbols)
+        let reader = try ExportProcess(path: path, timeout: timeout)
+        return ExportReading(try reader.read(SecretBytes(copying: content.span)))
     }
 
     private static func name(_ entry: ExportedEntry) -> String {

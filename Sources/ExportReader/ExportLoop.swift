@@ -1,4 +1,5 @@
 public import Cryptography
+public import Interchange
 public import POSIX
 
 /// The reader's side for an export: give up every right, then answer for one file.
@@ -8,10 +9,7 @@ public enum ExportLoop {
     /// A key derivation may take 1 GiB. The file, its decrypted document and the document's values
     /// need a multiple of 128 MiB each.
     public static let limits = Confinement.Limits(
-        addressSpace: 3 << 30, processorSeconds: Int(ExportReader.timeout.components.seconds))
-
-    /// The argument with which the program is started for an export.
-    public static let task = ReaderProtocol.exportTask
+        addressSpace: 3 << 30, processorSeconds: Int(ExportProcess.timeout.components.seconds))
 
     /// Confines the process, reads one file, and reads it again for each password that follows.
     ///
@@ -20,20 +18,24 @@ public enum ExportLoop {
     /// the file.
     public static func run(
         limits: Confinement.Limits = limits,
-        read: (SecretBytes, _ password: SecretBytes?) -> ExportFinding
+        read: (SecretBytes, _ password: SecretBytes?) throws(ExportError) -> Export
     ) -> Never {
-        ReaderLoop.run(limits: limits) { () throws(SystemCallFailure) in
+        ConfinedHelper.run(as: ExportProtocol.identity, limits: limits) {
+            () throws(SystemCallFailure) in
             guard let file = try receiveFile() else { return }
-            try send(read(file, nil))
-            while let password = try receivePassword() { try send(read(file, password)) }
+            try ConfinedHelper.send(answer { () throws(ExportError) in try read(file, nil) })
+            while let password = try receivePassword() {
+                try ConfinedHelper.send(
+                    answer { () throws(ExportError) in try read(file, password) })
+            }
         }
     }
 
-    private static func send(_ finding: ExportFinding) throws(SystemCallFailure) {
-        switch finding {
-        case .picture(let finding): try ReaderLoop.send(Answer.bytes(for: finding))
-        case .export(let export): try ReaderLoop.send(ExportAnswer.bytes(for: export))
-        case .refused(let error): try ReaderLoop.send(ExportAnswer.bytes(for: error))
+    private static func answer(_ read: () throws(ExportError) -> Export) -> [UInt8] {
+        do {
+            return ExportAnswer.bytes(for: try read())
+        } catch {
+            return ExportAnswer.bytes(for: error)
         }
     }
 
@@ -43,9 +45,9 @@ public enum ExportLoop {
         var total = 0
         while let count = try FileDescriptor.readCount(from: 0) {
             guard count > 0 else { return joined(chunks, count: total) }
-            guard count <= ReaderProtocol.largestChunk,
-                count <= ReaderProtocol.largestExport - total
-            else { ProcessEnd.atOnce(with: ReaderLoop.Status.badRequest) }
+            guard count <= ExportProtocol.largestChunk,
+                count <= ExportProtocol.largestFile - total
+            else { ConfinedHelper.refuseRequest() }
             guard let chunk = try receive(count) else { return nil }
             chunks.append(chunk)
             total += count
@@ -55,8 +57,8 @@ public enum ExportLoop {
 
     private static func receivePassword() throws(SystemCallFailure) -> SecretBytes? {
         guard let count = try FileDescriptor.readCount(from: 0) else { return nil }
-        guard count <= ReaderProtocol.longestPassword else {
-            ProcessEnd.atOnce(with: ReaderLoop.Status.badRequest)
+        guard count <= ExportProtocol.longestPassword else {
+            ConfinedHelper.refuseRequest()
         }
         return try receive(count)
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// What a hostile picture could make a reader do, by name.
-let faults: [String: @Sendable () -> Void] = [
+/// What a hostile file could make its reader do, by name.
+public let faults: [String: @Sendable () -> Void] = [
     "trap": { _ = [UInt8]()[indexOutside] },
     "segfault": { unsafe UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = 1 },
     "abort": { abort() },
@@ -52,7 +52,7 @@ private var indexOutside: Int { Int(getpid()) }
 private func sink(_ depth: Int) -> Int { depth < 0 ? 0 : sink(depth &+ 1) &+ 1 }
 
 /// The process's environment.
-func environment() -> [[UInt8]] {
+public func environment() -> [[UInt8]] {
     var found: [[UInt8]] = []
     var next = unsafe environ
     while let entry = unsafe next.pointee {

@@ -2,26 +2,24 @@ public import Cryptography
 public import Interchange
 public import POSIX
 
-/// The outcome for a file that may be a picture or an export.
+/// The outcome for a file that may be an export.
 public enum ExportOutcome: Sendable {
-    /// The file is a picture.
-    case picture(PictureOutcome)
     /// The file is an export.
     case export(Export)
-    /// The file is neither, or is an export that could not be read.
+    /// The file is not an export, or is one that could not be read.
     case refused(ExportError)
-    /// The reader ended or its answer was rejected; only this file is lost.
-    case lost(PictureRefusal)
+    /// The process ended or its answer was rejected; only this file is lost.
+    case lost(HelperLoss)
 }
 
-/// Reads one file, another app's export or a picture, with `watchword-reader`, a confined process.
+/// Reads one file, another app's export, with `watchword-exports`, a confined process.
 ///
 /// The process is started for this file only, since it may learn the file's password. Everything
 /// that it sends is checked, and no export is parsed on this side.
 ///
 /// It must be used from one thread, which must outlive it: the kernel kills the process with that
 /// thread.
-public final class ExportReader {
+public final class ExportProcess {
     /// How long reading a file with one password may take.
     ///
     /// The most expensive key derivation that is accepted takes about a minute.
@@ -29,10 +27,10 @@ public final class ExportReader {
     /// How long a process may take to start.
     private static let startTimeout = Duration.seconds(30)
     /// The largest file that is read, in bytes.
-    public static let largestFile = ReaderProtocol.largestExport
+    public static let largestFile = ExportProtocol.largestFile
     private static let limits = HelperProcess.Limits(
-        greeting: ReaderProtocol.largestGreeting, frame: ReaderProtocol.largestExportAnswer,
-        outgoing: ReaderProtocol.largestChunk + 8)
+        greeting: HelperGreeting.maximumCount, frame: ExportProtocol.largestAnswer,
+        outgoing: ExportProtocol.largestChunk + 8)
 
     private let timeout: Duration
     private let helper: HelperProcess
@@ -40,48 +38,44 @@ public final class ExportReader {
 
     /// Why a file was lost.
     private enum Loss: Error {
-        case file(PictureRefusal)
+        case file(HelperLoss)
         case every(HelperFailure)
     }
 
     /// Starts a process.
     ///
     /// - Parameters:
-    ///   - path: The program; by default as for ``ReaderPool``.
+    ///   - path: The program; by default as for pictures: beside the running program, or where an
+    ///     installation puts it.
     ///   - timeout: How long reading the file with one password may take.
     public init(
         path: String? = nil, timeout: Duration = timeout
     ) throws(HelperFailure) {
-        guard let path = path ?? RunningProgram.companion("watchword-reader") else {
+        guard let path = path ?? RunningProgram.companion("watchword-exports") else {
             throw .notFound
         }
         self.timeout = timeout
         helper = try HelperProcess(
-            running: path, argument: ReaderProtocol.exportTask, limits: ExportReader.limits,
-            timeout: ExportReader.startTimeout)
+            running: path, limits: ExportProcess.limits, timeout: ExportProcess.startTimeout)
     }
 
     /// Reads the file; called once.
     ///
-    /// - Parameter symbol: is lent the bytes of each symbol of a picture, as in
-    ///   ``ReaderPool/read(_:symbol:)``.
     /// - Throws: ``HelperFailure`` if no file at all can be read.
-    public func read(
-        _ file: SecretBytes, symbol: (Span<UInt8>) -> Void
-    ) throws(HelperFailure) -> ExportOutcome {
-        guard file.count <= ReaderProtocol.largestExport else {
+    public func read(_ file: SecretBytes) throws(HelperFailure) -> ExportOutcome {
+        guard file.count <= ExportProtocol.largestFile else {
             return .refused(
                 .overLimit(
                     nil, .fileSize, found: UInt64(file.count),
-                    allowed: UInt64(ReaderProtocol.largestExport)))
+                    allowed: UInt64(ExportProtocol.largestFile)))
         }
-        return try outcome(symbol: symbol) { () throws(Loss) in
+        return try outcome { () throws(Loss) in
             try awaitGreeting()
             helper.restartTimeout(timeout)
             try file.withBytes { bytes throws(Loss) in
                 var start = 0
                 while start < bytes.count {
-                    let end = min(start + ReaderProtocol.largestChunk, bytes.count)
+                    let end = min(start + ExportProtocol.largestChunk, bytes.count)
                     try send(bytes.extracting(start..<end))
                     start = end
                 }
@@ -94,10 +88,10 @@ public final class ExportReader {
     public func read(
         password: SecretBytes
     ) throws(HelperFailure) -> ExportOutcome {
-        guard password.count <= ReaderProtocol.longestPassword, !hasEnded else {
+        guard password.count <= ExportProtocol.longestPassword, !hasEnded else {
             return .lost(.noAnswer)
         }
-        return try outcome(symbol: { _ in }) { () throws(Loss) in
+        return try outcome { () throws(Loss) in
             helper.restartTimeout(timeout)
             // A frame sent unasked is not an answer.
             guard
@@ -110,22 +104,22 @@ public final class ExportReader {
     }
 
     private func outcome(
-        symbol: (Span<UInt8>) -> Void, _ request: () throws(Loss) -> Void
+        _ request: () throws(Loss) -> Void
     ) throws(HelperFailure) -> ExportOutcome {
         do throws(Loss) {
             try request()
-            return try awaitAnswer(symbol: symbol)
+            return try awaitAnswer()
         } catch {
             hasEnded = true
             switch error {
-            case .file(let refusal): return .lost(refusal)
+            case .file(let loss): return .lost(loss)
             case .every(let failure): throw failure
             }
         }
     }
 }
 
-extension ExportReader {
+extension ExportProcess {
     private func system<Result>(
         _ call: () throws(SystemCallFailure) -> Result
     ) throws(Loss) -> Result {
@@ -135,26 +129,25 @@ extension ExportReader {
     private func awaitGreeting() throws(Loss) {
         switch try receive() {
         case .greeting(let frame):
-            switch frame.withBytes({ Greeting(parsing: $0) }) {
+            switch frame.withBytes({
+                HelperGreeting(parsing: $0, from: ExportProtocol.identity)
+            }) {
             case .confined: return
             case .notConfined(let failure): throw .every(.notConfined(failure))
-            case .otherVersion, nil: throw .every(.otherVersion)
+            case .unexpected: throw .every(.otherVersion)
             }
         case .frame, .malformed, .wouldWait: throw .every(.otherVersion)
         case .ended: throw lost()
         }
     }
 
-    private func awaitAnswer(symbol: (Span<UInt8>) -> Void) throws(Loss) -> ExportOutcome {
+    private func awaitAnswer() throws(Loss) -> ExportOutcome {
         switch try receive() {
         case .frame(let frame):
             switch frame.withBytes({ ExportAnswer(parsing: $0) }) {
             case .export(let export): return .export(export)
             case .refused(let error): return .refused(error)
-            case nil:
-                guard let answer = PictureAnswer(parsing: frame) else { throw distrust() }
-                answer.forEachSymbol(symbol)
-                return .picture(answer.outcome)
+            case nil: throw distrust()
             }
         case .ended: throw lost()
         case .greeting, .malformed, .wouldWait: throw distrust()
@@ -203,6 +196,6 @@ extension ExportReader {
         let (ending, peakMemory) = helper.end()
         guard helper.isReady else { return .every(.died(ending)) }
         return .file(
-            PictureRefusal(ending: ending, peakMemory: peakMemory, limits: ExportLoop.limits))
+            HelperLoss(ending: ending, peakMemory: peakMemory, limits: ExportLoop.limits))
     }
 }

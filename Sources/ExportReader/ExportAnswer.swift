@@ -3,17 +3,15 @@ internal import POSIX
 
 /// A reader's answer about an export, as encoded in a frame.
 ///
-/// The first byte differs from every verdict of an ``Answer``. After `export`: the format (1 byte),
-/// the count of icons, the entries, the refused rows (row, then 1 byte for the reason) and the
-/// missing pictures. After `refused`: an ``ExportError``. A list is preceded by its count; counts
-/// and rows have 4 bytes.
+/// A byte for the verdict. After `export`: the format (1 byte), the count of icons, the entries, the
+/// refused rows (row, then 1 byte for the reason) and the missing pictures. After `refused`: an
+/// ``ExportError``. A list is preceded by its count; counts and rows have 4 bytes.
 enum ExportAnswer {
     case export(Export)
     case refused(ExportError)
 
     private enum Verdict: UInt8 {
-        case export = 64
-        case refused = 65
+        case export, refused
     }
 
     /// Parses a frame; `nil` if any byte breaks the protocol.
@@ -39,11 +37,11 @@ enum ExportAnswer {
         var writer = AnswerWriter(first: Verdict.export.rawValue)
         writer.append(export)
         let count = writer.bytes.count
-        guard count > ReaderProtocol.largestExportAnswer else { return writer.bytes }
+        guard count > ExportProtocol.largestAnswer else { return writer.bytes }
         return bytes(
             for: .overLimit(
                 export.format, .documentSize, found: UInt64(count),
-                allowed: UInt64(ReaderProtocol.largestExportAnswer)))
+                allowed: UInt64(ExportProtocol.largestAnswer)))
     }
 
     /// The frame that reports `error`.
@@ -58,17 +56,17 @@ extension FieldReader {
     fileprivate mutating func export(_ bytes: Span<UInt8>) throws(Unreadable) -> Export {
         let format: ExportFormat = try choice(bytes)
         let iconCount = Int(try number(bytes, width: 4))
-        let entries = try list(bytes, most: ReaderProtocol.mostRows) {
+        let entries = try list(bytes, most: ExportProtocol.mostRows) {
             (fields, bytes) throws(Unreadable) in try fields.exportedEntry(bytes)
         }
-        let refusals = try list(bytes, most: ReaderProtocol.mostRows) {
+        let refusals = try list(bytes, most: ExportProtocol.mostRows) {
             (fields, bytes) throws(Unreadable) in
             let row = Int(try fields.number(bytes, width: 4))
             guard row > 0 else { throw Unreadable() }
             let reason: ExportRowRefusal = try fields.choice(bytes)
             return (row: row, reason: reason)
         }
-        let missing = try list(bytes, most: ReaderProtocol.mostRows) {
+        let missing = try list(bytes, most: ExportProtocol.mostRows) {
             (fields, bytes) throws(Unreadable) in Int(try fields.number(bytes, width: 4))
         }
         guard missing.allSatisfy({ $0 > 0 }) else { throw Unreadable() }

@@ -21,13 +21,13 @@ extension AnswerWriter {
             append(ContentCode.notComputed.rawValue)
             append(code)
         }
-        let tags = entry.tags.prefix(ReaderProtocol.mostTags)
+        let tags = entry.tags.prefix(ExportProtocol.mostTags)
         append(count: tags.count)
         for tag in tags { append(tag) }
         append(entry.note)
         append(entry.isFavourite)
         append(entry.state.rawValue)
-        let warnings = entry.warnings.prefix(ReaderProtocol.mostWarnings)
+        let warnings = entry.warnings.prefix(ExportProtocol.mostWarnings)
         append(count: warnings.count)
         for warning in warnings { append(warning) }
     }
@@ -75,13 +75,13 @@ extension FieldReader {
             case .oneTimePassword: .oneTimePassword(try credential(bytes))
             case .notComputed: .notComputed(try uncomputedCode(bytes))
             }
-        let tags = try list(bytes, most: ReaderProtocol.mostTags) {
+        let tags = try list(bytes, most: ExportProtocol.mostTags) {
             (fields, bytes) throws(Unreadable) in try fields.text(bytes)
         }
         let note = try text(bytes)
         let isFavourite = try flag(bytes)
         let state: ExportedEntry.State = try choice(bytes)
-        let warnings = try list(bytes, most: ReaderProtocol.mostWarnings) {
+        let warnings = try list(bytes, most: ExportProtocol.mostWarnings) {
             (fields, bytes) throws(Unreadable) in try fields.exportWarning(bytes)
         }
         return ExportedEntry(
@@ -92,11 +92,11 @@ extension FieldReader {
     private mutating func credential(_ bytes: Span<UInt8>) throws(Unreadable) -> Credential {
         let issuer = try text(bytes)
         let account = try text(bytes)
-        let key = try secret(bytes, limit: ReaderProtocol.longestText)
+        let key = try secret(bytes, limit: ExportProtocol.longestText)
         let algorithm: HashAlgorithm = try choiceByPosition(bytes)
         let style = try codeStyle(bytes)
         let movingFactor = try movingFactor(bytes)
-        let parameters = try list(bytes, most: ReaderProtocol.longestText) {
+        let parameters = try list(bytes, most: ExportProtocol.longestText) {
             (fields, bytes) throws(Unreadable) in
             let name = try fields.text(bytes)
             return Credential.Parameter(name: name, value: try fields.text(bytes))
@@ -131,10 +131,10 @@ extension FieldReader {
         let kind: UncomputedCode.Kind = try choice(bytes)
         let issuer = try text(bytes)
         let account = try text(bytes)
-        let secret = try secret(bytes, limit: ReaderProtocol.longestText)
+        let secret = try secret(bytes, limit: ExportProtocol.longestText)
         guard secret.count > 0 else { throw Unreadable() }
         let pin =
-            try flag(bytes) ? try self.secret(bytes, limit: ReaderProtocol.longestText) : nil
+            try flag(bytes) ? try self.secret(bytes, limit: ExportProtocol.longestText) : nil
         return UncomputedCode(
             kind: kind, issuer: issuer, account: account, secret: secret, pin: pin)
     }

@@ -4,7 +4,7 @@ import OneTimePassword
 import TestSupport
 import Testing
 
-@testable import PictureReader
+@testable import ExportReader
 
 @Suite struct ExportAnswerTests {
     private static let errors: [ExportError] =

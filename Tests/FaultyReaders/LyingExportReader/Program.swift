@@ -1,0 +1,79 @@
+internal import Lies
+
+/// A reader of exports that sends the correct greeting and then answers falsely, in the way that
+/// the “export” names.
+@main struct Program {
+    static func main() throws {
+        say(frame(Array("WWX".utf8) + [1, 0]))
+        while let order = try nextOrder(hasty: {}) {
+            if let lie = pipeLies[order] {
+                lie()
+            } else if let answer = lies[order] {
+                say(frame(answer))
+            } else {
+                // Two answers to one request.
+                say(frame(export([entry()])) + frame(export([entry()])))
+            }
+        }
+    }
+
+    /// Answers about an export, each with one wrong value.
+    private static let lies: [String: [UInt8]] = [
+        "sound export": export([entry()]),
+        "unknown format": export([entry()], format: 200),
+        "more entries than sent": export([entry()], count: 2),
+        "fewer entries than sent": export([entry(), entry()], count: 1),
+        "4 billion entries": export([], count: 0xFFFF_FFFF),
+        "20,001 entries": export(Array(repeating: entry(), count: 20_001)),
+        "unknown content": export([entry(content: 2)]),
+        "empty key": export([entry(key: [])]),
+        "key beyond the end": export([entry(keyCount: 1 << 20)]),
+        "issuer that is not UTF-8": export([entry(issuer: [0xFF])]),
+        "issuer with a space at its end": export([entry(issuer: Array("A ".utf8))]),
+        "unknown algorithm": export([entry(algorithm: 3)]),
+        "11 digits": export([entry(digits: 11)]),
+        "period of zero": export([entry(period: 0)]),
+        "negative period": export([entry(period: .max)]),
+        "unknown state": export([entry(state: 3)]),
+        "favourite of two": export([entry(favourite: 2)]),
+        "unknown warning": export([entry(warning: [200])]),
+        "warning with an unknown alias": export([entry(warning: [30] + text("pin"))]),
+        "row zero": export([], refusals: [number(0) + [0]]),
+        "unknown reason": export([], refusals: [number(1) + [99]]),
+        "picture zero": export([], missing: [number(0)]),
+        "bytes after an export": export([entry()]) + [0],
+        "unknown verdict": [2, 0, 0, 0],
+        "unknown error": [1, 99],
+        "error about an unknown format": [1, 1, 1, 200],
+        "half an error": [1, 1],
+    ]
+
+    private static func export(
+        _ entries: [[UInt8]], count: Int? = nil, format: UInt8 = 0, refusals: [[UInt8]] = [],
+        missing: [[UInt8]] = []
+    ) -> [UInt8] {
+        [0, format] + number(0) + number(count ?? entries.count) + entries.flatMap(\.self)
+            + number(refusals.count) + refusals.flatMap(\.self)
+            + number(missing.count) + missing.flatMap(\.self)
+    }
+
+    private static func entry(
+        content: UInt8 = 0, issuer: [UInt8] = Array("Acme".utf8), key: [UInt8] = [1, 2, 3],
+        keyCount: Int? = nil, algorithm: UInt8 = 0, digits: UInt8 = 6, period: UInt64 = 30,
+        favourite: UInt8 = 0, state: UInt8 = 0, warning: [UInt8]? = nil
+    ) -> [UInt8] {
+        let account = text("ann")
+        let step = [0] + wide(period) + wide(0)
+        let secret = number(keyCount ?? key.count) + key
+        let names = [content] + number(issuer.count) + issuer + account
+        let credential = names + secret + [algorithm, digits] + step + number(0)
+        let rest = number(0) + text("") + [favourite, state]
+        return credential + rest + number(warning == nil ? 0 : 1) + (warning ?? [])
+    }
+
+    private static func text(_ text: String) -> [UInt8] { number(text.utf8.count) + text.utf8 }
+
+    private static func wide(_ value: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+}
