@@ -25,6 +25,7 @@ extension Session {
             // Check that the vault exists before the prompt.
             guard try Vault.isTaken(path) else { throw .notFound }
         }
+        try correctPermissions(of: path)
         let unlocked = try unlocked(path)
         for report in unlocked.reports {
             let sentence = Messages.sentence(for: report, in: unlocked.entries)
@@ -35,6 +36,19 @@ extension Session {
             }
         }
         return unlocked
+    }
+
+    /// If other users can access the vault, asks whether to correct this.
+    private func correctPermissions(of path: String) throws(CommandFailure) {
+        let exposure = try inVault(path) { () throws(VaultError) in try Vault.exposure(at: path) }
+        guard let exposure else { return }
+        do {
+            try Question.confirm(Messages.question(of: exposure, at: path))
+        } catch .terminal(.none, _) {
+            throw .exposed(path, exposure)
+        }
+        try inVault(path) { () throws(VaultError) in try Vault.closeToOthers(at: path) }
+        printer.note("Corrected the permissions.")
     }
 
     private func unlocked(_ path: String) throws(CommandFailure) -> UnlockedVault {

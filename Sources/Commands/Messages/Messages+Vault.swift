@@ -19,7 +19,7 @@ extension Messages {
         case .notAFile: "not a regular file"
         case .otherOwner(let user): "the vault belongs to user ID \(user), not to you"
         case .openToOthers(let mode):
-            "other users can access the vault (mode 0\(String(mode, radix: 8))); run chmod 600 on it"
+            "other users can access the file (mode 0\(String(mode, radix: 8))); run chmod 600 on it"
         case .overLimit(let limit): limitSentence(limit)
         case .notAVault: "not a Watchword vault"
         case .newerVersion(let version):
@@ -95,6 +95,34 @@ extension Messages {
         }
     }
 
+    /// What other users can access, as a noun phrase.
+    private static func description(of exposure: VaultExposure) -> String {
+        let files = exposure.includesOwnFiles ? "Watchword's files in .watchword" : ""
+        guard let mode = exposure.mode else { return files }
+        let vault = "the vault (mode 0\(String(mode, radix: 8)))"
+        return files.isEmpty ? vault : vault + " and " + files
+    }
+
+    /// The question whether to correct permissions.
+    static func question(of exposure: VaultExposure, at path: String) -> String {
+        "\(VisibleText.of(path)): other users can access \(description(of: exposure)). "
+            + "Correct the permissions?"
+    }
+
+    /// Permissions that cannot be corrected without asking, and the commands that correct them.
+    static func sentence(for exposure: VaultExposure, at path: String) -> String {
+        let (folder, _) = OutputFile.split(path)
+        var commands: [String] = []
+        if exposure.includesFolder { commands.append("chmod go-w \(ShellWord.quoted(folder))") }
+        if exposure.mode != nil { commands.append("chmod 600 \(ShellWord.quoted(path))") }
+        if exposure.includesOwnFiles {
+            let own = (folder == "." ? "" : folder + "/") + ".watchword"
+            commands.append("chmod -R go= \(ShellWord.quoted(own))")
+        }
+        return "other users can access \(description(of: exposure)); run: "
+            + VisibleText.of(commands.joined(separator: " && "))
+    }
+
     /// Where to find an earlier generation of a vault that cannot be opened.
     static func recoveryAdvice(from error: VaultError, at path: String) -> String {
         switch error {
@@ -150,6 +178,9 @@ extension Messages {
         case .otherFile(let generation):
             "the vault is not the file last saved here (generation \(generation)): it was replaced by "
                 + "a copy or tampered with; check your entries"
+        case .conflictingCopy(let path):
+            "\(VisibleText.of(path)) is a copy of the vault that was edited separately; to merge it, run: "
+                + "watchword merge \(ShellWord.quoted(VisibleText.of(path)))"
         case .wipesNotListed(let error):
             "entries were wiped, but the vault could not be saved, so an older copy would bring them back: "
                 + sentence(for: error)

@@ -27,6 +27,8 @@ enum Messages {
         case .noHome: "HOME is not set; use --vault FILE"
         case .vault(let place, let error):
             "\(place): " + sentence(for: error) + recoveryAdvice(from: error, at: place)
+        case .exposed(let path, let exposure):
+            "\(VisibleText.of(path)): " + sentence(for: exposure, at: path)
         case .presence(let refusal): sentence(for: refusal)
         case .recoveryKey(let place, let error): "\(place): " + sentence(for: error)
         case .login(let name, let error): "\(name): " + sentence(for: error)

@@ -31,6 +31,8 @@ enum CommandFailure: ProgramFailure {
     // The vault and its entries.
     case noHome
     case vault(String, VaultError)
+    /// Other users can access the vault, and there is no terminal to ask on.
+    case exposed(String, VaultExposure)
     case presence(PresenceRefusal)
     case recoveryKey(String, RecoveryKeyError)
     case noSuchEntry(String)
@@ -93,7 +95,8 @@ extension ExitCode {
             case .output(_, let error): ExitCode(error)
             case .pictureRefused(_, let refusal): ExitCode(refusal)
             case .symbol(.libraryMissing): .system
-            case .key, .hexKey, .uriForKey, .keyURI, .notOneAddress, .tooMuchToImport, .code,
+            case .exposed, .key, .hexKey, .uriForKey, .keyURI, .notOneAddress, .tooMuchToImport,
+                .code,
                 .credential, .symbol:
                 .badInput
             case .standardOutput, .pictureReader, .exportReader, .picture, .cryptography, .system:

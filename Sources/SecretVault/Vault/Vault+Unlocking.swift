@@ -203,7 +203,9 @@ private struct VaultOpening: ~Copyable {
         return UnlockedVault(
             location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
             state: try VaultState(verifying: document, with: key),
-            generationReport: mark?.report(on: document), reports: reports.compactMap { $0 })
+            generationReport: mark?.report(on: document),
+            reports: reports.compactMap { $0 }
+                + location.conflictingCopies(of: document, in: folder))
     }
 
     private func admitted(_ attempts: Attempts, _ counter: borrowing AttemptCounter)

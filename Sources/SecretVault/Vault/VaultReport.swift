@@ -8,6 +8,9 @@ public enum VaultReport: Hashable, Sendable {
     /// The file differs from the one that was saved here last, but is not older: a copy that was
     /// changed elsewhere has replaced it.
     case otherFile(generation: UInt64)
+    /// The file at this path, beside the vault, is a copy of it that another program kept because
+    /// both were edited.
+    case conflictingCopy(path: String)
     /// The entry's secret was wiped.
     case wiped(RecordID, Tombstone)
     /// The vault was saved, but not the `generation` file, which detects an older vault.

@@ -1,0 +1,81 @@
+internal import Glibc
+
+// Correcting the permissions of this process's own files, which a program that copies files (git, a
+// file-sync client) has opened to other users.
+extension Folder {
+    /// The permission bits of the file `name` if other users can access it; `nil` if they cannot,
+    /// or if it is not a regular file of this process's user.
+    public func modeOpenToOthers(of name: String) throws(SystemCallFailure) -> UInt32? {
+        guard let facts = try facts(of: name), FileKind(facts) == .file,
+            facts.st_uid == geteuid(), facts.st_mode & 0o077 != 0
+        else { return nil }
+        return facts.st_mode & 0o7777
+    }
+
+    /// Removes all permissions of other users from the file `name`, if it is a regular file of this
+    /// process's user; never follows a link.
+    ///
+    /// The file that is checked is the one that is changed, even if the name is replaced meanwhile.
+    public func closeToOthers(_ name: String) throws(SystemCallFailure) {
+        let file: FileDescriptor
+        do throws(SystemCallFailure) {
+            file = try open(name, O_RDONLY)
+        } catch  where error.isMissingFile || error.number == ELOOP {
+            return
+        }
+        let facts = try file.facts()
+        guard FileKind(facts) == .file, facts.st_uid == geteuid(), facts.st_mode & 0o077 != 0
+        else { return }
+        try file.setMode(0o600)
+    }
+
+    /// Whether other users can write to this folder, which belongs to this process's user.
+    public func isOwnAndWritableByOthers() throws(SystemCallFailure) -> Bool {
+        let facts = try descriptor.facts()
+        return facts.st_uid == geteuid() && facts.st_mode & 0o022 != 0
+    }
+
+    /// Removes other users' permission to write to this folder; does nothing if it belongs to
+    /// somebody else.
+    public func closeToWritersOfOthers() throws(SystemCallFailure) {
+        guard try isOwnAndWritableByOthers() else { return }
+        try descriptor.setMode(try descriptor.facts().st_mode & 0o7777 & ~0o022)
+    }
+
+    /// Opens the folder `name` in this one, whatever its permissions; `nil` if it does not exist,
+    /// is a symbolic link, or belongs to another user.
+    public func openOwnFolder(_ name: String) throws(SystemCallFailure) -> Folder? {
+        let file: FileDescriptor
+        do throws(SystemCallFailure) {
+            file = try open(name, O_RDONLY | O_DIRECTORY)
+        } catch  where [ENOENT, ENOTDIR, ELOOP].contains(error.number) {
+            return nil
+        }
+        guard try file.facts().st_uid == geteuid() else { return nil }
+        return Folder(owning: file)
+    }
+
+    /// The first bytes, at most `limit`, of the file `name`, whatever its permissions; `nil` if it
+    /// is not a regular file of this process's user, or cannot be read.
+    public func beginning(of name: String, limit: Int) -> [UInt8]? {
+        do throws(SystemCallFailure) {
+            let file = try open(name, O_RDONLY)
+            let facts = try file.facts()
+            guard FileKind(facts) == .file, facts.st_uid == geteuid() else { return nil }
+            return try [UInt8](capacity: limit) { output throws(SystemCallFailure) in
+                try file.readToEnd(into: &output)
+            }
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension FileDescriptor {
+    /// Changes the permission bits of the open file.
+    fileprivate func setMode(_ mode: mode_t) throws(SystemCallFailure) {
+        guard fchmod(number, mode) == 0 else {
+            throw SystemCallFailure(call: "fchmod", number: errno)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import POSIX
+
+extension VaultLocation {
+    private static var copyLimit: Int { 16 }
+
+    /// What to report about copies of `document`, the file at this path, that another program put
+    /// beside it.
+    ///
+    /// The folder is read once; only files with such a name are opened.
+    func conflictingCopies(of document: VaultDocument, in folder: borrowing Folder)
+        -> [VaultReport]
+    {
+        let names: [String]
+        // A folder that cannot be listed hides its copies.
+        do { names = try Folder.names(at: self.folder) } catch { return [] }
+        var reports: [VaultReport] = []
+        for other in names where ConflictingName.isName(other, ofCopyOf: name) {
+            guard reports.count < VaultLocation.copyLimit else { break }
+            let start = folder.beginning(of: other, limit: VaultEnvelope.idLimit)
+            guard start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == document.vaultID else {
+                continue
+            }
+            reports.append(.conflictingCopy(path: path(beside: other)))
+        }
+        return reports
+    }
+
+    /// The path of another file in the vault's folder.
+    private func path(beside other: String) -> String {
+        folder == "." ? other : folder + (folder.hasSuffix("/") ? "" : "/") + other
+    }
+}
+
+/// Recognises the names that other programs give to a copy of a file that was edited independently.
+enum ConflictingName {
+    /// Whether `other` is such a name for a copy of the file `name`.
+    ///
+    /// - Syncthing: `vault.sync-conflict-20261122-101010-ABCDEFG`
+    /// - Dropbox: `vault (Ivan's conflicted copy 2026-11-22)`; Nextcloud and ownCloud:
+    ///   `vault (conflicted copy 2026-11-22 101010)`; Seafile:
+    ///   `vault (SFConflict ivan@example.com 2026-11-22-10-10-10)`
+    /// - older ownCloud clients: `vault_conflict-20261122-101010`; rclone: `vault.conflict1`
+    /// - git mergetool: `vault_BACKUP_123`, `vault_BASE_123`, `vault_LOCAL_123`,
+    ///   `vault_REMOTE_123`, `vault.orig`
+    ///
+    /// Each program puts its mark before the extension (`work (conflicted copy).vault`), if there is
+    /// one; rclone and git's `.orig` are put after it.
+    static func isName(_ other: String, ofCopyOf name: String) -> Bool {
+        guard other != name else { return false }
+        if let mark = other.dropping(name, ""), mark == ".orig" || isConflict(mark) { return true }
+        let dot = name.lastIndex(of: ".") ?? name.endIndex
+        guard let mark = other.dropping(name[..<dot], name[dot...]) else { return false }
+        return isConflict(mark)
+    }
+
+    private static func isConflict(_ mark: Substring) -> Bool {
+        if mark.hasPrefix(".sync-conflict-") || mark.hasPrefix("_conflict-") { return true }
+        if let number = mark.dropping(".conflict", "") { return number.allSatisfy(\.isNumber) }
+        for side in ["_BACKUP_", "_BASE_", "_LOCAL_", "_REMOTE_"] {
+            if let number = mark.dropping(side, "") { return number.allSatisfy(\.isNumber) }
+        }
+        guard let words = mark.dropping(" (", ")")?.lowercased() else { return false }
+        return words.contains("conflicted copy") || words.hasPrefix("sfconflict ")
+    }
+}
+
+extension StringProtocol where SubSequence == Substring {
+    /// What is left between `start` and `end`; `nil` if it does not begin and end with them.
+    fileprivate func dropping(_ start: some StringProtocol, _ end: some StringProtocol)
+        -> Substring?
+    {
+        guard hasPrefix(start), dropFirst(start.count).hasSuffix(end) else { return nil }
+        return dropFirst(start.count).dropLast(end.count)
+    }
+}

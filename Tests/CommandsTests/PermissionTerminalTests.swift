@@ -1,0 +1,37 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A vault that other users can access, on a terminal.
+@Suite(.serialized)
+struct PermissionTerminalTests {
+    private static let vault = ".local/share/watchword/vault"
+
+    private func mode(_ fixture: VaultFixture) throws -> Int {
+        let path = fixture.folder.file(Self.vault)
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return try #require(attributes[.posixPermissions] as? Int)
+    }
+
+    @Test("the program asks before it corrects the vault's mode, and then goes on")
+    func corrected() throws {
+        let fixture = try VaultFixture(["A:a --secret-file key.txt"])
+        try setMode(0o644, of: fixture.folder.file(Self.vault))
+        let refusing = try fixture.terminal("watchword list --passphrase-file pass.txt")
+        try refusing.answer([
+            (
+                "other users can access the vault (mode 0644). Correct the permissions? [y/N] ",
+                "n"
+            )
+        ])
+        #expect(try refusing.end() == 1)
+        #expect(!refusing.screen.contains("A:a"))
+        #expect(try mode(fixture) == 0o644)
+        let agreeing = try fixture.terminal("watchword list --passphrase-file pass.txt")
+        try agreeing.answer([("Correct the permissions? [y/N] ", "y")])
+        #expect(try agreeing.end() == 0)
+        #expect(agreeing.screen.contains("Corrected the permissions."))
+        #expect(agreeing.screen.contains("A:a"))
+        #expect(try mode(fixture) == 0o600)
+    }
+}

@@ -1,0 +1,71 @@
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+struct ConflictingCopyTests {
+    static let names: [(String, of: String)] = [
+        ("vault.sync-conflict-20261122-101010-ABCDEFG", "vault"),
+        ("work.sync-conflict-20261122-101010-ABCDEFG.vault", "work.vault"),
+        ("vault (conflicted copy 2026-11-22)", "vault"),
+        ("vault (Ivan's conflicted copy 2026-11-22)", "vault"),
+        ("vault (Ivan's Conflicted Copy)", "vault"),
+        ("work (conflicted copy 2026-11-22 101010).vault", "work.vault"),
+        ("vault (SFConflict ivan@example.com 2026-11-22-10-10-10)", "vault"),
+        ("vault_conflict-20261122-101010", "vault"), ("vault.conflict1", "vault"),
+        ("work.vault.conflict2", "work.vault"), ("vault_BACKUP_4711", "vault"),
+        ("work_LOCAL_4711.vault", "work.vault"), ("vault_REMOTE_1", "vault"),
+        ("work_BASE_1.vault", "work.vault"), ("vault.orig", "vault"),
+        ("work.vault.orig", "work.vault"), (".vault.orig", ".vault"),
+    ]
+
+    @Test("names of copies that other programs keep after a conflict are recognised")
+    func recognised() {
+        for (name, original) in Self.names {
+            #expect(ConflictingName.isName(name, ofCopyOf: original), "\(name)")
+            #expect(!ConflictingName.isName(name, ofCopyOf: "other"), "\(name)")
+            #expect(!ConflictingName.isName(original, ofCopyOf: name), "\(name)")
+        }
+    }
+
+    @Test("other names beside a vault are not taken for copies")
+    func others() {
+        for name in [
+            "vault", "vault.bak", "vault2", "vault~", "vault (1)", "vault.txt", "vault.origin",
+            "vault_LOCAL_x", "vault.sync", "my vault.sync-conflict-20261122-101010-ABCDEFG",
+            "vault conflicted copy", "vault (a copy)", "Vault.orig", "",
+        ] {
+            #expect(!ConflictingName.isName(name, ofCopyOf: "vault"), "\(name)")
+        }
+        #expect(!ConflictingName.isName("work_LOCAL_1.txt", ofCopyOf: "work.vault"))
+    }
+
+    @Test("a copy with this vault's ID is reported, whatever its permissions; another file is not")
+    func reported() throws {
+        let vault = try TestVault()
+        let other = try TestVault()
+        let bytes = try vault.bytes()
+        try vault.put(bytes, as: "vault.orig")
+        try setMode(0o644, of: vault.folder.file("vault.orig"))
+        try vault.put(other.bytes(), as: "vault_LOCAL_1")
+        try vault.put(Array(bytes.prefix(20)), as: "vault_LOCAL_2")
+        try vault.put([], as: "vault_LOCAL_3")
+        try makeFolder(vault.folder.file("vault_LOCAL_4"))
+        try vault.put(bytes, as: "copy")
+        let path = vault.folder.file("vault.orig")
+        #expect(try vault.unlock().reports == [.conflictingCopy(path: path)])
+        // The same copy is the vault itself if it is opened.
+        try setMode(0o600, of: path)
+        let copy = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
+        #expect(copy.reports.isEmpty)
+    }
+
+    @Test("of many copies, 16 are reported")
+    func many() throws {
+        let vault = try TestVault()
+        let bytes = try vault.bytes()
+        for number in 0..<20 { try vault.put(bytes, as: "vault_LOCAL_\(number)") }
+        #expect(try vault.unlock().reports.count == 16)
+    }
+}
