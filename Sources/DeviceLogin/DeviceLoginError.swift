@@ -8,6 +8,9 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     case otherKind
     /// This version cannot read the entry's content.
     case unreadable
+    /// The secret is older than one that was already presented: it comes from a backup. It was not
+    /// presented, because the server would treat it as stolen.
+    case stale
     /// The text does not have the form of an enrolment ticket.
     case badTicket
     /// The vault threw this error.

@@ -39,11 +39,13 @@ public struct EnrolledLogin {
     ///   - sender: Sends requests to the server. It must guarantee that responses come from the
     ///     server (TLS, or this machine only).
     ///   - now: Unix seconds, stored with the secret.
-    /// - Throws: ``DeviceLoginError``. After ``DeviceLoginError/wiped(_:)`` the secret is gone;
+    /// - Throws: ``DeviceLoginError``. ``DeviceLoginError/stale`` is thrown before anything is sent.
+    ///   After ``DeviceLoginError/wiped(_:)`` the secret is gone;
     ///   after every other error the next sign-in resumes where this one stopped.
     public mutating func signIn(
         turn: borrowing LoginLock, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
+        guard try !state.isStale(in: vault) else { throw .stale }
         var signIn = SignIn(
             state: state, entry: VaultEntry(id: id, vault: vault), nonces: EnrolledLogin.freshNonce,
             now: now)
@@ -75,6 +77,10 @@ private struct VaultEntry: SecretEntry {
         } catch {
             throw .vault(error)
         }
+    }
+
+    func record(_ presented: PresentedSecret) throws(DeviceLoginError) {
+        do { try vault.record(presented) } catch { throw .vault(error) }
     }
 
     func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError) {
@@ -110,20 +116,27 @@ extension EnrolledLogin {
     static func key(
         of purpose: String, _ secret: SecretBytes, _ nonce: [UInt8]
     ) throws(DeviceLoginError) -> String {
-        do {
-            let text = secret.withBytes { bytes in
-                SecretBytes(capacity: purpose.utf8.count + 1 + bytes.count + nonce.count) {
-                    output in
-                    for byte in purpose.utf8 { output.append(byte) }
-                    output.append(0)
-                    output.append(copying: bytes)
-                    for byte in nonce { output.append(byte) }
-                }
+        let digest = try digest(of: purpose, secret, nonce)
+        return Base64URL.encode(digest.span)
+    }
+
+    /// A digest of a secret and a nonce, which is different for each purpose.
+    static func digest(
+        of purpose: String, _ secret: SecretBytes, _ nonce: [UInt8]
+    ) throws(DeviceLoginError) -> [UInt8] {
+        let text = secret.withBytes { bytes in
+            SecretBytes(capacity: purpose.utf8.count + 1 + bytes.count + nonce.count) { output in
+                for byte in purpose.utf8 { output.append(byte) }
+                output.append(0)
+                output.append(copying: bytes)
+                for byte in nonce { output.append(byte) }
             }
+        }
+        do throws(CryptographyFailure) {
             let digest = try text.withBytes { bytes throws(CryptographyFailure) in
                 try sha256(bytes)
             }
-            return Base64URL.encode(digest.span)
+            return digest
         } catch {
             throw .cryptography(error)
         }

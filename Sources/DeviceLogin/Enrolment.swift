@@ -73,7 +73,10 @@ public struct Enrolment: Sendable {
         let state = EnrolledSecret(
             server: server, authorities: authorities, credential: credential, handed: handed,
             now: now)
+        let enrolment = try state.enrolmentDigest()
         try inVault { () throws(VaultError) in
+            // A server may use a credential again and start with its first generation.
+            try vault.forgetPresented(of: enrolment)
             try vault.update { changes throws(VaultError) in
                 try put(state.form(), into: &changes, now: now, isEarlier, confirmed)
             }

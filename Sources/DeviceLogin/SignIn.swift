@@ -5,6 +5,8 @@ internal import SecretVault
 protocol SecretEntry {
     /// Replaces the stored state.
     func keep(_ state: EnrolledSecret) throws(DeviceLoginError)
+    /// Records what is about to be presented, so that an older secret is never presented after it.
+    func record(_ presented: PresentedSecret) throws(DeviceLoginError)
     /// Wipes the secret.
     func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError)
 }
@@ -58,6 +60,7 @@ struct SignIn<Entry: SecretEntry> {
     private func present(
         _ presentation: Presentation, over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> (EnrolledSecret, HelperResponse.Acceptance, isRepeated: Bool) {
+        try entry.record(try state.record(of: presentation))
         let answer = try ask(presentation, over: &sender)
         switch state.consequence(of: answer, to: presentation, now: now) {
         case .signedIn(let next, let acceptance):

@@ -149,6 +149,9 @@ private struct ScriptedEntry: SecretEntry {
         if DeviceRecord(state).isUnanswered { script.keptNonces += 1 }
     }
 
+    // No backup is restored in this model.
+    func record(_ presented: PresentedSecret) {}
+
     func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError) {
         guard script.next(orWaitFor: .wiping(reason: reason.rawValue)) != nil else {
             throw .vault(.busy)

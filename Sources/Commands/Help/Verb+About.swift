@@ -87,6 +87,8 @@ extension Verb {
         the number of the newest generation, and locks.
         .Pa by-id/ Ns Ar ID
         contains the count of failures.
+        .Pa enrolled
+        records which enrolled secrets were presented last.
         To look at the previous generation, open it with
         .Fl -vault ;
         to restore it, copy it over the vault.

@@ -11,6 +11,10 @@ extension Messages {
         case .otherKind: "not an enrolled secret; see watchword login enrol --help"
         case .unreadable:
             "the enrolment was stored by another version of Watchword; enrol the device again"
+        case .stale:
+            "the secret is older than the last one presented from this folder, so an older vault was "
+                + "restored; nothing was sent, because the server would treat the secret as stolen; "
+                + "restore the newer vault, or enrol the device again"
         case .badTicket: "not an enrolment ticket; a ticket begins with wwt_"
         case .vault(let error): sentence(for: error)
         case .helper(let failure): sentence(for: failure)
@@ -109,7 +113,7 @@ extension ExitCode {
         self =
             switch error {
             case .otherKind: .no
-            case .unreadable, .badTicket, .helper(.authorities): .badInput
+            case .unreadable, .stale, .badTicket, .helper(.authorities): .badInput
             case .vault(let error): ExitCode(error)
             case .problem(let problem): problem.isTransient ? .system : .refused
             case .denied, .wipeNotObeyed: .refused

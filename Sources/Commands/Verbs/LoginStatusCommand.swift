@@ -43,8 +43,10 @@ enum LoginStatusCommand {
     ) throws(CommandFailure) -> [(String, JSONValue)] {
         let content = try session.enrolledContent(of: entry, in: vault, for: .show)
         let state: EnrolledSecret
+        let isStale: Bool
         do throws(DeviceLoginError) {
             state = try EnrolledSecret(content)
+            isStale = try state.isStale(in: vault)
         } catch {
             throw .login(entry.name.visible, error)
         }
@@ -53,7 +55,7 @@ enum LoginStatusCommand {
             ("credential", .text(state.credential.text)),
             ("generation", .counter(state.generation)),
             ("server", .text(state.server.text)),
-            ("state", .text(state.isUnanswered ? "unanswered" : "ready")),
+            ("state", .text(isStale ? "stale" : state.isUnanswered ? "unanswered" : "ready")),
         ]
     }
 

@@ -4,7 +4,7 @@ internal import POSIX
 ///
 /// Those files are in the folder `.watchword` beside the vault: files of the vault with this name
 /// in `by-name/NAME`, and counted attempts at the vault with this ID, whatever its name, in
-/// `by-id/ID`. No vault can be created in that folder, so the name of a vault never collides with
+/// `by-id/ID`. The file `enrolled` belongs to all vaults in the folder. No vault can be created in that folder, so the name of a vault never collides with
 /// another vault's files.
 struct VaultLocation {
     let folder: String
@@ -28,6 +28,10 @@ struct VaultLocation {
     static let attempts = "attempts"
     static let attemptsLock = "attempts.lock"
     static let presenceLock = "presence.lock"
+
+    // In `.watchword` itself.
+    static let enrolled = "enrolled"
+    static let enrolledLock = "enrolled.lock"
 
     /// Parses a path; one that ends in a slash or a dot is a folder.
     init(_ path: String) throws(VaultError) {
@@ -104,7 +108,7 @@ struct VaultLocation {
 // The files that the program keeps.
 extension VaultLocation {
     /// The path components of the vault file's own folder.
-    private var ownParts: [String] { [VaultLocation.stateFolderName, "by-name", name] }
+    var ownParts: [String] { [VaultLocation.stateFolderName, "by-name", name] }
 
     /// The locations of all other names in this folder that have a folder in `by-name`.
     func others() throws(VaultError) -> [VaultLocation] {
@@ -121,7 +125,7 @@ extension VaultLocation {
         return others
     }
 
-    private static func attemptsParts(_ vaultID: [UInt8]) -> [String] {
+    static func attemptsParts(_ vaultID: [UInt8]) -> [String] {
         let digits = vaultID.map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
@@ -147,6 +151,24 @@ extension VaultLocation {
     /// Opens the same folder; creates it if there is none.
     func makeAttemptsFolder(of vaultID: [UInt8]) throws(VaultError) -> Folder {
         try made(VaultLocation.attemptsParts(vaultID))
+    }
+
+    /// Opens the folder `.watchword`; `nil` if there is none.
+    func openRootFolder() throws(VaultError) -> Folder? {
+        try open([VaultLocation.stateFolderName], making: false)
+    }
+
+    /// Opens the same folder; creates it if there is none.
+    func makeRootFolder() throws(VaultError) -> Folder {
+        try made([VaultLocation.stateFolderName])
+    }
+
+    /// The path of a file in the folder `.watchword`, relative to the vault's folder.
+    static func pathInRoot(_ name: String) -> String { stateFolderName + "/" + name }
+
+    /// Converts an error about a file in the folder `.watchword`.
+    static func rootError(_ error: PrivateFileError) -> VaultError {
+        VaultError(error, path: pathInRoot)
     }
 
     /// Converts an error about a file in the vault's folder or in the vault file's own folder.
