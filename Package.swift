@@ -56,6 +56,10 @@ let package = Package(
         .systemLibrary(
             name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+        // Not linked: `watchword-reader` loads these when it reads a picture in their formats.
+        .systemLibrary(name: "CGIF", providers: [.apt(["libgif-dev"])]),
+        .systemLibrary(name: "CTIFF", providers: [.apt(["libtiff-dev"])]),
+        .systemLibrary(name: "CHEIF", providers: [.apt(["libheif-dev"])]),
         .systemLibrary(
             name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
         .systemLibrary(
@@ -86,7 +90,8 @@ let package = Package(
         module("Raster"),
         // Level 1
         module("Cryptography", "COpenSSL"),
-        module("ImageFile", "CPNG", "CTurboJPEG", "CWebP", "POSIX", "Raster"),
+        module(
+            "ImageFile", "CGIF", "CHEIF", "CPNG", "CTIFF", "CTurboJPEG", "CWebP", "POSIX", "Raster"),
         module("SymbolReading", "CZBar", "POSIX", "Raster"),
         module("SymbolDrawing", "CQREncode", "POSIX", "Raster"),
         module("PresenceDevices", "POSIX", "Presence"),

@@ -17,25 +17,19 @@ public struct EncodedImage: Sendable {
 
     /// Reads the header of `bytes`.
     ///
-    /// - Throws: ``ImageFileError``. No memory has been allocated for pixels at that point.
-    public init(_ bytes: [UInt8], limits: ImageLimits = .standard) throws(ImageFileError) {
+    /// - Parameter library: the library for the format, if it needs one that must be loaded.
+    /// - Throws: ``ImageFileError``. No memory has been allocated for pixels at that point, except
+    ///   for BMP and PNM pictures, which are decoded at once.
+    public init(
+        _ bytes: [UInt8], limits: ImageLimits = .standard, library: LoadedImageLibrary? = nil
+    ) throws(ImageFileError) {
         try limits.check(byteCount: bytes.count)
-        let file: ImageDecoder
-        switch ImageKind(of: bytes) {
-        case .readable(.png):
-            file = .png(try PNGFile(bytes, limits: limits))
-            format = .png
-        case .readable(.jpeg):
-            file = .jpeg(try JPEGFile(bytes, limits: limits))
-            format = .jpeg
-        case .readable(.webp):
-            file = .webp(try WebPFile(bytes, limits: limits))
-            format = .webp
-        case .unsupported(let known):
-            throw .unsupported(known)
-        case .unknown:
-            throw .notAPicture
+        switch ImageKind(of: bytes.span) {
+        case .readable(let known): format = known
+        case .unsupported(let known): throw .unsupported(known)
+        case .unknown: throw .notAPicture
         }
+        let file = try ImageDecoder(bytes, format: format, limits: limits, library: library)
         self.file = file
         width = file.width
         height = file.height
@@ -98,6 +92,8 @@ public enum ImageFileError: Error, Hashable, Sendable {
     case notAPicture
     /// A picture format that is recognised but not supported.
     case unsupported(UnsupportedImageFormat)
+    /// The library for this format is not loaded.
+    case libraryMissing(ImageFormat)
     /// The file, or the size in its header, exceeds a limit.
     case tooLarge(ImageLimit, found: Int, allowed: Int)
     /// The header or the data after it is invalid.

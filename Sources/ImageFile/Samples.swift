@@ -26,9 +26,12 @@ struct Samples {
             isWhole: isWhole)
     }
 
-    /// The colours on white, for three or four channels only.
-    func colours() -> ColourImage {
-        guard hasAlpha else { return ColourImage(width: width, height: height, samples: bytes) }
+    /// The colours on white; `nil` for a gray picture.
+    func colours() -> ColourImage? {
+        guard channels >= 3 else { return nil }
+        guard hasAlpha else {
+            return ColourImage(width: width, height: height, samples: bytes)
+        }
         var flat = [UInt8](repeating: 0, count: width * height * 3)
         for pixel in 0..<width * height {
             let alpha = bytes[pixel * 4 + 3]

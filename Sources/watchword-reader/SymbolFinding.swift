@@ -59,6 +59,7 @@ extension PictureFinding {
             switch error {
             case .notAPicture: .notAPicture
             case .unsupported(let format): .unsupported(format: format.rawValue)
+            case .libraryMissing(let format): .unsupported(format: format.rawValue)
             case .tooLarge(.bytes, _, _): .tooLarge(.bytes)
             case .tooLarge(.pixels, _, _): .tooLarge(.pixels)
             case .tooLarge(.side, _, _): .tooLarge(.side)

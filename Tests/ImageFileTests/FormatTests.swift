@@ -7,7 +7,7 @@ import Testing
     @Test(
         "every format is decoded to the correct brightness", arguments: try FormatVector.all())
     func brightness(vector: FormatVector) throws {
-        let image = try EncodedImage(vector.bytes())
+        let image = try vector.image()
         #expect(image.format.rawValue == vector.format)
         #expect(image.width == vector.width && image.height == vector.height)
         #expect(image.frameCount == vector.frames)
@@ -15,28 +15,26 @@ import Testing
             let frame = try image.frame(index)
             #expect(frame.isWhole)
             #expect((frame.alpha != nil) == vector.alpha)
-            // At three pixels per module, these are the centres of the first module of the margin
-            // and of the finder pattern.
-            #expect(distance(frame.brightness, at: 1, to: vector.light) <= 12)
-            #expect(distance(frame.brightness, at: 13, to: vector.dark) <= 12)
+            #expect(distance(frame.brightness, at: vector.margin, to: vector.light) <= 12)
+            #expect(distance(frame.brightness, at: vector.finder, to: vector.dark) <= 12)
         }
     }
 
     @Test("alpha separates the drawing from the background", arguments: try FormatVector.all())
     func alpha(vector: FormatVector) throws {
         guard vector.alpha else { return }
-        let alpha = try #require(try EncodedImage(vector.bytes()).frame().alpha)
-        #expect(distance(alpha, at: 1, to: 0) <= 12)
-        #expect(distance(alpha, at: 13, to: 255) <= 12)
+        let alpha = try #require(try vector.image().frame().alpha)
+        #expect(distance(alpha, at: vector.margin, to: 0) <= 12)
+        #expect(distance(alpha, at: vector.finder, to: 255) <= 12)
     }
 
     @Test("colours are composited on white and have the correct brightness")
     func colours() throws {
         for vector in try FormatVector.all() {
-            let image = try EncodedImage(vector.bytes())
+            let image = try vector.image()
             guard let colours = try image.colours() else { continue }
             #expect(colours.width == vector.width && colours.height == vector.height)
-            for (place, expected) in [(1, vector.light), (13, vector.dark)] {
+            for (place, expected) in [(vector.margin, vector.light), (vector.finder, vector.dark)] {
                 let start = (place * colours.width + place) * 3
                 let sum = (0..<3).map { Double(colours.samples[start + $0]) }
                 let brightness = 0.299 * sum[0] + 0.587 * sum[1] + 0.114 * sum[2]
@@ -48,15 +46,15 @@ import Testing
     @Test("a grey picture has no colours")
     func gray() throws {
         for name in ["gray-8.png", "gray-alpha-8.png", "gray.jpg"] {
-            let vector = try #require(try FormatVector.all().first { $0.file == name })
-            #expect(try EncodedImage(vector.bytes()).colours() == nil)
+            let vector = try FormatVector.named(name)
+            #expect(try vector.image().colours() == nil)
         }
     }
 
     @Test("a JPEG may be decoded at a smaller size, but not below the requested side length")
     func smaller() throws {
-        let vector = try #require(try FormatVector.all().first { $0.file == "baseline.jpg" })
-        let image = try EncodedImage(vector.bytes())
+        let vector = try FormatVector.named("baseline.jpg")
+        let image = try vector.image()
         #expect(try image.frame(longerSide: 98).brightness.width == 99)
         #expect(try image.frame(longerSide: 49).brightness.width == 50)
         #expect(try image.frame(longerSide: 12).brightness.width == 13)

@@ -4,8 +4,44 @@ import Testing
 @Suite struct ImageKindTests {
     @Test("an unsupported format is reported by name", arguments: Start.known)
     func unsupported(start: Start) throws {
-        let kind = try #require(start.kind)
-        #expect(throws: ImageFileError.unsupported(kind)) { try EncodedImage(start.bytes) }
+        guard case .unsupported(let format) = start.kind else {
+            Issue.record("the format is not supported")
+            return
+        }
+        #expect(throws: ImageFileError.unsupported(format)) { try EncodedImage(start.bytes) }
+    }
+
+    @Test("without its library, a picture is recognised but not read", arguments: Start.loaded)
+    func loaded(start: Start) throws {
+        #expect(ImageKind(of: start.bytes.span) == start.kind)
+        guard case .readable(let format) = start.kind else {
+            Issue.record("the format can be read")
+            return
+        }
+        #expect(ImageLibrary(for: start.bytes.span) == format.library)
+        #expect(throws: ImageFileError.libraryMissing(format)) { try EncodedImage(start.bytes) }
+    }
+
+    @Test("the library of another format does not help")
+    func otherLibrary() throws {
+        let library = try #require(LoadedImageLibrary(.giflib))
+        #expect(throws: ImageFileError.libraryMissing(.tiff)) {
+            try EncodedImage(Array("II\u{2A}\0\u{8}\0\0\0".utf8), library: library)
+        }
+    }
+
+    @Test("the signature alone of a format with a library is treated as a damaged picture")
+    func loadedSignatureAlone() throws {
+        for start in Start.loaded {
+            guard case .readable(let format) = start.kind, let needed = format.library else {
+                continue
+            }
+            let library = try #require(LoadedImageLibrary(needed), "\(needed)")
+            if start.bytes.starts(with: "<".utf8) { continue }
+            #expect(throws: ImageFileError.damaged(format)) {
+                try EncodedImage(start.bytes, library: library)
+            }
+        }
     }
 
     @Test(
@@ -27,43 +63,55 @@ import Testing
 
 /// The first bytes of a file, and the format that they indicate.
 struct Start: Sendable {
-    let kind: UnsupportedImageFormat?
+    let kind: ImageKind
     let bytes: [UInt8]
 
     /// - Parameter text: characters up to U+00FF, one for each byte.
-    init(_ kind: UnsupportedImageFormat?, _ text: String) {
+    init(_ kind: ImageKind, _ text: String) {
         self.kind = kind
         bytes = text.unicodeScalars.map { UInt8($0.value) }
     }
 
     static let known: [Start] = [
-        Start(.gif, "GIF89a\u{1}\0\u{1}\0"),
-        Start(.gif, "GIF87a"),
-        Start(.bmp, "BM\u{46}\0\0\0\0\0\0\0\u{36}\0\0\0"),
-        Start(.tiff, "II\u{2A}\0\u{8}\0\0\0"),
-        Start(.tiff, "MM\0\u{2A}\0\0\0\u{8}"),
-        Start(.heic, "\0\0\0\u{18}ftypheic"),
-        Start(.heic, "\0\0\0\u{18}ftypmif1"),
-        Start(.avif, "\0\0\0\u{1C}ftypavif"),
-        Start(.jpegXL, "\u{FF}\u{0A}\0\0"),
-        Start(.jpegXL, "\0\0\0\u{C}JXL \u{D}\u{A}\u{87}\u{A}"),
-        Start(.netpbm, "P6\n2 2\n255\n"),
-        Start(.pdf, "%PDF-1.7\n"),
-        Start(.svg, "<svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
-        Start(.svg, "<?xml version=\"1.0\"?>\n<!-- by hand -->\n<svg/>"),
+        Start(.unsupported(.jpegXL), "\u{FF}\u{0A}\0\0"),
+        Start(.unsupported(.jpegXL), "\0\0\0\u{C}JXL \u{D}\u{A}\u{87}\u{A}"),
+        Start(.unsupported(.arbitraryMap), "P7\nWIDTH 2\n"),
+    ]
+
+    static let loaded: [Start] = [
+        Start(.readable(.gif), "GIF89a\u{1}\0\u{1}\0"),
+        Start(.readable(.gif), "GIF87a"),
+        Start(.readable(.bmp), "BM\u{46}\0\0\0\0\0\0\0\u{36}\0\0\0"),
+        Start(.readable(.tiff), "II\u{2A}\0\u{8}\0\0\0"),
+        Start(.readable(.tiff), "MM\0\u{2A}\0\0\0\u{8}"),
+        Start(.readable(.heic), "\0\0\0\u{18}ftypheic"),
+        Start(.readable(.heic), "\0\0\0\u{18}ftypmif1"),
+        Start(.readable(.avif), "\0\0\0\u{1C}ftypavif"),
+        Start(.readable(.netpbm), "P6\n2 2\n255\n"),
+        Start(.readable(.netpbm), "P2\n# by hand\n2 2\n255\n"),
+        Start(.readable(.pdf), "%PDF-1.7\n"),
+        Start(.readable(.svg), "<svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
+        Start(.readable(.svg), "<?xml version=\"1.0\"?>\n<!-- by hand -->\n<svg/>"),
+        Start(.readable(.svg), "<!DOCTYPE svg [\n<!ENTITY a \"b\">\n]>\n<svg:svg>"),
+        Start(.readable(.svg), "\u{EF}\u{BB}\u{BF}<svg>"),
     ]
 
     static let unknown: [Start] = [
-        Start(nil, ""),
-        Start(nil, "\0"),
-        Start(nil, "\u{FF}\u{D8}"),
-        Start(nil, "\u{89}PNG"),
-        Start(nil, "GIF90a"),
-        Start(nil, "BMW"),
-        Start(nil, "P9\n"),
-        Start(nil, "<html>"),
-        Start(nil, "RIFF....WAVE"),
-        Start(nil, "otpauth://totp/a?secret=MFRGG"),
-        Start(nil, "\0\0\0\u{18}ftypisom"),
+        Start(.unknown, ""),
+        Start(.unknown, "\0"),
+        Start(.unknown, "\u{FF}\u{D8}"),
+        Start(.unknown, "\u{89}PNG"),
+        Start(.unknown, "GIF90a"),
+        Start(.unknown, "BMW"),
+        Start(.unknown, "P9\n"),
+        Start(.unknown, "P2\nlogin"),
+        Start(.unknown, "<html>"),
+        Start(.unknown, "<html><svg/></html>"),
+        Start(.unknown, "<?xml version=\"1.0\"?><database><!-- <svg> --></database>"),
+        Start(.unknown, "<svgx>"),
+        Start(.unknown, "<!-- <svg>"),
+        Start(.unknown, "RIFF....WAVE"),
+        Start(.unknown, "otpauth://totp/a?secret=MFRGG"),
+        Start(.unknown, "\0\0\0\u{18}ftypisom"),
     ]
 }

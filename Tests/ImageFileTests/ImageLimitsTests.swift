@@ -23,7 +23,7 @@ import Testing
 
     @Test("a picture just within every limit is accepted, and one over any limit is refused")
     func edges() throws {
-        let vector = try #require(try FormatVector.all().first { $0.file == "animated-lossy.webp" })
+        let vector = try FormatVector.named("animated-lossy.webp")
         let bytes = try vector.bytes()
         func limits(_ bytes: Int, _ pixels: Int, _ side: Int, _ frames: Int) -> ImageLimits {
             ImageLimits(bytes: bytes, pixels: pixels, side: side, frames: frames)
@@ -51,13 +51,45 @@ import Testing
             "baseline.jpg", "progressive.jpg", "lossy.webp", "lossless.webp",
         ])
     func otherFormats(name: String) throws {
-        let vector = try #require(try FormatVector.all().first { $0.file == name })
+        let vector = try FormatVector.named(name)
         let limits = ImageLimits(bytes: 1 << 20, pixels: 9_800, side: 100, frames: 1)
         // The header is enough: most of the picture is cut off.
         let start = Array(try vector.bytes().prefix(700))
         #expect(throws: ImageFileError.tooLarge(.pixels, found: 9_801, allowed: 9_800)) {
             try EncodedImage(start, limits: limits)
         }
+    }
+
+    @Test(
+        "the libraries that are loaded do not decode a picture over the limit",
+        arguments: [
+            "still.gif", "gray-lzw.tiff", "lossy.heic", "lossy.avif", "colour.bmp", "binary.pbm",
+        ])
+    func loadedFormats(name: String) throws {
+        let vector = try FormatVector.named(name)
+        let pixels = ImageLimits(bytes: 1 << 20, pixels: 9_800, side: 100, frames: 1)
+        #expect(throws: ImageFileError.tooLarge(.pixels, found: 9_801, allowed: 9_800)) {
+            try vector.image(limits: pixels)
+        }
+        let side = ImageLimits(bytes: 1 << 20, pixels: 1 << 20, side: 98, frames: 1)
+        #expect(throws: ImageFileError.tooLarge(.side, found: 99, allowed: 98)) {
+            try vector.image(limits: side)
+        }
+        let enough = ImageLimits(bytes: 1 << 20, pixels: 9_801, side: 99, frames: 1)
+        #expect(try vector.image(limits: enough).width == 99)
+    }
+
+    @Test(
+        "pages and frames are counted before they are decoded",
+        arguments: ["animated.gif", "pages.tiff", "pages.pdf"])
+    func frames(name: String) throws {
+        let vector = try FormatVector.named(name)
+        let two = ImageLimits(bytes: 1 << 20, pixels: 1 << 20, side: 10_000, frames: 2)
+        #expect(throws: ImageFileError.tooLarge(.frames, found: 3, allowed: 2)) {
+            try vector.image(limits: two)
+        }
+        let three = ImageLimits(bytes: 1 << 20, pixels: 1 << 20, side: 10_000, frames: 3)
+        #expect(try vector.image(limits: three).frameCount == 3)
     }
 
     @Test("a picture without pixels is treated as damaged")

@@ -1,14 +1,16 @@
-"""Makes the pictures in Vectors/pictures: a small symbol in every supported variant of PNG, JPEG and WebP."""
+"""Makes the pictures in Vectors/pictures: a small symbol in every supported variant of every format."""
 import ctypes
 import struct
 
 from PIL import Image
 
 from .files import PictureFolder, encoded
+from .loaded_vectors import put_loaded
 from .png import png
 from .symbols import coloured, picture, pixels
 
 TEXT = "otpauth://totp/a?secret=MFRGG"
+TEXTS = [TEXT, TEXT[:-1] + "A", TEXT[:-1] + "B"]
 SIDE = 99  # A row of bits ends within a byte.
 
 
@@ -21,9 +23,10 @@ def image(mode="RGB", dark=(0, 0, 0), light=(255, 255, 255), text=TEXT):
 
 
 class FormatVectors(PictureFolder):
-    def put(self, format, name, content, light=255, dark=0, *, alpha=False, texts=(TEXT,), frames=1):
+    def put(self, format, name, content, light=255, dark=0, *, alpha=False, texts=(TEXT,), frames=1,
+            side=SIDE):
         """Keeps a file. `light` is the brightness of the margin over white, `dark` that of a dark module."""
-        self.keep(name, content, format=format, width=SIDE, height=SIDE, frames=frames, alpha=alpha, light=light,
+        self.keep(name, content, format=format, width=side, height=side, frames=frames, alpha=alpha, light=light,
                   dark=dark, texts=list(texts))
 
     def put_png(self, name, colour, depth, dark, light, brightness=(255, 0), *, alpha=False, interlaced=False,
@@ -118,7 +121,7 @@ def put_webp(vectors):
     vectors.put_webp("lossless.webp", encoded(image(), "WEBP", lossless=True))
     vectors.put_webp("lossy-alpha.webp", encoded(clear, "WEBP", quality=80), alpha=True)
     vectors.put_webp("lossless-alpha.webp", encoded(clear, "WEBP", lossless=True, exact=True), alpha=True)
-    texts = [TEXT, TEXT[:-1] + "A", TEXT[:-1] + "B"]
+    texts = TEXTS
     first, *others = [image(text=text) for text in texts]
     for name, lossless in (("animated-lossy.webp", False), ("animated-lossless.webp", True)):
         content = encoded(first, "WEBP", save_all=True, append_images=others, quality=80, duration=100,
@@ -134,6 +137,7 @@ def make(root):
     put_other_png(vectors)
     put_jpeg(vectors)
     put_webp(vectors)
+    put_loaded(vectors.put, image, TEXT, TEXTS)
     vectors.describe(root / "pictures" / "formats.json",
                      "made by Scripts/make-format-pictures; `light` is the brightness of the margin over white, "
                      "`dark` that of a dark module")
