@@ -69,9 +69,9 @@ private struct VaultEntry: SecretEntry {
                 // The owner may have renamed or removed the entry in the meantime.
                 let entry = try changes.entry(id)
                 guard entry.tombstone == nil else { throw .wiped }
-                try changes.replace(
+                try changes.advance(
                     id,
-                    with: .enrolledSecret(
+                    to: .enrolledSecret(
                         issuer: entry.issuer, account: entry.account, value: state.form()))
             }
         } catch {

@@ -128,11 +128,14 @@ struct PathTests {
         let cases: [(String, VaultError)] = [
             ("", .truncated), ("watchword", .truncated), ("watchword-vault 1\n", .truncated),
             ("age-encryption.org/v1\n", .notAVault), ("{}", .notAVault), ("\0\0\0\0", .notAVault),
-            ("watchword-vault 2\nwhatever", .newerVersion(2)),
+            ("watchword-vault 2\n", .truncated),
+            ("watchword-vault 3\nwhatever", .newerVersion(3)),
             ("watchword-vault 10\n", .newerVersion(10)),
             ("watchword-vault 0\n", .damaged(.line(1))),
             ("watchword-vault 02\n", .damaged(.line(1))),
-            ("watchword-vault 2", .damaged(.line(1))),
+            ("watchword-vault 01\n", .damaged(.line(1))),
+            ("watchword-vault 2", .truncated), ("watchword-vault 1", .truncated),
+            ("watchword-vault 3", .damaged(.line(1))),
             ("watchword-vault \n", .damaged(.line(1))),
             ("watchword-vault 99999999999999999999\n", .damaged(.line(1))),
         ]

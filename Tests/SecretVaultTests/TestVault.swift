@@ -134,6 +134,7 @@ struct Facts: Equatable {
     var style: CodeStyle?
     var movingFactor: MovingFactor?
     var parameters: [Credential.Parameter] = []
+    var pin: [UInt8]?
 
     init(_ content: EntryContent) {
         kind = content.kind
@@ -148,6 +149,9 @@ struct Facts: Equatable {
             parameters = credential.otherParameters
         case .plainSecret(_, _, let value), .enrolledSecret(_, _, let value):
             secret = value.copied
+        case .uncomputed(let code):
+            secret = code.secret.copied
+            pin = code.pin?.copied
         }
     }
 }

@@ -40,6 +40,19 @@ struct VaultFacts: Codable, Equatable, Sendable {
         var secret: String?
         var parameters: [ParameterFacts]?
         var tombstone: TombstoneFacts?
+        var pin: String?
+        // Format 2.
+        var edited: Int64?
+        var edited_in: String?
+        var tags: [String]?
+        var note: String?
+        var icon: String?
+        var favourite: Bool?
+    }
+
+    struct SaveFacts: Codable, Equatable, Sendable {
+        let generation: UInt64
+        let id: String
     }
 
     struct AttemptsFacts: Codable, Equatable, Sendable {
@@ -78,8 +91,13 @@ struct VaultFacts: Codable, Equatable, Sendable {
     let slots: [SlotFacts]
     let entries: [EntryFacts]
     let attempts: [AttemptsFacts]
+    /// `nil` for format 1.
+    var history: [SaveFacts]?
 
-    init(_ state: VaultState, key: VaultKey, attempts counted: Attempts) throws {
+    /// - Parameter version: the version of the format; 1 has no history and no details.
+    init(
+        _ state: VaultState, key: VaultKey, attempts counted: Attempts, version: Int = 2
+    ) throws {
         vault = Hex.text(state.vaultID)
         generation = state.generation
         changes = state.changes
@@ -96,7 +114,16 @@ struct VaultFacts: Codable, Equatable, Sendable {
                 SlotFacts(number: summary.number, created: summary.created, method: word)
             }
         }
-        entries = try state.records.map { try EntryFacts($0, key: key) }
+        entries = try state.records.map { record in
+            var facts = try EntryFacts(record, key: key)
+            if version > 1 { facts.add(record.listed.properties) }
+            return facts
+        }
+        if version > 1 {
+            history = state.history.saves.map {
+                SaveFacts(generation: $0.generation, id: Hex.text($0.id.bytes))
+            }
+        }
         attempts =
             (counted.vault.map { [AttemptsFacts("vault", $0, refusals: counted.refusals)] } ?? [])
             + counted.records.sorted { $0.key.precedes($1.key) }.map { id, counted in
@@ -105,7 +132,22 @@ struct VaultFacts: Codable, Equatable, Sendable {
     }
 }
 
+extension SaveID {
+    fileprivate var bytes: [UInt8] {
+        SecretBytes(capacity: SaveID.count) { write(to: &$0) }.copied
+    }
+}
+
 extension VaultFacts.EntryFacts {
+    fileprivate mutating func add(_ properties: EntryProperties) {
+        edited = properties.edited.time
+        edited_in = Hex.text(properties.edited.save.bytes)
+        tags = properties.details.tags
+        note = properties.details.note
+        icon = properties.details.icon
+        favourite = properties.details.isFavourite
+    }
+
     init(_ record: VaultState.Record, key: VaultKey) throws {
         let summary = record.summary
         id = summary.id.text
@@ -134,6 +176,7 @@ extension VaultFacts.EntryFacts {
         }
         let facts = Facts(try record.content(with: key))
         secret = Hex.text(facts.secret)
+        pin = facts.pin.map(Hex.text)
         if case .counter(let value) = facts.movingFactor { counter = value }
         if facts.movingFactor != nil {
             parameters = facts.parameters.map { .init(name: $0.name, value: $0.value) }

@@ -8,7 +8,8 @@ import Testing
 
 private let newVectorsFolder = ProcessInfo.processInfo.environment["WATCHWORD_NEW_VECTORS"]
 
-/// Generates files for `Vectors/vault`; it also generated the existing ones.
+/// Generates files for `Vectors/vault`, and the cases to add to `vaults.json`; it also generated the
+/// existing ones.
 ///
 /// A new version of the format adds files, and never regenerates the old ones.
 @Suite(.enabled(if: newVectorsFolder != nil, "WATCHWORD_NEW_VECTORS is not set"))
@@ -16,24 +17,26 @@ struct VectorMaking {
     @Test("new vectors are written to the folder that WATCHWORD_NEW_VECTORS names")
     func make() throws {
         var vectors: [VaultVector] = []
-        try vectors.append(vector("empty-v1", TestVault()))
+        try vectors.append(vector("empty-v2", TestVault()))
         let all = try TestVault(recoveryKey: true)
         _ = try all.fill()
         try fillOdd(all)
-        try vectors.append(vector("every-kind-v1", all))
+        try addDetails(all)
+        try vectors.append(vector("every-kind-v2", all))
         let wiped = try TestVault()
         try TombstoneTests.wipe(try wiped.fill()[3], in: wiped)
-        try vectors.append(vector("tombstone-v1", wiped))
-        try vectors.append(vector("access-control-v1", accessControl()))
+        try vectors.append(vector("tombstone-v2", wiped))
+        try vectors.append(vector("access-control-v2", accessControl()))
         let listed = try TestVault()
         try TombstoneTests.wipe(try listed.fill()[3], in: listed)
         _ = try listed.unlock()
-        try vectors.append(vector("listed-tombstone-v1", listed))
-        try vectors.append(vector("slots-v1", slots()))
-        try vectors.append(vector("later-slot-v1", laterSlot()))
-        try vectors.append(vector("rekeyed-v1", rekeyed()))
-        try vectors.append(vector("third-generation-v1", thirdGeneration()))
-        try vectors.append(vector("attempts-v1", attempts()))
+        try vectors.append(vector("listed-tombstone-v2", listed))
+        try vectors.append(vector("slots-v2", slots()))
+        try vectors.append(vector("later-slot-v2", laterSlot()))
+        try vectors.append(vector("rekeyed-v2", rekeyed()))
+        try vectors.append(vector("third-generation-v2", thirdGeneration()))
+        try vectors.append(vector("attempts-v2", attempts()))
+        try vectors.append(vector("upgraded-v2", upgraded()))
         let file = [
             "source":
                 "made once by VectorMaking; opened by every version, and by Scripts/read-vault.py"
@@ -97,6 +100,43 @@ struct VectorMaking {
     }
 
     private static let all = [UInt8](0...255)
+
+    private func addDetails(_ vault: TestVault) throws {
+        let details = EntryDetails(
+            tags: ["work", "日本語", "Wörk", "Wo\u{308}rk"], note: "first line\nsecond line",
+            icon: "github", isFavourite: true)
+        let most = EntryDetails(
+            tags: (0..<64).map { "tag \($0)" }, note: String(repeating: "n", count: 1000))
+        let motp = UncomputedCode(
+            kind: .motp, issuer: "Mobile", account: "otp", secret: secret("00aaBB11"),
+            pin: secret("1234"))
+        let yandex = UncomputedCode(
+            kind: .yandex, issuer: "Yandex", account: "", secret: secret("sixteen bytes of"),
+            pin: nil)
+        let open = try vault.unlock()
+        let id = try open.update { changes throws(VaultError) in
+            try changes.add(.uncomputed(motp), details: details, now: 6)
+            return try changes.add(.uncomputed(yandex), details: most, now: 7)
+        }
+        try open.update { changes throws(VaultError) in
+            let first = changes.entries[0].id
+            try changes.setDetails(of: first, to: details, now: TestVault.now + 1)
+            try changes.rename(id, issuer: "Яндекс", account: "", now: TestVault.now + 2)
+        }
+    }
+
+    /// A vault of format 1 that was changed once.
+    private func upgraded() throws -> TestVault {
+        let vault = try TestVault()
+        let old = PackageFolder.root.appending(path: "Vectors/vault/third-generation-v1.vault")
+        try vault.put([UInt8](try Data(contentsOf: old)))
+        try vault.unlock().update { changes throws(VaultError) in
+            let first = changes.entries[0].id
+            try changes.setDetails(
+                of: first, to: EntryDetails(tags: ["new"]), now: TestVault.now)
+        }
+        return vault
+    }
 
     private func accessControl() throws -> TestVault {
         let vault = try TestVault()

@@ -42,11 +42,16 @@ struct VectorTests {
             let (key, _) = try document.key(with: opener, ceiling: 24)
             let state = try VaultState(verifying: document, with: key)
             let attempts = try vector.attempts(of: state.vaultID)
-            #expect(try VaultFacts(state, key: key, attempts: attempts) == vector.holds)
-            // A rewritten file is the same, except for the manifest's nonce.
+            let facts = try VaultFacts(
+                state, key: key, attempts: attempts, version: document.version)
+            #expect(facts == vector.holds)
+            // A rewritten file is the same, except for the manifest's nonce, and the version, which
+            // MAC covers.
             let again = String(decoding: try state.written(with: key), as: UTF8.self)
             let old = String(decoding: bytes, as: UTF8.self)
-            #expect(again.prefix { $0 != "\n" } == old.prefix { $0 != "\n" })
+            #expect(again.hasPrefix("watchword-vault 2\n"))
+            let isRewritten = document.version == 2
+            #expect((macLine(again) == macLine(old)) == isRewritten)
             #expect(lines(again) == lines(old))
         }
         #expect(throws: VaultError.wrongPassphrase) {
@@ -55,7 +60,14 @@ struct VectorTests {
     }
 
     private func lines(_ text: String) -> [Substring] {
-        text.split(separator: "\n").filter { !$0.hasPrefix("manifest ") && !$0.hasPrefix("end ") }
+        let changing = ["watchword-vault ", "mac ", "manifest ", "end "]
+        return text.split(separator: "\n").filter { line in
+            !changing.contains { line.hasPrefix($0) }
+        }
+    }
+
+    private func macLine(_ text: String) -> Substring? {
+        text.split(separator: "\n").first { $0.hasPrefix("mac ") }
     }
 
     @Test(
@@ -74,6 +86,10 @@ struct VectorTests {
         let savings: UInt64 = vector.holds.changes > 0 ? 2 : 1
         #expect(again.generation == vector.holds.generation + savings)
         #expect(again.entries.map(\.issuer) == vector.holds.entries.map(\.issuer) + ["new"])
+        #expect(
+            again.entries.map(\.details.tags)
+                == vector.holds.entries.map { $0.tags ?? [] } + [[]])
+        #expect(try folder.bytes(of: "vault").starts(with: "watchword-vault 2\n".utf8))
         #expect(again.slots.count == vector.holds.slots.count)
         #expect(try again.check().damages.isEmpty)
     }

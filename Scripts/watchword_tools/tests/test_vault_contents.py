@@ -11,7 +11,7 @@ from watchword_tools.vault_reader.boxes import open_box
 from watchword_tools.vault_reader.document import parse
 from watchword_tools.vault_reader.fields import Fields
 from watchword_tools.vault_reader.lines import Damaged
-from watchword_tools.vault_reader.manifest import read_listed, read_manifest
+from watchword_tools.vault_reader.manifest import read_history, read_listed, read_manifest
 from watchword_tools.vault_reader.records import read_content, read_entry
 from watchword_tools.vault_reader.slots import Wrong, recovery_key, vault_key
 from watchword_tools.vault_reader.vault import read_vault, verify
@@ -36,10 +36,17 @@ def listed(state=1, reason=1, issuer=b"Mill", kind=1, algorithm=1, digits=6, per
     return data + struct.pack(">qq", period, -30)
 
 
+def detailed(tags=(b"work",), count=None, note=b"n", icon=b"i", favourite=1, **others):
+    """The bytes for one entry in a manifest of format 2."""
+    data = listed(**others) + struct.pack(">Q", 99) + bytes(range(8))
+    data += struct.pack(">I", len(tags) if count is None else count) + b"".join(map(string, tags))
+    return data + string(note) + string(icon) + bytes([favourite])
+
+
 class ManifestTests(unittest.TestCase):
-    def read(self, data):
+    def read(self, data, version=1):
         fields = Fields(data, "manifest")
-        entry = read_listed(fields)
+        entry = read_listed(fields, version)
         fields.end()
         return entry
 
@@ -52,6 +59,40 @@ class ManifestTests(unittest.TestCase):
 
     def test_a_wiped_entry_has_its_tombstone(self):
         self.assertEqual(self.read(listed(state=2, reason=5))["wiped"], {"time": 100, "reason": "account-closed"})
+
+    def test_an_entry_of_format_2_has_details(self):
+        entry = self.read(detailed(tags=("wörk".encode(), b"b")), 2)
+        self.assertEqual([entry[name] for name in ("edited", "edited_in", "tags", "note", "icon", "favourite")],
+                         [99, "0001020304050607", ["wörk", "b"], "n", "i", True])
+        self.assertIs(self.read(detailed(favourite=0), 2)["favourite"], False)
+        with self.assertRaises(Damaged):
+            self.read(detailed())
+        with self.assertRaises(Damaged):
+            self.read(listed(), 2)
+
+    def test_undefined_details_are_refused(self):
+        numbered = [b"%d" % number for number in range(65)]
+        for wrong in [{"tags": [b""]}, {"tags": [b" a"]}, {"tags": ["a\u3000".encode()]}, {"tags": [b"a", b"a"]},
+                      {"tags": [b"a" * 257]}, {"tags": numbered}, {"count": 2}, {"note": b"n" * 16385},
+                      {"icon": b"i" * 257}, {"favourite": 2}, {"note": b"\xff"}]:
+            with self.subTest(wrong), self.assertRaisesRegex(Damaged, "^manifest$"):
+                self.read(detailed(**wrong), 2)
+        self.read(detailed(tags=numbered[1:], note=b"n" * 16384, icon=b"i" * 256), 2)
+        self.read(detailed(tags=["a\u0308".encode(), "ä".encode(), b"a" * 256]), 2)
+
+    def test_the_history_descends_from_the_generation_of_the_file(self):
+        def read(generations):
+            fields = Fields(struct.pack(">I", len(generations))
+                            + b"".join(struct.pack(">Q", number) + bytes(8) for number in generations), "manifest")
+            saves = read_history(fields, 9)
+            fields.end()
+            return [save["generation"] for save in saves]
+
+        for generations in [[9], [9, 8, 1]]:
+            self.assertEqual(read(generations), generations)
+        for generations in [[], [8], [9, 9], [9, 0], [9, 3, 4]]:
+            with self.subTest(generations), self.assertRaisesRegex(Damaged, "^manifest$"):
+                read(generations)
 
     def test_undefined_values_are_refused(self):
         for wrong in [{"state": 0}, {"state": 3}, {"state": 2, "reason": 0}, {"state": 2, "reason": 6}, {"kind": 0},
@@ -71,6 +112,11 @@ class ContentTests(unittest.TestCase):
                          {"secret": b"key", "parameters": [{"name": "image", "value": "x"}]})
         self.assertEqual(read_content(padded(struct.pack(">Q", 9) + string(b"key") + bytes(4)), "hotp", "here"),
                          {"counter": 9, "secret": b"key", "parameters": []})
+        self.assertEqual(read_content(padded(string(b"key") + string(b"12")), "motp", "here"),
+                         {"secret": b"key", "pin": b"12"})
+        self.assertEqual(read_content(padded(string(b"key") + bytes(4)), "yandex", "here"), {"secret": b"key"})
+        with self.assertRaises(Damaged):
+            read_content(padded(string(b"key") + bytes(5)), "yandex", "here")
 
     def test_the_padding_is_the_shortest_and_consists_of_zeros(self):
         good, full = padded(b"secret"), padded(bytes(60))
@@ -172,7 +218,7 @@ class VerificationTests(unittest.TestCase):
                 verify(vault, self.key, False)
 
     def test_a_record_matches_what_the_manifest_says(self):
-        record, entry = self.vault["records"][0], read_manifest(self.vault, self.key)[0]
+        record, entry = self.vault["records"][0], read_manifest(self.vault, self.key)[0][0]
         read_entry(self.vault, self.key, record, entry, False)
         for name, value in [("id", bytes(16)), ("revision", 99), ("digest", bytes(32)), ("fingerprint", bytes(16)),
                             ("wiped", {"time": 1, "reason": "failures"})]:

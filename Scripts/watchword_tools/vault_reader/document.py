@@ -6,13 +6,16 @@ from .records import read_body, read_record
 from .slots import read_slot
 
 
+VERSIONS = (1, 2)
+
+
 def envelope(data):
     """Checks the first and the last line, and returns the text."""
-    first = b"watchword-vault 1\n"
-    if not data.startswith(first):
+    lines = [b"watchword-vault %d\n" % version for version in VERSIONS]
+    if not data.startswith(tuple(lines)):
         newer = re.match(rb"watchword-vault ([1-9][0-9]{0,8})\n", data)
-        expect(not newer or int(newer[1]) == 1, "made by a newer version")
-        expect(not first.startswith(data), "truncated")
+        expect(not newer, "made by a newer version")
+        expect(not any(line.startswith(data) for line in lines), "truncated")
         raise Damaged("line 1" if data.startswith(b"watchword-vault ") else "not a vault")
     expect(len(data) <= 64 << 20, "too large")
     end = data.rfind(b"\nend ") + 1
@@ -26,8 +29,8 @@ def envelope(data):
 def parse(data):
     """Parses the file. This needs no key."""
     lines = Lines(envelope(data))
-    lines.take("watchword-vault", 1)
-    vault = {"id": from_base64(lines.take("vault", 1)[0], 16, "line 2")}
+    vault = {"version": int(lines.take("watchword-vault", 1)[0])}
+    vault["id"] = from_base64(lines.take("vault", 1)[0], 16, "line 2")
     vault["line"] = data.split(b"\n", 2)[1] + b"\n"
     vault["generation"] = number(lines.take("generation", 1)[0], "line 3", 1, 2**62)
     slots, records, known = [], [], set()

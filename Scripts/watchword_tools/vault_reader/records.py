@@ -42,6 +42,11 @@ def read_content(plaintext, kind, where):
     if kind in ("secret", "enrolled"):
         return {"secret": content}
     fields = Fields(content, where)
+    if kind in ("motp", "yandex"):
+        found = {"secret": fields.string()}
+        pin = fields.string()
+        fields.end()
+        return found | {"pin": pin} if pin else found
     found = {"counter": fields.number(8)} if kind == "hotp" else {}
     found["secret"] = fields.string()
     count = fields.number(4)
@@ -70,4 +75,4 @@ def read_entry(vault, key, record, listed, reveal):
     expect(fingerprint[:16] == listed["fingerprint"], where)
     if not reveal:
         return entry
-    return entry | content | {"secret": content["secret"].hex()}
+    return entry | content | {name: content[name].hex() for name in ("secret", "pin") if name in content}

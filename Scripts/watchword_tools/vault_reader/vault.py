@@ -19,11 +19,12 @@ def verify(vault, key, reveal):
     """Verifies everything with the vault key, and returns the content."""
     mac = hmac.digest(hkdf(key, vault["id"], LABEL + b"header"), vault["header"], "sha256")
     expect(hmac.compare_digest(mac, vault["mac"]), "header")
-    listed = read_manifest(vault, key)
+    listed, history = read_manifest(vault, key)
     entries = [read_entry(vault, key, record, entry, reveal) for record, entry in zip(vault["records"], listed)]
     unlisted = sum("tombstone" in record and entry["wiped"] is None for record, entry in zip(vault["records"], listed))
     expect(vault["changes"] == unlisted, "changes")
     slots = [{name: slot[name] for name in ("number", "created", "method", "log_n") if name in slot}
              for slot in vault["slots"]]
-    return {"vault": vault["id"].hex(), "generation": vault["generation"], "changes": vault["changes"], "slots": slots,
-            "entries": entries}
+    found = {"vault": vault["id"].hex(), "generation": vault["generation"], "changes": vault["changes"], "slots": slots,
+             "entries": entries}
+    return found | {"history": history} if history else found

@@ -1,4 +1,6 @@
 import Interchange
+import OneTimePassword
+import SecretVault
 
 // Other apps' exports.
 extension Messages {
@@ -83,6 +85,11 @@ extension Messages {
         case .yandex: "Yandex"
         case .motp: "Mobile-OTP"
         }
+    }
+
+    /// The name of a kind of code that Watchword does not compute.
+    static func name(ofUncomputed kind: EntryKind) -> String {
+        kind == .yandex ? name(of: .yandex) : name(of: .motp)
     }
 
     static func sentence(for reason: ExportRowRefusal) -> String {

@@ -77,6 +77,8 @@ extension Messages {
         case .spaceAroundName:
             "the issuer or the account begins or ends with a space or a character that looks like one; "
                 + "remove it"
+        case .invalidTag:
+            "a tag is empty, is given twice, or begins or ends with a space; correct it"
         case .otherKind: "the entry has another type"
         case .counterExhausted:
             "the counter has reached its maximum; ask the issuer for a new key"
@@ -145,6 +147,10 @@ extension Messages {
         case .countedEntries:
             "failures are already counted for 90 entries; use one of those entries first"
         case .secret: "the secret is longer than 65,536 bytes"
+        case .tags: "the entry has more than 64 tags"
+        case .tag: "a tag is longer than 256 bytes"
+        case .note: "the note is longer than 16,384 bytes"
+        case .icon: "the name of the icon is longer than 256 bytes"
         case .generations: "the vault has been saved too many times; create a new vault"
         }
     }
@@ -246,6 +252,7 @@ extension Messages {
     static func description(of entry: EntrySummary) -> String {
         if entry.tombstone != nil { return "wiped" }
         var words = [entry.kind.rawValue]
+        if entry.kind.isUncomputed { words.append("not computed") }
         if let algorithm = entry.algorithm, algorithm != .sha1 { words.append(algorithm.rawValue) }
         switch entry.style {
         case .decimal(let length) where length.digits != 6: words.append("\(length.digits) digits")

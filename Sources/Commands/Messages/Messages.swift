@@ -41,6 +41,9 @@ enum Messages {
         case .noCodes(let name, .secret):
             "“\(name)” is a plain secret and has no codes; use watchword show --reveal"
         case .noCodes(let name, .hotp): "“\(name)” is counter-based; use watchword code"
+        case .noCodes(let name, let kind) where kind.isUncomputed:
+            "“\(name)” has \(Self.name(ofUncomputed: kind)) codes, which Watchword stores but does not "
+                + "compute"
         case .noCodes(let name, _): "“\(name)” has no codes"
         case .notPlain(let name): "“\(name)” is not a plain secret; use watchword show --uri"
         case .eachRequiresCheck:

@@ -127,7 +127,7 @@ extension ExitCode {
                 .notAFile, .otherOwner, .openToOthers, .overLimit, .inTheWay,
                 .notAVault, .newerVersion, .newerAttempts, .truncated, .damaged, .costOverCeiling,
                 .notEnoughMemory,
-                .spaceAroundName:
+                .spaceAroundName, .invalidTag:
                 .badInput
             case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded,
                 .differentCheckRequired, .proofRefused, .wipingDue:

@@ -13,7 +13,7 @@ enum CodeCommand {
         switch entry.kind {
         case .totp: try timeBased(entry, in: vault, at: moment, session)
         case .hotp: try counterBased(entry, in: vault, session)
-        case .secret, .enrolled: throw .noCodes(entry.name.visible, entry.kind)
+        case .secret, .enrolled, .motp, .yandex: throw .noCodes(entry.name.visible, entry.kind)
         }
         return .done
     }

@@ -109,7 +109,7 @@ enum EditCommand {
             case .totp: [.counter]
             case .hotp: [.period]
             case .secret: [.algorithm, .digits, .period, .counter, .encoding]
-            case .enrolled: options
+            case .enrolled, .motp, .yandex: options
             }
         for option in foreign where session.arguments.has(option) {
             throw .usage(.conflict("type \(entry.kind.rawValue)", option.name))
@@ -153,7 +153,7 @@ struct CodeChange {
         case .oneTimePassword(let old): return .oneTimePassword(try changed(old, secret))
         case .plainSecret(let issuer, let account, let value):
             return .plainSecret(issuer: issuer, account: account, value: secret ?? value)
-        case .enrolledSecret: return content
+        case .enrolledSecret, .uncomputed: return content
         }
     }
 

@@ -48,7 +48,8 @@ public struct AccessControl: Hashable, Sendable {
     /// can be replaced: the user signs in with the password and enrols the device again.
     public static func standard(for kind: EntryKind) -> AccessControl {
         switch kind {
-        case .totp, .hotp, .secret: AccessControl(presence: .perUnlock, onFailure: .lockOut)
+        case .totp, .hotp, .secret, .motp, .yandex:
+            AccessControl(presence: .perUnlock, onFailure: .lockOut)
         case .enrolled: AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
         }
     }

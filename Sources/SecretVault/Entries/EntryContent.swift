@@ -9,12 +9,15 @@ public enum EntryContent: Sendable {
     case plainSecret(issuer: String, account: String, value: SecretBytes)
     /// A secret that a service issued to this device for signing in. The caller defines the bytes.
     case enrolledSecret(issuer: String, account: String, value: SecretBytes)
+    /// A code of a kind that Watchword stores, but does not compute.
+    case uncomputed(UncomputedCode)
 
     /// The issuer; may be empty.
     public var issuer: String {
         switch self {
         case .oneTimePassword(let credential): credential.issuer
         case .plainSecret(let issuer, _, _), .enrolledSecret(let issuer, _, _): issuer
+        case .uncomputed(let code): code.issuer
         }
     }
 
@@ -23,6 +26,7 @@ public enum EntryContent: Sendable {
         switch self {
         case .oneTimePassword(let credential): credential.account
         case .plainSecret(_, let account, _), .enrolledSecret(_, let account, _): account
+        case .uncomputed(let code): code.account
         }
     }
 
@@ -38,6 +42,7 @@ public enum EntryContent: Sendable {
             }
         case .plainSecret: .secret
         case .enrolledSecret: .enrolled
+        case .uncomputed(let code): .uncomputed(code.kind)
         }
     }
 
@@ -53,6 +58,7 @@ public enum EntryContent: Sendable {
                     parameters: credential.otherParameters)
             }
         case .plainSecret(_, _, let value), .enrolledSecret(_, _, let value): .bytes(value)
+        case .uncomputed(let code): .uncomputed(secret: code.secret, pin: code.pin)
         }
     }
 }
@@ -67,4 +73,11 @@ public enum EntryKind: String, CaseIterable, Hashable, Sendable {
     case secret
     /// A secret that a service issued to this device for signing in.
     case enrolled
+    /// A Mobile-OTP code, which is stored but not computed.
+    case motp
+    /// A Yandex Key code, which is stored but not computed.
+    case yandex
+
+    /// Whether Watchword stores codes of this kind, but does not compute them.
+    public var isUncomputed: Bool { self == .motp || self == .yandex }
 }

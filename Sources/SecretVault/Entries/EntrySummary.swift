@@ -19,6 +19,10 @@ public struct EntrySummary: Sendable {
     public let timeStep: TimeStep?
     /// When the entry was added, in Unix seconds.
     public let created: Int64
+    /// Its last edit.
+    public let edited: EntryEdit
+    /// Its tags, its note, and the like.
+    public let details: EntryDetails
     /// When it requires a presence check, and what failed checks cost.
     public let accessControl: AccessControl
     /// When and why its secret was wiped, if it was.

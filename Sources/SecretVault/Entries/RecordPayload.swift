@@ -7,6 +7,7 @@ enum RecordPayload {
     case totp(key: SecretBytes, parameters: [Credential.Parameter])
     case hotp(counter: UInt64, key: SecretBytes, parameters: [Credential.Parameter])
     case bytes(SecretBytes)
+    case uncomputed(secret: SecretBytes, pin: SecretBytes?)
 
     // A box reveals the length of its content, so contents are padded to a multiple of this.
     private static let step = 64
@@ -17,6 +18,7 @@ enum RecordPayload {
         switch self {
         case .totp(let key, _), .hotp(_, let key, _): key
         case .bytes(let bytes): bytes
+        case .uncomputed(let secret, _): secret
         }
     }
 
@@ -37,7 +39,7 @@ enum RecordPayload {
     private var parameterCount: Int {
         switch self {
         case .totp(_, let parameters), .hotp(_, _, let parameters): parameters.count
-        case .bytes: 0
+        case .bytes, .uncomputed: 0
         }
     }
 
@@ -48,6 +50,7 @@ enum RecordPayload {
         case .hotp(_, let key, let parameters):
             16 + key.count + RecordPayload.size(of: parameters)
         case .bytes(let bytes): bytes.count
+        case .uncomputed(let secret, let pin): 8 + secret.count + (pin?.count ?? 0)
         }
     }
 
@@ -64,6 +67,11 @@ enum RecordPayload {
             RecordPayload.write(key, parameters, to: &output)
         case .bytes(let bytes):
             bytes.withBytes { output.append(copying: $0) }
+        case .uncomputed(let secret, let pin):
+            secret.withBytes { output.append(string: $0) }
+            // An empty PIN stands for none.
+            guard let pin else { return output.append(0, bytes: 4) }
+            pin.withBytes { output.append(string: $0) }
         }
     }
 
@@ -110,6 +118,14 @@ extension RecordPayload {
             self = .hotp(counter: counter, key: key, parameters: parameters)
         case .secret, .enrolled:
             self = .bytes(SecretBytes(copying: content))
+        case .motp, .yandex:
+            let limit = VaultLimits.secretSize
+            let secret = content.extracting(try fields.string(content, limit: limit))
+            let pin = content.extracting(try fields.string(content, limit: limit))
+            try fields.finish(content)
+            self = .uncomputed(
+                secret: SecretBytes(copying: secret),
+                pin: pin.isEmpty ? nil : SecretBytes(copying: pin))
         }
     }
 

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import POSIX
 
 /// The encrypted list of slots and entries: the authentication key of each slot, what `list` shows,
-/// and what authenticates each record.
+/// what authenticates each record, and the history of the file.
 struct Manifest {
     /// One slot in the manifest.
     struct ListedSlot {
@@ -12,16 +12,20 @@ struct Manifest {
 
     let slots: [ListedSlot]
     let entries: [ManifestEntry]
+    let history: VaultHistory
 
     /// Seals the manifest; `macLine` binds it to one header.
     func sealed(under key: VaultKey, macLine: [UInt8]) throws(VaultError) -> [UInt8] {
         // Names are private, so the plaintext is built in secret memory.
-        let room = 8 + slots.count * ListedSlot.count + entries.reduce(0) { $0 + $1.room }
+        let room =
+            8 + slots.count * ListedSlot.count + entries.reduce(0) { $0 + $1.room }
+            + history.room
         let plaintext = SecretBytes(capacity: room) { output in
             output.append(UInt64(slots.count), bytes: 4)
             for slot in slots { slot.write(to: &output) }
             output.append(UInt64(entries.count), bytes: 4)
             for entry in entries { entry.write(to: &output) }
+            history.write(to: &output)
         }
         return try SealedBox.seal(
             plaintext, under: key.derived(for: .manifest), associatedData: macLine)
@@ -35,7 +39,9 @@ struct Manifest {
             document.manifest, under: key.derived(for: .manifest),
             associatedData: document.macLine, or: .damaged(.manifest))
         do {
-            (slots, entries) = try plaintext.withBytes(Manifest.read)
+            self = try plaintext.withBytes { bytes throws(FieldReader.Unreadable) in
+                try Manifest(reading: bytes, former: document.formerSave)
+            }
         } catch {
             throw .damaged(.manifest)
         }
@@ -53,11 +59,16 @@ struct Manifest {
             ListedSlot(number: $0.slot.number, authenticationKey: $0.authenticationKey)
         }
         entries = state.records.map(\.listed)
+        history = state.history
     }
 
-    private static func read(_ bytes: Span<UInt8>) throws(FieldReader.Unreadable)
-        -> ([ListedSlot], [ManifestEntry])
-    {
+    /// Reads a manifest.
+    ///
+    /// - Parameter former: the save of a file of format 1, whose manifest has no history;
+    ///   otherwise `nil`.
+    init(
+        reading bytes: Span<UInt8>, former: VaultHistory.Save?
+    ) throws(FieldReader.Unreadable) {
         var fields = FieldReader(.bigEndian)
         let slotCount = try fields.number(bytes, width: 4)
         guard slotCount <= UInt64(VaultLimits.slots) else { throw FieldReader.Unreadable() }
@@ -67,9 +78,18 @@ struct Manifest {
         guard count <= UInt64(VaultLimits.entries) else { throw FieldReader.Unreadable() }
         var entries: [ManifestEntry] = []
         entries.reserveCapacity(Int(count))
-        for _ in 0..<count { entries.append(try ManifestEntry(reading: &fields, in: bytes)) }
+        for _ in 0..<count {
+            entries.append(
+                try ManifestEntry(reading: &fields, in: bytes, formerSave: former?.id))
+        }
+        if let former {
+            history = VaultHistory(former)
+        } else {
+            history = try VaultHistory(reading: &fields, in: bytes)
+        }
         try fields.finish(bytes)
-        return (slots, entries)
+        self.slots = slots
+        self.entries = entries
     }
 }
 

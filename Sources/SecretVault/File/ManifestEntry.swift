@@ -8,10 +8,7 @@ struct ManifestEntry {
     /// The generation in which the record was last sealed, as in its unencrypted part.
     let revision: UInt64
     var secret: ListedSecret
-    let created: Int64
-    var issuer: String
-    var account: String
-    let traits: EntryTraits
+    var properties: EntryProperties
 
     /// Equal for two entries with the same secret; `nil` if the entry was wiped.
     var fingerprint: [UInt8]? {
@@ -39,6 +36,7 @@ enum EntryTraits: Hashable {
     case hotp(HashAlgorithm, CodeStyle)
     case secret
     case enrolled
+    case uncomputed(UncomputedCode.Kind)
 
     var kind: EntryKind {
         switch self {
@@ -46,37 +44,39 @@ enum EntryTraits: Hashable {
         case .hotp: .hotp
         case .secret: .secret
         case .enrolled: .enrolled
+        case .uncomputed(.motp): .motp
+        case .uncomputed(.yandex): .yandex
         }
+    }
+
+    /// Whether a file of format 1 can contain the kind.
+    var isInFirstFormat: Bool {
+        if case .uncomputed = self { false } else { true }
     }
 }
 
 extension ManifestEntry {
     /// Its maximum encoded size in bytes.
-    var room: Int {
-        RecordID.count + 8 + ListedSecret.room + 8 + 4 + issuer.utf8.count + 4
-            + account.utf8.count + EntryTraits.room
-    }
+    var room: Int { RecordID.count + 8 + ListedSecret.room + properties.room }
 
     func write(to output: inout OutputSpan<UInt8>) {
         output.append(copying: id.bytes.span)
         output.append(revision, bytes: 8)
         secret.write(to: &output)
-        output.append(UInt64(bitPattern: created), bytes: 8)
-        output.append(string: Array(issuer.utf8).span)
-        output.append(string: Array(account.utf8).span)
-        traits.write(to: &output)
+        properties.write(to: &output)
     }
 
+    /// Reads an entry.
+    ///
+    /// - Parameter formerSave: the save of a file of format 1; otherwise `nil`.
     init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
+        reading fields: inout FieldReader, in bytes: Span<UInt8>, formerSave: SaveID?
     ) throws(FieldReader.Unreadable) {
         id = RecordID(bytes.extracting(try fields.take(RecordID.count, of: bytes)))
         revision = try fields.number(bytes, width: 8)
         secret = try ListedSecret(reading: &fields, in: bytes)
-        created = Int64(bitPattern: try fields.number(bytes, width: 8))
-        issuer = try fields.text(bytes, limit: VaultLimits.nameSize)
-        account = try fields.text(bytes, limit: VaultLimits.nameSize)
-        traits = try EntryTraits(reading: &fields, in: bytes)
+        properties = try EntryProperties(
+            reading: &fields, in: bytes, formerSave: formerSave)
     }
 }
 
@@ -143,6 +143,10 @@ extension EntryTraits {
             output.append(3)
         case .enrolled:
             output.append(4)
+        case .uncomputed(.motp):
+            output.append(5)
+        case .uncomputed(.yandex):
+            output.append(6)
         }
     }
 
@@ -178,6 +182,8 @@ extension EntryTraits {
             self = .hotp(algorithm, style)
         case 3: self = .secret
         case 4: self = .enrolled
+        case 5: self = .uncomputed(.motp)
+        case 6: self = .uncomputed(.yandex)
         default: throw FieldReader.Unreadable()
         }
     }

@@ -4,6 +4,8 @@ internal import Cryptography
 /// the digest in the last line rules out accidental damage.
 struct VaultDocument {
     let bytes: [UInt8]
+    /// The version of the format.
+    let version: Int
     let vaultID: [UInt8]
     let generation: UInt64
     let slots: [Slot]
@@ -27,7 +29,7 @@ struct VaultDocument {
 
     /// Parses the bytes of a file.
     init(parsing bytes: [UInt8]) throws(VaultError) {
-        try VaultEnvelope.verify(bytes)
+        version = try VaultEnvelope.verify(bytes)
         self.bytes = bytes
         var line = LineReader(bytes)
         try line.next()  // The first line is already verified.
@@ -57,6 +59,16 @@ struct VaultDocument {
         guard line.start == bytes.count - VaultEnvelope.lastLineCount else { throw line.damaged }
         try line.skip("end")
         digest = try line.base64(in: line.lastWord(), count: VaultEnvelope.digestCount)
+    }
+
+    /// The save that a file of format 1 has as its history: its manifest contains none.
+    ///
+    /// The nonce of the manifest's box is random and different for each save, and stays the same
+    /// when an entry is wiped without the vault key. `nil` for later formats.
+    var formerSave: VaultHistory.Save? {
+        guard version == 1, manifest.count >= SaveID.count else { return nil }
+        return VaultHistory.Save(
+            generation: generation, id: SaveID(manifest.span.extracting(first: SaveID.count)))
     }
 
     // At least one slot, with ascending numbers.

@@ -4,18 +4,25 @@ internal import POSIX
 /// The first and last lines of a vault file: they contain its type and version, and show that it is
 /// complete.
 enum VaultEnvelope {
-    static let version = 1
+    /// The version of the files that are written; earlier versions are only read.
+    static let version = 2
     /// The beginning of a vault file of any version.
     static let magic = Array("watchword-vault ".utf8)
-    static let firstLine = magic + Array("\(version)\n".utf8)
+    static let firstLine = firstLine(version)
 
-    /// The beginning of every file of the vault with this ID, and of no other vault's.
+    private static func firstLine(_ version: Int) -> [UInt8] { magic + Array("\(version)\n".utf8) }
+
+    // The version has one digit.
+    private static let anyFirstLine = FileBeginning(magic).followedByAny(1)
+
+    /// The beginning of every file of the vault with this ID, of any version, and of no other
+    /// vault's.
     static func beginning(of vaultID: [UInt8]) -> FileBeginning {
-        FileBeginning(firstLine + VaultLines.vault(vaultID))
+        anyFirstLine.followed(by: [LineReader.lineFeed] + VaultLines.vault(vaultID))
     }
 
     /// The beginning of the first generation of any vault, which has no entries.
-    static let firstGenerationBeginning = FileBeginning(firstLine + Array("vault ".utf8))
+    static let firstGenerationBeginning = anyFirstLine.followed(by: Array("\nvault ".utf8))
         .followedByAny(Base64.encodedCount(of: VaultDocument.vaultIDCount))
         .followed(by: Array("\ngeneration 1\n".utf8))
 
@@ -29,10 +36,11 @@ enum VaultEnvelope {
         "tombstone ", "manifest ", "changes ",
     ].map { Array($0.utf8) }
 
-    /// Verifies that `bytes` are a complete vault file of this version, using only the checks that
-    /// need no key.
-    static func verify(_ bytes: [UInt8]) throws(VaultError) {
-        try verifyFirstLine(bytes)
+    /// Verifies that `bytes` are a complete vault file, using only the checks that need no key.
+    ///
+    /// - Returns: the version of its format.
+    static func verify(_ bytes: [UInt8]) throws(VaultError) -> Int {
+        let version = try version(of: bytes)
         guard hasLastLine(bytes) else {
             throw isTruncated(bytes) ? .truncated : .damaged(.checksum)
         }
@@ -40,6 +48,7 @@ enum VaultEnvelope {
             try lastLine(for: bytes.dropLast(lastLineCount)).elementsEqual(
                 bytes.suffix(lastLineCount))
         else { throw .damaged(.checksum) }
+        return version
     }
 
     /// The last line of a file whose other lines are `body`.
@@ -51,10 +60,13 @@ enum VaultEnvelope {
         return text.bytes
     }
 
-    private static func verifyFirstLine(_ bytes: [UInt8]) throws(VaultError) {
+    private static func version(of bytes: [UInt8]) throws(VaultError) -> Int {
         let start = bytes.prefix(firstLine.count)
-        guard !start.elementsEqual(firstLine) else { return }
-        guard !firstLine.starts(with: start) else { throw .truncated }
+        for version in 1...version {
+            let line = firstLine(version)
+            if start.elementsEqual(line) { return version }
+            guard !line.starts(with: start) else { throw .truncated }
+        }
         guard start.starts(with: magic) else { throw .notAVault }
         let rest = bytes.dropFirst(magic.count)
         let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

@@ -8,6 +8,10 @@ enum VaultLimits {
     static let unlockCeiling = 28
     static let nameSize = 4096
     static let secretSize = 65_536
+    static let tags = 64
+    static let tagSize = 256
+    static let noteSize = 16_384
+    static let iconSize = 256
     static let number = UInt64(Int64.max)
     static let generation: UInt64 = 1 << 62
     /// A generation record that is ahead of the file by more generations than this is not trusted.
@@ -28,6 +32,14 @@ public enum VaultLimit: Hashable, Sendable {
     case countedEntries
     /// 65,536 bytes for the secret of one entry.
     case secret
+    /// 64 tags for one entry.
+    case tags
+    /// 256 bytes for a tag.
+    case tag
+    /// 16,384 bytes for a note.
+    case note
+    /// 256 bytes for the name of an icon.
+    case icon
     /// 2^62 generations.
     case generations
 }

@@ -188,10 +188,12 @@ extension VaultState.Record {
             case .sealed: nil
             case .tombstone(let tombstone): tombstone
             }
+        let properties = listed.properties
+        let traits = properties.traits
         return EntrySummary(
-            id: line.id, kind: listed.traits.kind, issuer: listed.issuer, account: listed.account,
-            algorithm: listed.traits.algorithm, style: listed.traits.style,
-            timeStep: listed.traits.timeStep, created: listed.created,
+            id: line.id, kind: traits.kind, issuer: properties.issuer, account: properties.account,
+            algorithm: traits.algorithm, style: traits.style, timeStep: traits.timeStep,
+            created: properties.created, edited: properties.edited, details: properties.details,
             accessControl: line.accessControl, tombstone: tombstone)
     }
 }

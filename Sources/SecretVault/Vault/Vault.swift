@@ -40,7 +40,7 @@ public enum Vault {
         if let recoveryKey {
             slots.append(try TrustedSlot.sealing(key, under: recoveryKey, number: 2, created: now))
         }
-        let state = VaultState(new: key.vaultID, slots: slots)
+        let state = try VaultState(new: key.vaultID, slots: slots)
         let bytes = try state.written(with: key)
         let document = try VaultDocument(parsing: bytes)
         _ = try VaultState(verifying: document, with: key)

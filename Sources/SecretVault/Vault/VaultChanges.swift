@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import OneTimePassword
+public import POSIX
 
 /// The changes of one save; see ``UnlockedVault/update(_:)``.
 public struct VaultChanges {
@@ -60,7 +61,7 @@ public struct VaultChanges {
         var equivalent: [RecordID] = []
         for id in try entries(withSecretOf: content) {
             let record = state.records[try state.index(of: id)]
-            if record.listed.traits == content.traits { equivalent.append(id) }
+            if record.listed.properties.traits == content.traits { equivalent.append(id) }
         }
         return equivalent
     }
@@ -68,9 +69,11 @@ public struct VaultChanges {
     /// Adds an entry at the end.
     ///
     /// - Parameter now: Unix seconds, stored as the time when it was added.
-    /// - Throws: ``VaultError/overLimit(_:)``.
+    /// - Throws: ``VaultError/overLimit(_:)``, ``VaultError/spaceAroundName``,
+    ///   ``VaultError/invalidTag``.
     @discardableResult public mutating func add(
-        _ content: EntryContent, accessControl: AccessControl? = nil, now: Int64
+        _ content: EntryContent, details: EntryDetails = EntryDetails(),
+        accessControl: AccessControl? = nil, now: Int64
     ) throws(VaultError) -> RecordID {
         guard state.records.count < VaultLimits.entries else { throw .overLimit(.entries) }
         let bytes = try VaultRandomness.bytes(count: RecordID.count)
@@ -78,23 +81,46 @@ public struct VaultChanges {
         let line = RecordLine(
             id: id, revision: state.generation,
             accessControl: accessControl ?? .standard(for: content.kind))
-        let record = try seal(content, as: line, created: max(now, 0))
+        try details.check()
+        let edit = edit(at: now)
+        let properties = EntryProperties(
+            of: content, details: details, created: edit.time, edited: edit)
+        let record = try seal(content, as: line, properties)
         state.append(record)
         holders?.add(id, holding: record.listed.fingerprint)
         isChanged = true
         return id
     }
 
-    /// Replaces an entry's content, including its name; keeps its ID, position, time and access
-    /// control.
+    /// Replaces an entry's content, including its name, which is an edit; keeps everything else.
     ///
     /// - Throws: ``VaultError/wiped`` for an entry that was wiped.
-    public mutating func replace(_ id: RecordID, with content: EntryContent) throws(VaultError) {
+    public mutating func replace(
+        _ id: RecordID, with content: EntryContent, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) {
+        try replace(id, with: content, edited: edit(at: now))
+    }
+
+    /// Replaces an entry's content by a later state of it, which is not an edit: an incremented
+    /// counter, or the next secret from the server that enrolled the device.
+    ///
+    /// - Throws: ``VaultError/wiped`` for an entry that was wiped.
+    public mutating func advance(_ id: RecordID, to content: EntryContent) throws(VaultError) {
+        try replace(id, with: content, edited: nil)
+    }
+
+    private mutating func replace(
+        _ id: RecordID, with content: EntryContent, edited: EntryEdit?
+    ) throws(VaultError) {
         let old = state.records[try state.index(of: id)]
         guard case .sealed = old.body else { throw .wiped }
         let line = RecordLine(
             id: id, revision: state.generation, accessControl: old.line.accessControl)
-        let record = try seal(content, as: line, created: old.listed.created)
+        let former = old.listed.properties
+        let properties = EntryProperties(
+            of: content, details: former.details, created: former.created,
+            edited: edited ?? former.edited)
+        let record = try seal(content, as: line, properties)
         try state.replace(record)
         holders?.remove(id, holding: old.listed.fingerprint)
         let state = state
@@ -105,11 +131,31 @@ public struct VaultChanges {
     }
 
     /// Renames an entry without opening its secret.
-    public mutating func rename(_ id: RecordID, issuer: String, account: String)
-        throws(VaultError)
-    {
+    public mutating func rename(
+        _ id: RecordID, issuer: String, account: String, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) {
         try VaultChanges.checkName(issuer, account)
-        try state.rename(id, issuer: issuer, account: account)
+        let edit = edit(at: now)
+        try state.change(id) { properties in
+            properties.issuer = issuer
+            properties.account = account
+            properties.edited = edit
+        }
+        isChanged = true
+    }
+
+    /// Replaces the details of an entry without opening its secret.
+    ///
+    /// - Throws: ``VaultError/overLimit(_:)``, ``VaultError/invalidTag``.
+    public mutating func setDetails(
+        of id: RecordID, to details: EntryDetails, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) {
+        try details.check()
+        let edit = edit(at: now)
+        try state.change(id) { properties in
+            properties.details = details
+            properties.edited = edit
+        }
         isChanged = true
     }
 
@@ -133,7 +179,7 @@ public struct VaultChanges {
             case .counter(let counter) = credential.movingFactor
         else { throw .otherKind }
         guard counter < .max else { throw .counterExhausted }
-        try replace(id, with: .oneTimePassword(VaultChanges.moved(credential, to: counter + 1)))
+        try advance(id, to: .oneTimePassword(VaultChanges.moved(credential, to: counter + 1)))
         return content
     }
 
@@ -168,13 +214,16 @@ public struct VaultChanges {
     /// Call this when secrets are removed or fingerprints change.
     mutating func invalidateFingerprintIndex() { holders = nil }
 
-    private func seal(_ content: EntryContent, as line: RecordLine, created: Int64)
-        throws(VaultError) -> VaultState.Record
-    {
+    /// The mark of an edit in this save.
+    private func edit(at now: Int64) -> EntryEdit {
+        EntryEdit(time: max(now, 0), save: state.history.newest.id)
+    }
+
+    private func seal(
+        _ content: EntryContent, as line: RecordLine, _ properties: EntryProperties
+    ) throws(VaultError) -> VaultState.Record {
         try VaultChanges.checkName(content.issuer, content.account)
-        return try VaultState.Record.sealing(
-            content.payload, as: line, created: created, issuer: content.issuer,
-            account: content.account, traits: content.traits, under: key)
+        return try VaultState.Record.sealing(content.payload, as: line, properties, under: key)
     }
 
     private static func checkName(_ issuer: String, _ account: String) throws(VaultError) {
@@ -233,16 +282,16 @@ extension VaultChanges {
     /// The secret is resealed, because its box is bound to the unencrypted part of the record.
     ///
     /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``.
-    public mutating func setAccessControl(of id: RecordID, to accessControl: AccessControl)
-        throws(VaultError)
-    {
+    public mutating func setAccessControl(
+        of id: RecordID, to accessControl: AccessControl, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) {
         let old = state.records[try state.index(of: id)]
         let line = RecordLine(
             id: id, revision: state.generation, accessControl: accessControl)
+        var properties = old.listed.properties
+        properties.edited = edit(at: now)
         let record = try VaultState.Record.sealing(
-            old.opened(with: key), as: line, created: old.listed.created,
-            issuer: old.listed.issuer, account: old.listed.account, traits: old.listed.traits,
-            under: key)
+            old.opened(with: key), as: line, properties, under: key)
         try state.replace(record)
         isChanged = true
     }

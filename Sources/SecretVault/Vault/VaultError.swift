@@ -88,6 +88,8 @@ public enum VaultError: Error, Hashable, Sendable {
     case wiped
     /// A name begins or ends with a space of any kind.
     case spaceAroundName
+    /// A tag is empty, begins or ends with a space of any kind, or is there twice.
+    case invalidTag
     /// The entry is not of the requested kind.
     case otherKind
     /// The counter has reached its maximum; the service must issue a new key.

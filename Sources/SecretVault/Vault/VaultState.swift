@@ -15,16 +15,19 @@ struct VaultState {
     let vaultID: [UInt8]
     let generation: UInt64
     let changes: UInt64
+    /// The saves of the file; the newest is that of this state.
+    let history: VaultHistory
     var slots: [TrustedSlot]
     private(set) var records: [Record]
     /// The index of each record, for imports and exports of thousands of entries.
     private var places: [RecordID: Int]
 
     /// A new vault, before its first save.
-    init(new vaultID: [UInt8], slots: [TrustedSlot]) {
+    init(new vaultID: [UInt8], slots: [TrustedSlot]) throws(VaultError) {
         self.vaultID = vaultID
         generation = 1
         changes = 0
+        history = VaultHistory(VaultHistory.Save(generation: 1, id: try .make()))
         self.slots = slots
         records = []
         places = [:]
@@ -43,11 +46,13 @@ struct VaultState {
         }
         let manifest = try Manifest(opening: document, with: key)
         guard manifest.entries.count == document.records.count,
-            manifest.slots.map(\.number) == document.slots.map(\.number)
+            manifest.slots.map(\.number) == document.slots.map(\.number),
+            manifest.history.newest.generation == document.generation
         else { throw .damaged(.manifest) }
         vaultID = document.vaultID
         generation = document.generation
         changes = document.changes
+        history = manifest.history
         slots = zip(document.slots, manifest.slots).map {
             TrustedSlot(slot: $0, authenticationKey: $1.authenticationKey)
         }
@@ -105,10 +110,11 @@ struct VaultState {
         records[try index(of: record.line.id)] = record
     }
 
-    mutating func rename(_ id: RecordID, issuer: String, account: String) throws(VaultError) {
-        let index = try index(of: id)
-        records[index].listed.issuer = issuer
-        records[index].listed.account = account
+    /// Changes what the manifest contains about an entry, without opening its secret.
+    mutating func change(
+        _ id: RecordID, _ body: (inout EntryProperties) -> Void
+    ) throws(VaultError) {
+        body(&records[try index(of: id)].listed.properties)
     }
 
     mutating func remove(_ id: RecordID) throws(VaultError) {
@@ -147,8 +153,8 @@ extension VaultState.Record {
 
     /// Seals a secret as the record of `line`.
     static func sealing(
-        _ payload: RecordPayload, as line: RecordLine, created: Int64, issuer: String,
-        account: String, traits: EntryTraits, under key: VaultKey
+        _ payload: RecordPayload, as line: RecordLine, _ properties: EntryProperties,
+        under key: VaultKey
     ) throws(VaultError) -> VaultState.Record {
         let box = try SealedBox.seal(
             payload.sealedForm(), under: key.derived(for: .record, of: line.id),
@@ -158,7 +164,7 @@ extension VaultState.Record {
             id: line.id, revision: line.revision,
             secret: .sealed(
                 digest: try digest(of: text.span), fingerprint: try key.fingerprint(of: payload)),
-            created: created, issuer: issuer, account: account, traits: traits)
+            properties: properties)
         return VaultState.Record(line: line, listed: listed, body: .sealed(text[...]))
     }
 
@@ -172,7 +178,7 @@ extension VaultState.Record {
             associatedData: VaultLines.vault(key.vaultID) + line.text,
             or: .damaged(.record(line.id)))
         do {
-            return try RecordPayload(reading: plaintext, kind: listed.traits.kind)
+            return try RecordPayload(reading: plaintext, kind: listed.properties.traits.kind)
         } catch {
             throw .damaged(.content(line.id))
         }
@@ -187,10 +193,8 @@ extension VaultState {
         for slot in slots { rekeyed.slots.append(try slot.holding(new)) }
         for (index, record) in records.enumerated() {
             guard case .sealed = record.body else { continue }
-            let listed = record.listed
             rekeyed.records[index] = try .sealing(
-                record.opened(with: old), as: record.line, created: listed.created,
-                issuer: listed.issuer, account: listed.account, traits: listed.traits, under: new)
+                record.opened(with: old), as: record.line, record.listed.properties, under: new)
         }
         return rekeyed
     }
@@ -238,13 +242,15 @@ extension VaultState {
             newest = mark.generation
         }
         guard newest < VaultLimits.generation else { throw .overLimit(.generations) }
-        return VaultState(self, generation: newest + 1)
+        let save = VaultHistory.Save(generation: newest + 1, id: try .make())
+        return VaultState(self, savedAs: save)
     }
 
-    private init(_ state: VaultState, generation: UInt64) {
+    private init(_ state: VaultState, savedAs save: VaultHistory.Save) {
         vaultID = state.vaultID
-        self.generation = generation
+        generation = save.generation
         changes = 0
+        history = state.history.followed(by: save)
         slots = state.slots
         records = state.records.map(\.settled)
         places = state.places

@@ -70,18 +70,40 @@ func fuzzRecord(_ bytes: [UInt8]) {
     }
 }
 
-/// Parses the bytes as an entry of the sealed list; an accepted entry must be written back byte for
-/// byte.
+/// Parses the bytes as an entry of the sealed list, as a history and as a whole list, of both
+/// formats; what is accepted in the current format must be written back byte for byte.
 func fuzzManifest(_ bytes: [UInt8]) {
+    take { fields throws(FieldReader.Unreadable) in
+        let entry = try ManifestEntry(reading: &fields, in: bytes.span, formerSave: nil)
+        requireOneForm(entry.write, of: bytes[..<fields.position], room: entry.room)
+    }
+    take { fields throws(FieldReader.Unreadable) in
+        let history = try VaultHistory(reading: &fields, in: bytes.span)
+        requireOneForm(history.write, of: bytes[..<fields.position], room: history.room)
+    }
+    let save = VaultHistory.Save(generation: 1, id: SaveID([UInt8](repeating: 1, count: 8).span))
+    take { fields throws(FieldReader.Unreadable) in
+        _ = try ManifestEntry(reading: &fields, in: bytes.span, formerSave: save.id)
+    }
+    for former in [nil, save] {
+        take { _ throws(FieldReader.Unreadable) in
+            _ = try Manifest(reading: bytes.span, former: former)
+        }
+    }
+}
+
+private func take(_ read: (inout FieldReader) throws(FieldReader.Unreadable) -> Void) {
     var fields = FieldReader(.bigEndian)
-    do {
-        let entry = try ManifestEntry(reading: &fields, in: bytes.span)
-        let read = Array(bytes[..<fields.position])
-        let again = SecretBytes(capacity: read.count) { entry.write(to: &$0) }
-        precondition(again == SecretBytes(copying: read.span), "an entry has only one form")
-    } catch {
+    do { try read(&fields) } catch {
         // Refusing the input is correct.
     }
+}
+
+private func requireOneForm(
+    _ write: (inout OutputSpan<UInt8>) -> Void, of read: ArraySlice<UInt8>, room: Int
+) {
+    let again = SecretBytes(capacity: room) { write(&$0) }
+    precondition(again == SecretBytes(copying: Array(read).span), "there is only one form")
 }
 
 /// Parses the bytes as a typed recovery key; the text of an accepted key must parse to the same

@@ -1,0 +1,40 @@
+internal import OneTimePassword
+
+/// What the owner, or the app that an entry comes from, noted about it.
+public struct EntryDetails: Hashable, Sendable {
+    /// Tags, in the owner's order; none is empty or occurs twice.
+    public var tags: [String]
+    /// A note; may be empty.
+    public var note: String
+    /// The name of an icon, as another app wrote it; may be empty.
+    public var icon: String
+    /// Whether the entry is marked as a favourite.
+    public var isFavourite: Bool
+
+    /// Creates details; the vault refuses invalid ones.
+    public init(
+        tags: [String] = [], note: String = "", icon: String = "", isFavourite: Bool = false
+    ) {
+        self.tags = tags
+        self.note = note
+        self.icon = icon
+        self.isFavourite = isFavourite
+    }
+}
+
+extension EntryDetails {
+    /// Refuses what the format does not allow.
+    ///
+    /// - Throws: ``VaultError/overLimit(_:)``, ``VaultError/invalidTag``.
+    func check() throws(VaultError) {
+        guard tags.count <= VaultLimits.tags else { throw .overLimit(.tags) }
+        guard tags.allSatisfy({ $0.utf8.count <= VaultLimits.tagSize }) else {
+            throw .overLimit(.tag)
+        }
+        guard note.utf8.count <= VaultLimits.noteSize else { throw .overLimit(.note) }
+        guard icon.utf8.count <= VaultLimits.iconSize else { throw .overLimit(.icon) }
+        guard tags.allSatisfy({ !$0.isEmpty && !$0.hasSpaceAround }),
+            Set(tags.map { Array($0.utf8) }).count == tags.count
+        else { throw .invalidTag }
+    }
+}

@@ -1,0 +1,101 @@
+internal import POSIX
+
+/// Identifies a save of a vault: 8 random bytes.
+public struct SaveID: Hashable, Sendable {
+    private let value: UInt64
+
+    static let count = 8
+
+    /// Draws a new ID.
+    static func make() throws(VaultError) -> SaveID {
+        let bytes = try VaultRandomness.bytes(count: count)
+        return SaveID(bytes.span)
+    }
+
+    /// Creates an ID from its 8 bytes.
+    init(_ bytes: Span<UInt8>) {
+        precondition(bytes.count == SaveID.count, "a save ID has 8 bytes")
+        var value: UInt64 = 0
+        for index in bytes.indices { value = value << 8 | UInt64(bytes[index]) }
+        self.value = value
+    }
+
+    func write(to output: inout OutputSpan<UInt8>) { output.append(value, bytes: SaveID.count) }
+
+    init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        value = try fields.number(bytes, width: SaveID.count)
+    }
+}
+
+/// The newest saves of a vault file, newest first.
+///
+/// It shows whether another file of the same vault is an earlier state of this one, or was edited
+/// independently.
+struct VaultHistory: Hashable {
+    /// One save.
+    struct Save: Hashable {
+        let generation: UInt64
+        let id: SaveID
+    }
+
+    /// At least one save, in descending order of their generations.
+    let saves: [Save]
+
+    /// The maximum number of saves; older ones are dropped.
+    static let limit = 512
+
+    /// The history of a file that was saved once, or of format 1.
+    init(_ save: Save) { saves = [save] }
+
+    private init(saves: [Save]) { self.saves = saves }
+
+    /// The save of this file.
+    var newest: Save { saves[0] }
+
+    /// This history followed by another save.
+    func followed(by save: Save) -> VaultHistory {
+        VaultHistory(saves: [save] + saves.prefix(VaultHistory.limit - 1))
+    }
+
+    /// Whether the save `id` is in the history.
+    func contains(_ id: SaveID) -> Bool { saves.contains { $0.id == id } }
+
+    /// Whether the other file is this one, or an earlier state of it.
+    ///
+    /// If neither of two files includes the other, they were edited independently.
+    func includes(_ other: VaultHistory) -> Bool { saves.contains(other.newest) }
+}
+
+extension VaultHistory {
+    /// Its encoded size in bytes.
+    var room: Int { 4 + saves.count * (8 + SaveID.count) }
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        output.append(UInt64(saves.count), bytes: 4)
+        for save in saves {
+            output.append(save.generation, bytes: 8)
+            save.id.write(to: &output)
+        }
+    }
+
+    init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        let count = try fields.number(bytes, width: 4)
+        guard (1...UInt64(VaultHistory.limit)).contains(count) else {
+            throw FieldReader.Unreadable()
+        }
+        var saves: [Save] = []
+        for _ in 0..<count {
+            let generation = try fields.number(bytes, width: 8)
+            guard generation >= 1, saves.last.map({ generation < $0.generation }) ?? true else {
+                throw FieldReader.Unreadable()
+            }
+            saves.append(
+                Save(generation: generation, id: try SaveID(reading: &fields, in: bytes)))
+        }
+        self.init(saves: saves)
+    }
+}
