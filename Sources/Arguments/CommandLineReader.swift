@@ -82,7 +82,7 @@ struct CommandLineReader {
             } else if argument.hasPrefix("--") {
                 sortLong(argument, rest: &rest)
             } else if argument.hasPrefix("-"), argument != "-" {
-                sortShort(argument)
+                sortShort(argument, rest: &rest)
             } else {
                 operands.append(argument)
             }
@@ -99,26 +99,34 @@ struct CommandLineReader {
             spoken.append(Spoken(spelling: "--" + name, option: nil, value: ""))
             return
         }
-        var value = attached ?? ""
         if !option.takesValue, attached != nil {
             firstError = firstError ?? .unexpectedValue(name)
-        } else if option.takesValue, attached == nil {
-            if let next = rest.popFirst() {
-                value = next
-            } else {
-                optionWithoutValue = option
-                firstError = firstError ?? .missingValue(name)
-            }
         }
+        var value = attached ?? ""
+        if option.takesValue, attached == nil { value = self.value(of: option, from: &rest) }
         spoken.append(Spoken(spelling: "--" + name, option: option, value: value))
     }
 
-    // No short option takes a value, so `-qy` means `-q -y`.
-    private mutating func sortShort(_ argument: String) {
-        for letter in argument.dropFirst() {
+    // `-qy` means `-q -y`; `-qoFILE` means `-q -o FILE`.
+    private mutating func sortShort(_ argument: String, rest: inout ArraySlice<String>) {
+        var letters = argument.dropFirst()
+        while let letter = letters.popFirst() {
             let option = known.first { $0.short == letter }
-            spoken.append(Spoken(spelling: "-\(letter)", option: option, value: ""))
+            var value = ""
+            if let option, option.takesValue {
+                value = letters.isEmpty ? self.value(of: option, from: &rest) : String(letters)
+                letters = ""
+            }
+            spoken.append(Spoken(spelling: "-\(letter)", option: option, value: value))
         }
+    }
+
+    /// Takes the value of an option from the next argument.
+    private mutating func value(of option: Option, from rest: inout ArraySlice<String>) -> String {
+        if let next = rest.popFirst() { return next }
+        optionWithoutValue = option
+        firstError = firstError ?? .missingValue(option.name)
+        return ""
     }
 }
 
@@ -166,7 +174,7 @@ extension CommandLineReader {
             guard allowed.contains(option) else {
                 throw .inapplicableOption(option.name, verb: name)
             }
-            guard !given.contains(where: { $0.option == option }) else {
+            guard option.isRepeatable || !given.contains(where: { $0.option == option }) else {
                 throw .duplicateOption(option.name)
             }
             given.append(GivenOption(option: option, value: spoken.value))

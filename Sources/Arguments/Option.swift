@@ -24,6 +24,8 @@ package struct Option: Hashable, Sendable {
     package let summary: String
     /// Whether the option can also be set by an environment variable.
     package let isInEnvironment: Bool
+    /// Whether the option can be given several times.
+    package let isRepeatable: Bool
     private let ownPlaceholder: String?
 
     /// Creates a flag.
@@ -35,15 +37,16 @@ package struct Option: Hashable, Sendable {
     ///
     /// - Parameter placeholder: replaces the list of a choice's words in help pages.
     package init(
-        _ name: String, _ value: Value, placeholder: String? = nil, _ summary: String
+        _ name: String, short: Character? = nil, _ value: Value, placeholder: String? = nil,
+        _ summary: String
     ) {
         self.init(
-            name, short: nil, value, placeholder: placeholder, summary, isInEnvironment: false)
+            name, short: short, value, placeholder: placeholder, summary, isInEnvironment: false)
     }
 
     private init(
         _ name: String, short: Character?, _ value: Value, placeholder: String? = nil,
-        _ summary: String, isInEnvironment: Bool
+        _ summary: String, isInEnvironment: Bool, isRepeatable: Bool = false
     ) {
         self.name = name
         self.short = short
@@ -51,6 +54,7 @@ package struct Option: Hashable, Sendable {
         ownPlaceholder = placeholder
         self.summary = summary
         self.isInEnvironment = isInEnvironment
+        self.isRepeatable = isRepeatable
     }
 
     /// Whether the option takes a value.
@@ -71,13 +75,20 @@ package struct Option: Hashable, Sendable {
     package func saying(_ summary: String) -> Option {
         Option(
             name, short: short, value, placeholder: ownPlaceholder, summary,
-            isInEnvironment: isInEnvironment)
+            isInEnvironment: isInEnvironment, isRepeatable: isRepeatable)
     }
 
     /// The same option, but it can also be set by an environment variable.
     package var settableByEnvironment: Option {
         Option(
             name, short: short, value, placeholder: ownPlaceholder, summary, isInEnvironment: true)
+    }
+
+    /// The same option, but it can be given several times.
+    package var repeatable: Option {
+        Option(
+            name, short: short, value, placeholder: ownPlaceholder, summary,
+            isInEnvironment: isInEnvironment, isRepeatable: true)
     }
 
     /// The environment variable for the option, such as `WATCHWORD_OPS_LISTEN`.

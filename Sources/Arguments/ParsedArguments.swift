@@ -4,7 +4,7 @@ package struct ParsedArguments: Sendable {
     package let page: CommandHelp
     /// The operands.
     package let operands: [String]
-    /// The options on the command line, each once.
+    /// The options on the command line; only a repeatable one is there more than once.
     package let given: [GivenOption]
     private let environment: @Sendable (String) -> String?
 
@@ -20,6 +20,11 @@ package struct ParsedArguments: Sendable {
 
     /// The value of `option` on the command line.
     package func given(_ option: Option) -> String? { given.first { $0.option == option }?.value }
+
+    /// All values of a repeatable option on the command line.
+    package func values(of option: Option) -> [String] {
+        given.filter { $0.option == option }.map(\.value)
+    }
 
     /// Whether the option was given.
     ///

@@ -87,7 +87,7 @@ struct HelpTests {
         #expect(ambiguousOptions(of: Commands.Verb.self) == ["qr"])
         #expect(ambiguousOptions(of: ServerVerb.self) == [])
         let letters = Set(Commands.Verb.allOptions.filter { $0.short != nil }.map(\.name))
-        #expect(letters == ["quiet", "help", "version", "yes"])
+        #expect(letters == ["quiet", "help", "version", "yes", "output"])
     }
 
     private func ambiguousOptions<Verb: ProgramVerb>(of _: Verb.Type) -> Set<String> {

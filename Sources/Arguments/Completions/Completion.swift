@@ -30,7 +30,8 @@ enum Completion {
     /// Options, or the value of an option as in `--type=totp`.
     private init(of current: String, among options: [Option], given: [Option?]) {
         guard let end = current.firstIndex(of: "=") else {
-            let candidates = options.filter { !given.contains($0) }.flatMap { option in
+            let possible = options.filter { $0.isRepeatable || !given.contains($0) }
+            let candidates = possible.flatMap { option in
                 option.spellings.map { Candidate(text: $0, summary: option.summary) }
             }
             self = .words(candidates.filter { $0.text.hasPrefix("--") || !current.hasPrefix("--") })
