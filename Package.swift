@@ -125,6 +125,9 @@ let package = Package(
             "ExportReading", "Cryptography", "ExportCryptography", "GzipReading", "Interchange",
             "JSONReading", "JSONText", "OneTimePassword", "OpenPGPReading", "POSIX",
             "SQLiteReading", "XMLReading", "ZipReading"),
+        module(
+            "ExportWriting", "Cryptography", "Interchange", "JSONText", "OneTimePassword", "POSIX",
+            "SymbolDrawing"),
         module("ExportReader", "Cryptography", "Interchange", "OneTimePassword", "POSIX"),
         module("PictureReader", "Cryptography", "POSIX"),
         module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
@@ -137,9 +140,9 @@ let package = Package(
         // Level 5
         module(
             "Commands", "Arguments", "CommandRunner", "Courier", "Cryptography", "DeviceLogin",
-            "ExportReader", "ImageFile", "Interchange", "JSONText", "OneTimePassword",
-            "PictureReader", "POSIX",
-            "Presence", "PresenceDevices", "Raster", "SecretVault", "SymbolDrawing"),
+            "ExportReader", "ExportWriting", "ImageFile", "Interchange", "JSONText",
+            "OneTimePassword", "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster",
+            "SecretVault", "SymbolDrawing"),
         module(
             "ServerCommands", documents: ["Operations.md"], "Arguments", "CommandRunner",
             "Cryptography",
@@ -250,6 +253,9 @@ let package = Package(
             "ExportCryptography", "ExportReading",
             "Interchange", "JSONReading", "JSONText", "OneTimePassword", "OpenPGPReading", "POSIX",
             "SQLiteReading", "XMLReading", "ZipReading"),
+        tests(
+            "ExportWritingTests", "Cryptography", "ExportReading", "ExportWriting", "Interchange",
+            "JSONReading", "JSONText", "OneTimePassword"),
         tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
         tests(
             "ExportReaderTests", "Cryptography", "ExportReader", "Interchange", "OneTimePassword",

@@ -44,6 +44,13 @@ internal import COpenSSL
         }
     }
 
+    /// Joins the parts.
+    package convenience init(joining parts: [SecretBytes]) {
+        self.init(capacity: parts.reduce(0) { $0 + $1.count }) { output in
+            for part in parts { part.withBytes { output.append(copying: $0) } }
+        }
+    }
+
     /// Lends the bytes to `body`, which must not let a copy escape.
     public func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result

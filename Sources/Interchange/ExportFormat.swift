@@ -4,7 +4,7 @@ public enum ExportFormat: UInt8, CaseIterable, Hashable, Sendable {
     case bitwardenAuthenticator, duo, ente, freeOTP, freeOTPPlus, gauth, googleAuthenticator
     case googlePAM, keePass, keePassXCCSV, lastPass, microsoftAuthenticator, oathUsersFile
     case onePassword, otpClient, passwordManagerCSV, protonAuthenticator, protonPass, pskc, raivo
-    case steam, stratum, totpAuthenticator, uriList, winAuth
+    case steam, stratum, totpAuthenticator, uriList, watchwordSheet, winAuth
 
     /// The name that users know, such as "Aegis".
     public var name: String {
@@ -40,6 +40,7 @@ public enum ExportFormat: UInt8, CaseIterable, Hashable, Sendable {
         case .stratum: "Stratum"
         case .totpAuthenticator: "TOTP Authenticator"
         case .uriList: "list of key URIs"
+        case .watchwordSheet: "Watchword sheet"
         case .winAuth: "WinAuth"
         }
     }

@@ -20,6 +20,21 @@ public enum Hexadecimal {
             guard high == nil else { throw .oddCount }
         }
     }
+
+    /// Encodes a secret in lower-case digits.
+    ///
+    /// The text is also secret.
+    package static func encode(_ secret: SecretBytes) -> SecretBytes {
+        secret.withBytes { bytes in
+            SecretBytes(capacity: 2 * bytes.count) { output in
+                for index in bytes.indices {
+                    for digit in [bytes[index] >> 4, bytes[index] & 15] {
+                        output.append(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Why a text is not hexadecimal.

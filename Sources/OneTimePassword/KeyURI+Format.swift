@@ -40,14 +40,14 @@ extension KeyURI {
         case (.time, .decimal): type = "totp"
         case (.time, .steam): type = "steam"
         }
-        return "otpauth://\(type)/\(label(credential))?secret="
+        let label = label(issuer: credential.issuer, account: credential.account)
+        return "otpauth://\(type)/\(label)?secret="
     }
 
-    private static func label(_ credential: Credential) -> String {
-        let account = credential.account.percentEncoded
-        let needsColon =
-            !credential.issuer.isEmpty || credential.account.utf8.contains(UInt8(ascii: ":"))
-        return needsColon ? "\(credential.issuer.percentEncoded):\(account)" : account
+    /// The label, percent-encoded.
+    package static func label(issuer: String, account: String) -> String {
+        let needsColon = !issuer.isEmpty || account.utf8.contains(UInt8(ascii: ":"))
+        return (needsColon ? issuer.percentEncoded + ":" : "") + account.percentEncoded
     }
 
     /// Everything after the key.
@@ -71,14 +71,12 @@ extension KeyURI {
         return text
     }
 
-    /// The encoder, which is written only if the type and the issuer would imply a different one.
+    /// The encoder, which is written only if the type or the issuer could imply a different one.
     private static func encoder(_ credential: Credential) -> String? {
         switch (credential.style, credential.movingFactor) {
         case (.steam, .counter): "steam"
-        case (.decimal(let length), .time)
-        where length.digits == CodeStyle.steamLength
-            && credential.issuer.asciiLowercased == "steam":
-            "decimal"
+        // Some apps take any code of this issuer for a Steam code.
+        case (.decimal, .time) where credential.issuer.asciiLowercased == "steam": "decimal"
         default: nil
         }
     }
@@ -86,19 +84,50 @@ extension KeyURI {
 
 extension String {
     /// The text with all characters encoded except unreserved ones (RFC 3986, section 2.3) and `@`.
-    fileprivate var percentEncoded: String {
-        let digits = Array("0123456789ABCDEF".utf8)
+    package var percentEncoded: String {
         var encoded: [UInt8] = []
         for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "@"):
+            if byte.needsNoEncoding {
                 encoded.append(byte)
-            default:
-                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            } else {
+                encoded += byte.percentEncoded
             }
         }
         return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension SecretBytes {
+    /// The same encoding of a secret text.
+    package var percentEncoded: SecretBytes {
+        withBytes { bytes in
+            SecretBytes(capacity: 3 * bytes.count) { output in
+                for index in bytes.indices {
+                    let byte = bytes[index]
+                    if byte.needsNoEncoding {
+                        output.append(byte)
+                    } else {
+                        for character in byte.percentEncoded { output.append(character) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var needsNoEncoding: Bool {
+        switch self {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "@"):
+            true
+        default: false
+        }
+    }
+
+    fileprivate var percentEncoded: [UInt8] {
+        let digits = Array("0123456789ABCDEF".utf8)
+        return [UInt8(ascii: "%"), digits[Int(self >> 4)], digits[Int(self & 15)]]
     }
 }

@@ -6,6 +6,15 @@ extension Symbol {
     ///
     /// A module is one unit and is eight pixels wide by default.
     public func svg() -> [UInt8] {
+        let pixels = (side + 2 * Symbol.quietZone) * 8
+        let element = svgElement(attributes: "width=\"\(pixels)\" height=\"\(pixels)\"")
+        return Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(element)\n".utf8)
+    }
+
+    /// The symbol as an SVG element for a page that sets its size.
+    public func svgElement() -> String { svgElement(attributes: "") }
+
+    private func svgElement(attributes: String) -> String {
         let frame = Symbol.quietZone
         let units = side + 2 * frame
         var path = ""
@@ -14,16 +23,14 @@ extension Symbol {
                 path += "M\(run.lowerBound + frame) \(row + frame)h\(run.count)v1h-\(run.count)z"
             }
         }
-        let document = """
-            <?xml version="1.0" encoding="UTF-8"?>
-            <svg xmlns="http://www.w3.org/2000/svg" width="\(units * 8)" height="\(units * 8)" \
+        let space = attributes.isEmpty ? "" : " "
+        return """
+            <svg xmlns="http://www.w3.org/2000/svg"\(space)\(attributes) \
             viewBox="0 0 \(units) \(units)" shape-rendering="crispEdges">
             <rect width="\(units)" height="\(units)" fill="#fff"/>
             <path d="\(path)"/>
             </svg>
-
             """
-        return Array(document.utf8)
     }
 
     /// The runs of dark modules in a row, as ranges of columns.

@@ -111,13 +111,6 @@ struct BinaryParts {
 }
 
 extension SecretBytes {
-    /// The parts one after the other.
-    convenience init(joining parts: [SecretBytes]) {
-        self.init(capacity: parts.reduce(0) { $0 + $1.count }) { output in
-            for part in parts { part.withBytes { output.append(copying: $0) } }
-        }
-    }
-
     /// Bytes that are not secret.
     convenience init(_ bytes: [UInt8]) { self.init(copying: bytes.span) }
 

@@ -51,7 +51,8 @@ enum AegisFormat {
         row.digits = info.number("digits")
         row.period = info.number("period")
         row.counter = info.number("counter")
-        row.pin = try info.secret("pin")
+        // The app writes an empty PIN where it knows none.
+        row.pin = try info.secret("pin").flatMap { $0.count > 0 ? $0 : nil }
         let algorithm = try info.text("algo")
         // Aegis wrote MD5 on ordinary entries by mistake and reads it as SHA-1.
         row.algorithm = algorithm.uppercased() == "MD5" ? nil : algorithm

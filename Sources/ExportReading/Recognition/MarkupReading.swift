@@ -3,13 +3,16 @@ internal import Interchange
 internal import OneTimePassword
 internal import XMLReading
 
-/// Exports that begin with `<`: Android preferences, PSKC, and Stratum's HTML (formats.md,
-/// section 2).
+/// Exports that begin with `<`: Android preferences, PSKC, Stratum's HTML (formats.md,
+/// section 2), and Watchword's sheet.
 enum MarkupReading {
     static func read(_ text: SecretBytes, password: SecretBytes?) throws(ExportError) -> ExportRows
     {
+        if text.withBytes({ $0.firstRange(of: KeyURIPage.sheetMark) != nil }) {
+            return try KeyURIPage.read(text, .watchwordSheet)
+        }
         if text.withBytes({ $0.firstRange(of: "<code>otpauth") != nil }) {
-            return try StratumHTML.read(text)
+            return try KeyURIPage.read(text, .stratum)
         }
         let root = try document(text)
         switch root.name {

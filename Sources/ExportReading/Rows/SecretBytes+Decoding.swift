@@ -38,17 +38,7 @@ extension SecretBytes {
     }
 
     /// Lower-case hexadecimal digits.
-    func encodedHex() -> SecretBytes {
-        withBytes { bytes in
-            SecretBytes(capacity: 2 * bytes.count) { output in
-                for index in bytes.indices {
-                    for digit in [bytes[index] >> 4, bytes[index] & 15] {
-                        output.append(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
-                    }
-                }
-            }
-        }
-    }
+    func encodedHex() -> SecretBytes { Hexadecimal.encode(self) }
 
     /// A copy of part of the bytes.
     func part(_ range: Range<Int>) -> SecretBytes {

@@ -54,6 +54,28 @@ public enum OutputFile {
         }
     }
 
+    /// Whether there is anything at `path`.
+    public static func isTaken(_ path: String) throws(OutputFileError) -> Bool {
+        let (folderPath, name) = split(path)
+        do {
+            let folder = try Folder(opening: folderPath)
+            return try folder.facts(of: name) != nil
+        } catch {
+            throw OutputFileError(error)
+        }
+    }
+
+    /// Removes a file that ``write(_:to:replacing:sparing:)`` created.
+    public static func remove(_ path: String) throws(OutputFileError) {
+        let (folderPath, name) = split(path)
+        do {
+            let folder = try Folder(opening: folderPath)
+            try folder.remove(name)
+        } catch {
+            throw OutputFileError(error)
+        }
+    }
+
     /// Whether a file exists that may be replaced.
     ///
     /// Anything else with this name is refused.

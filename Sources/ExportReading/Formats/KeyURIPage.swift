@@ -2,15 +2,20 @@ internal import Cryptography
 internal import Interchange
 internal import OneTimePassword
 
-/// Stratum's HTML backup, whose `<code>` elements contain key URIs (formats.md 4.8).
-enum StratumHTML {
-    static func read(_ text: SecretBytes) throws(ExportError) -> ExportRows {
-        var rows = ExportRows(.stratum)
+/// Pages whose `<code>` elements contain key URIs: Stratum's HTML backup (formats.md 4.8), and the
+/// sheets that Watchword writes for printing.
+enum KeyURIPage {
+    /// What a sheet of Watchword contains before its first entry.
+    static let sheetMark = "<meta name=\"generator\" content=\"watchword\">"
+
+    static func read(_ text: SecretBytes, _ format: ExportFormat) throws(ExportError) -> ExportRows
+    {
+        var rows = ExportRows(format)
         try text.withBytes { text throws(ExportError) in
             var rest = text.extracting(0...)
             while let start = rest.firstRange(of: "<code>") {
                 rest = rest.extracting(start.upperBound...)
-                guard let end = rest.firstRange(of: "</code>") else { throw .damaged(.stratum) }
+                guard let end = rest.firstRange(of: "</code>") else { throw .damaged(format) }
                 var row = ExportRow()
                 row.secret = .field(unescaped(rest.extracting(..<end.lowerBound)))
                 try rows.append(row)
