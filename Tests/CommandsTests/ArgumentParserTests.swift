@@ -73,6 +73,24 @@ struct ArgumentParserTests {
         #expect(both.has(.yes))
     }
 
+    @Test("a short option takes its value from the same argument or from the next one")
+    func shortValues() throws {
+        #expect(try parsed("export", "-o", "a.json")[.output] == "a.json")
+        #expect(try parsed("export", "-oa.json")[.output] == "a.json")
+        let both = try parsed("export", "-qo", "-", "-y")
+        #expect(both.has(.quiet) && both.has(.yes))
+        #expect(both[.output] == "-")
+        #expect(error("export", "-o") == .missingValue("output"))
+        #expect(error("export", "-oa", "--output", "b") == .duplicateOption("output"))
+    }
+
+    @Test("a repeatable option keeps all its values in their order")
+    func repeated() throws {
+        let parsed = try parsed("export", "--only", "b", "-q", "--only=a", "--only", "b")
+        #expect(parsed.values(of: .only) == ["b", "a", "b"])
+        #expect(try self.parsed("export").values(of: .only).isEmpty)
+    }
+
     @Test("each kind of mistake has its own error")
     func errors() {
         #expect(error() == .missingVerb)

@@ -53,7 +53,7 @@ extension Option {
         "lock-out (default), wipe (3 failures), wipe:N")
 
     static let skipPerUse = Option(
-        "skip-per-use", "skip entries that require confirmation at each use")
+        "skip-per-use", "skip entries that need confirmation at each use")
     static let presenceCheck = Option(
         "presence-check", .choice(["auto", "passphrase", "pam"]), placeholder: "CHECK",
         "auto (PAM if configured), passphrase or pam")
@@ -91,6 +91,15 @@ extension Option {
     static let includeDeleted = Option(
         "include-deleted", "also import entries from the other app's trash")
     static let verbose = Option("verbose", "show each item and each warning")
+    static let format = Option(
+        "format", .choice(ExportRequest.Format.words), placeholder: "FORMAT",
+        "what to write (default otpauth)")
+    static let output = Option(
+        "output", short: "o", .file, "write to FILE (mode 0600; - for stdout)")
+    static let only = Option(
+        "only", .text("TAG|NAME"), "export only matching entries; repeat for several"
+    ).repeatable
+    static let plain = Option("plain", "do not encrypt an aegis or 2fas file")
     static let purge = Option("purge", "also erase the vault's previous generation")
 
     // Signing in.

@@ -64,7 +64,7 @@ extension ParsedArguments {
     /// Refuses two options that both read standard input or both write to standard output.
     fileprivate func checkStandardInput() throws(UsageError) {
         let streams = given.filter { $0.value == "-" && $0.option.value == .file }.map(\.option)
-        let writers = streams.filter { [.png, .svg, .qrPNG].contains($0) }
+        let writers = streams.filter { [.png, .svg, .qrPNG, .output].contains($0) }
         var readers = streams.count - writers.count
         if case .paths = page.operands, operands.contains("-") { readers += 1 }
         if readers > 1 { throw .twoReadersOfStandardInput }

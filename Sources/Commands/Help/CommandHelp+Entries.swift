@@ -117,18 +117,43 @@ extension CommandHelp {
                 + "entry, encrypted, until the next change; --purge erases it at once."
         ])
     static let export = CommandHelp(
-        summary: "print all entries as otpauth:// URIs",
-        operands: .none, options: [.yes, .skipPerUse, .presenceCheck, .readOnly],
+        summary: "write a backup, entries for another app, or a sheet for printing",
+        operands: .none,
+        options: [
+            .format, .output, .only, .plain,
+            .exportPasswordFile.saying("read the new password from FILE (- for stdin)"),
+            .force, .verbose, .yes, .skipPerUse, .presenceCheck, .readOnly,
+        ],
         examples: [
-            "watchword export >backup.txt",
-            "watchword export --skip-per-use >backup.txt",
+            "watchword export --format watchword -o backup.vault",
+            "watchword export --format aegis -o aegis.json --only work",
+            "watchword export --format 2fas --plain -o backup.2fas --only mail --only bank",
+            "watchword export --format google -o phone.png",
+            "watchword export --format sheet -o sheet.html",
             "watchword export | age --passphrase >backup.age",
         ],
         details: [
-            "The URIs contain the keys. On a terminal, the command asks before it prints them, "
-                + "unless --yes is given. Plain secrets have no URI and are skipped with a note.",
+            "watchword import reads every FORMAT. watchword is a vault file with a passphrase of its "
+                + "own, which holds everything, and which --vault opens, too. otpauth (the default) "
+                + "is one otpauth:// URI per line. aegis and 2fas are for these apps. google is for "
+                + "Google Authenticator: QR codes with at most 10 entries in each; FILE gets a number "
+                + "if there are several. sheet is an HTML page for printing, with a QR code and the "
+                + "text of each entry.",
+            "watchword, aegis and 2fas files are encrypted with a new password, for which the command "
+                + "asks; aegis and 2fas only without --plain. The other formats contain the keys in "
+                + "plain text. 2fas does not encrypt the names of tags.",
+            "With --only, entries are exported that have the tag TAG or, if none has it, whose names "
+                + "contain NAME, as in watchword list. A file is readable by its owner only, and "
+                + "replaces another one only with --force, and never a vault. On a terminal, otpauth "
+                + "and google ask before they show the keys, unless --yes is given.",
+            "What a format cannot hold is named, in one line for each kind of loss; --verbose adds the "
+                + "names of the entries. Entries that it cannot hold are left out, with exit status "
+                + "1: plain secrets, for example, which only watchword holds. Only watchword keeps "
+                + "access control and the time when an entry was added.",
+            "Enrolled secrets are never exported: the server would take the copy for a stolen one, "
+                + "and end both.",
             "Entries that require confirmation at each use are confirmed one by one before "
-                + "anything is printed: the export is complete or empty. --skip-per-use skips these "
+                + "anything is written: the export is complete or empty. --skip-per-use skips these "
                 + "entries with a warning.",
         ])
 }

@@ -21,6 +21,9 @@ enum Question: Hashable, Sendable {
     case recoveryKeyAgain(String)
     /// The password of a file, with its name and the name of its format.
     case exportPassword(file: String, format: String)
+    /// A new password for a file in a format with this name.
+    case newExportPassword(format: String)
+    case newExportPasswordAgain(format: String)
     /// A yes-or-no question.
     case confirmation(String)
 
@@ -40,6 +43,8 @@ enum Question: Hashable, Sendable {
         case .shownRecoveryKey: "Recovery key, as you wrote it down: "
         case .recoveryKeyAgain(let purpose): purpose + ", enter the recovery key again: "
         case .exportPassword(let file, let format): "Password for \(file) (\(format)): "
+        case .newExportPassword(let format): "New password for the \(format) export: "
+        case .newExportPasswordAgain(let format): "New password for the \(format) export again: "
         case .confirmation(let question): question + " [y/N] "
         }
     }
@@ -50,7 +55,7 @@ enum Question: Hashable, Sendable {
         case .shownRecoveryKey, .confirmation, .name: true
         case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .keyOrURI,
             .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain,
-            .exportPassword:
+            .exportPassword, .newExportPassword, .newExportPasswordAgain:
             false
         }
     }

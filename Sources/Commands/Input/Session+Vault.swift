@@ -203,7 +203,7 @@ extension Session {
     ///
     /// NIST SP 800-63B-4, section 3.1.1.2, requires at least eight characters of a password that is
     /// not the only factor.
-    private static let shortPassphrase = 8
+    static let shortPassphrase = 8
 
     /// `--scrypt-log-n`, or the default cost.
     func cost() throws(CommandFailure) -> ScryptCost {

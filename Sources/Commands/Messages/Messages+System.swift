@@ -33,7 +33,8 @@ extension Messages {
         case .name: "give the entry's NAME as an argument"
         case .recoveryKey, .recoveryKeyAgain, .shownRecoveryKey:
             "use --recovery-key-file FILE (- for standard input)"
-        case .exportPassword: "use --export-password-file FILE (- for standard input)"
+        case .exportPassword, .newExportPassword, .newExportPasswordAgain:
+            "use --export-password-file FILE (- for standard input)"
         case .confirmation: "use --yes to confirm"
         }
     }

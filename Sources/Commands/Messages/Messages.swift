@@ -24,6 +24,8 @@ enum Messages {
         case .output(let place, let error): "\(place): " + sentence(for: error)
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .pictureOnTerminal: "images cannot be written to a terminal; name a file"
+        case .exportOnTerminal:
+            "this format is for a file; use --output FILE, or --output - for standard output"
         case .noHome: "HOME is not set; use --vault FILE"
         case .vault(let place, let error):
             "\(place): " + sentence(for: error) + recoveryAdvice(from: error, at: place)
@@ -49,6 +51,7 @@ enum Messages {
         case .eachRequiresCheck:
             "every entry requires confirmation at each use; name the entries to watch"
         case .nothingToWatch: "the vault has no time-based entries"
+        case .nothingToExport: "there is nothing to export in this format; no file was written"
         case .key(let place, let error): "\(place): " + sentence(for: error)
         case .hexKey(let place, let error): "\(place): " + sentence(for: error)
         case .uriForKey(let place, .exportURI):

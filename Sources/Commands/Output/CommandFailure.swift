@@ -2,6 +2,7 @@ import Arguments
 import CommandRunner
 import Cryptography
 import DeviceLogin
+import ExportWriting
 import ImageFile
 import JSONText
 import OneTimePassword
@@ -28,6 +29,7 @@ enum CommandFailure: ProgramFailure {
     case output(String, OutputFileError)
     case standardOutput(SystemCallFailure)
     case pictureOnTerminal
+    case exportOnTerminal
     // The vault and its entries.
     case noHome
     case vault(String, VaultError)
@@ -43,6 +45,8 @@ enum CommandFailure: ProgramFailure {
     case nothingToWatch
     /// Every time-based entry requires confirmation at each use.
     case eachRequiresCheck
+    /// No entry can be exported in this format.
+    case nothingToExport
     // Signing in.
     case login(String, DeviceLoginError)
     // Parsing and encoding.
@@ -67,6 +71,14 @@ enum CommandFailure: ProgramFailure {
 }
 
 extension CommandFailure {
+    init(_ error: ExportWritingError) {
+        self =
+            switch error {
+            case .symbol(let error): .symbol(error)
+            case .cryptography(let failure): .cryptography(failure)
+            }
+    }
+
     var sentence: String { Messages.sentence(for: self) }
     var exitCode: ExitCode { ExitCode(self) }
 
@@ -81,10 +93,10 @@ extension ExitCode {
     init(_ failure: CommandFailure) {
         self =
             switch failure {
-            case .usage, .pictureOnTerminal, .noHome: .usage
+            case .usage, .pictureOnTerminal, .exportOnTerminal, .noHome: .usage
             case .terminal(let error, _): ExitCode(error)
             case .declined, .noSuchEntry, .ambiguousName, .nameTaken, .noCodes, .notPlain,
-                .nothingToWatch, .eachRequiresCheck:
+                .nothingToWatch, .eachRequiresCheck, .nothingToExport:
                 .no
             case .vault(_, let error): ExitCode(error)
             case .recoveryKey: .presence

@@ -1,68 +1,113 @@
 import Arguments
 import CommandRunner
 import Cryptography
+import ExportWriting
 import JSONText
-import OneTimePassword
 import SecretVault
 
-/// `export`: prints entries as otpauth URIs.
+/// `export`: writes a backup, entries in the format of another app, or a sheet for printing.
 enum ExportCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let request = try ExportRequest(session)
         let vault = try session.unlock()
-        let making = vault.entries.filter {
-            ($0.kind == .totp || $0.kind == .hotp) && $0.tombstone == nil
+        let selection = try ExportSelection(of: vault.entries, session)
+        if request.destination == .standardOutput, !request.isEncrypted {
+            let isAll = session.arguments.values(of: .only).isEmpty
+            try session.confirmShowing("the keys of \(isAll ? "all" : "these") entries")
         }
-        let asking = making.filter { $0.accessControl.presence.isPerUse }
-        let skips = session.arguments.has(.skipPerUse)
-        try session.confirmShowing("the keys of all entries")
-        // Ask for all confirmations before the first line, so that a backup is complete or empty.
-        var asked: [RecordID: Credential] = [:]
-        if !skips {
-            for (index, entry) in asking.enumerated() {
-                let use = EntryUse.export(number: index + 1, of: asking.count)
-                asked[entry.id] = try session.credential(of: entry, in: vault, for: use)
-            }
+        let password =
+            request.isEncrypted ? try session.newExportPassword(for: request.format) : nil
+        // No other app holds plain secrets, so that they are not even opened.
+        let plain =
+            request.format == .backup ? [] : selection.chosen.filter { $0.kind == .secret }
+        let skipped = Set(plain.map(\.id))
+        let chosen = selection.chosen.filter { !skipped.contains($0.id) }
+        let entries = try opened(chosen, in: vault, session)
+        let result: ExportResult
+        switch (request.format, password) {
+        case (.backup, let password?):
+            result = try ExportResult(backupOf: entries, password: password, session)
+        case (.backup, nil): throw .emptyPassphrase
+        case (.app(let target), _):
+            result = try ExportResult(entries, for: target, password: password, plain: plain)
         }
-        for entry in making where !skips || !entry.accessControl.presence.isPerUse {
-            let credential: Credential
-            if let opened = asked[entry.id] {
-                credential = opened
+        guard result.count > 0 || request.isPlainList else {
+            selection.report(session)
+            result.report.print(session)
+            throw .nothingToExport
+        }
+        try deliver(result, entries, request, session)
+        selection.report(session)
+        result.report.print(session)
+        return result.report.isIncomplete ? .no : .done
+    }
+
+    /// Opens entries.
+    ///
+    /// All confirmations are asked for before anything is written, so that a backup is complete or
+    /// empty.
+    private static func opened(
+        _ entries: [EntrySummary], in vault: UnlockedVault, _ session: Session
+    ) throws(CommandFailure) -> [OpenedEntry] {
+        let asking = entries.filter(\.requiresCheckPerUse)
+        var asked: [RecordID: EntryContent] = [:]
+        for (index, entry) in asking.enumerated() {
+            let use = EntryUse.export(number: index + 1, of: asking.count)
+            asked[entry.id] = try session.content(of: entry, in: vault, for: use)
+        }
+        var opened: [OpenedEntry] = []
+        for entry in entries {
+            let content: EntryContent
+            if let confirmed = asked[entry.id] {
+                content = confirmed
             } else {
-                credential = try session.credential(
+                content = try session.content(
                     of: entry, in: vault, for: .export(number: 1, of: 1))
             }
-            try print(KeyURI.format(credential), of: entry, session)
+            opened.append(OpenedEntry(summary: entry, content: content))
         }
-        let wiped = vault.entries.count { $0.tombstone != nil }
-        if wiped > 0 {
-            session.printer.note("Skipped \(wiped) wiped \(wiped == 1 ? "entry" : "entries").")
-        }
-        reportSkipped(vault.entries.count - making.count - wiped, skips ? asking : [], session)
-        return .done
+        return opened
     }
 
-    private static func print(_ uri: SecretBytes, of entry: EntrySummary, _ session: Session)
-        throws(CommandFailure)
-    {
-        guard session.wantsJSON else { return try session.printer.line(uri) }
+    private static func deliver(
+        _ result: ExportResult, _ entries: [OpenedEntry], _ request: ExportRequest,
+        _ session: Session
+    ) throws(CommandFailure) {
+        guard case .file(let path) = request.destination else {
+            guard session.wantsJSON else {
+                return try ExportFile.print(result.documents, request.format, session)
+            }
+            return try printJSON(entries, session)
+        }
+        let files = try ExportFile.write(result.documents, request.format, to: path, session)
+        guard session.wantsJSON else {
+            return session.printer.note(
+                "Exported \(Messages.entries(result.count)) to "
+                    + files.map(VisibleText.of).joined(separator: ", ") + ".")
+        }
         try session.printer.line(
-            .object([
-                ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
-                ("uri", .secret(uri)),
-            ]))
+            result.report.json(
+                files: files, count: result.count, isEncrypted: request.isEncrypted))
     }
 
-    private static func reportSkipped(_ others: Int, _ skipped: [EntrySummary], _ session: Session)
-    {
-        if others > 0 {
-            session.printer.note(
-                "Skipped \(others) \(others == 1 ? "entry" : "entries") without codes; see watchword show --reveal."
-            )
+    private static func printJSON(
+        _ entries: [OpenedEntry], _ session: Session
+    ) throws(CommandFailure) {
+        for entry in entries {
+            guard let exported = entry.exported else { continue }
+            try session.printer.line(
+                .object([
+                    ("account", .text(entry.summary.account)),
+                    ("issuer", .text(entry.summary.issuer)),
+                    ("uri", .secret(keyURI(of: exported))),
+                ]))
         }
-        // An incomplete backup is reported even with --quiet.
-        for entry in skipped {
-            session.printer.alarm(
-                "\(entry.name.visible) was skipped: it requires confirmation at each use")
-        }
+    }
+}
+
+extension ExportRequest {
+    /// Whether it is the list of URIs on standard output, which may be empty.
+    fileprivate var isPlainList: Bool {
+        format == .app(.keyURIs) && destination == .standardOutput
     }
 }
