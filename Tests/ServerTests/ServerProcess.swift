@@ -46,7 +46,8 @@ final class ServerProcess: Sendable {
         }
 
         /// Creates an API key with all scopes, or with `scopes`.
-        func makeKey(_ scopes: String = "verify,enrol,manage,reasons,audit") async throws -> String
+        func makeKey(_ scopes: String = "verify,enrol,import,manage,reasons,audit") async throws
+            -> String
         {
             let outcome = try await run("client", "add", "tests", "--scope", scopes)
             return outcome.text.trimmingCharacters(in: .newlines)

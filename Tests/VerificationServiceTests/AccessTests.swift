@@ -53,7 +53,7 @@ struct AccessTests {
         let fixture = try await ServiceFixture()
         let routes = RouteTable.all.map { "\($0.method.rawValue) \($0.template)" }
         #expect(Set(routes) == Set(Self.scopesByHand.keys))
-        let words = ["verify", "enrol", "manage", "reasons", "audit"]
+        let words = ["verify", "enrol", "import", "manage", "reasons", "audit"]
         #expect(Set(words) == Set(Scope.allCases.map(\.rawValue)))
         for route in RouteTable.all {
             let name = "\(route.method.rawValue) \(route.template)"

@@ -42,6 +42,23 @@ struct TextFormTests {
                 ]
             ),
             (
+                .importedKey,
+                [String(repeating: "A", count: 26), String(repeating: "A", count: 207)],
+                ["", "A", String(repeating: "a", count: 32), String(repeating: "A", count: 208)]
+            ),
+            (
+                .shortKey,
+                [
+                    String(repeating: "A", count: 16), String(repeating: "7", count: 32),
+                    String(repeating: "A", count: 207),
+                ],
+                [
+                    "", "A", String(repeating: "a", count: 32),
+                    String(repeating: "A", count: 16) + "======", String(repeating: "1", count: 32),
+                    String(repeating: "A", count: 208), String(repeating: "A", count: 31) + " ",
+                ]
+            ),
+            (
                 .credential, ["cr_AAAAAAAAAAAAAAAAAAAAAA", "cr_-_zZ09AAAAAAAAAAAAAAAw"],
                 [
                     "cr_AAAAAAAAAAAAAAAAAAAAAB", "vf_AAAAAAAAAAAAAAAAAAAAAA",
@@ -87,6 +104,15 @@ struct TextFormTests {
         let short = String(repeating: "A", count: 24)
         #expect(TextForm.key.accepts(SecretBytes(text: short)))
         #expect(try !isDescribed(short, .key))
+    }
+
+    @Test(
+        "H-01 any shorter key passes as one to import, so it can be refused as too short",
+        arguments: [(TextForm.importedKey, 24), (.importedKey, 2), (.shortKey, 15), (.shortKey, 2)])
+    func tooShortKey(_ form: TextForm, _ count: Int) throws {
+        let short = String(repeating: "A", count: count)
+        #expect(form.accepts(SecretBytes(text: short)))
+        #expect(try !isDescribed(short, form))
     }
 
     private func isDescribed(_ text: String, _ form: TextForm) throws -> Bool {

@@ -128,6 +128,11 @@ struct TestAuthenticator: Sendable {
     let credential: CredentialID
     let entry: Credential
 
+    init(credential: CredentialID, entry: Credential) {
+        self.credential = credential
+        self.entry = entry
+    }
+
     init(_ grant: OneTimePasswordGrant) throws {
         credential = grant.credential
         entry = try grant.uri.withBytes { try KeyURI(parsing: $0, reading: .strict).credential }

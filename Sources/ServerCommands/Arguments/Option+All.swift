@@ -49,7 +49,7 @@ extension Option {
 
     // The other commands.
     static let scope = Option(
-        "scope", .text("NAME,…"), "any of verify, enrol, manage, reasons, audit")
+        "scope", .text("NAME,…"), "verify, enrol, import, manage, reasons or audit")
     static let checkpoint = Option(
         "checkpoint", .file, "output of an earlier audit verify")
     static let ended = Option(

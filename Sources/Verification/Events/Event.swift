@@ -24,7 +24,7 @@ public struct Event: Hashable, Sendable {
     /// sections 3.1.4.2, 4.1.2.1, 4.2.3 and 4.6).
     public var isNotification: Bool {
         switch kind {
-        case .enrolled, .locked, .disabled, .replayed, .resynchronised, .wiped: true
+        case .enrolled, .imported, .locked, .disabled, .replayed, .resynchronised, .wiped: true
         case .revoked: reason != .lapsed
         case .accepted: reason == .recoveryCode
         default: false
@@ -37,6 +37,10 @@ public struct Event: Hashable, Sendable {
         case enrolmentStarted
         /// A credential was activated.
         case enrolled
+        /// An existing key was imported, and its first code has to confirm it.
+        case importStarted
+        /// An existing key was imported, and its credential is active.
+        case imported
         /// A code or secret was accepted.
         ///
         /// The number is the offset from the expected step, or the number of recovery codes left.
@@ -128,6 +132,8 @@ public struct Event: Hashable, Sendable {
         case restored
         /// The code was a recovery code.
         case recoveryCode
+        /// The imported key has fewer than 128 bits.
+        case shortKey
     }
 
     /// Creates an event.

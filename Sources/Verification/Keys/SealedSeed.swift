@@ -8,6 +8,12 @@ struct SealedSeed: Hashable, Sendable {
     let period: Int?
     private let box: [UInt8]
 
+    /// The length of the seed in bytes; a box does not hide it.
+    private var count: Int { box.count - SealingKey.overhead }
+
+    /// Whether the seed has fewer than 128 bits (RFC 4226, section 4, R6).
+    var isShort: Bool { count < OneTimePasswordEnrolment.minimumKeyCount }
+
     init(
         sealing seed: SecretBytes, algorithm: HashAlgorithm, digits: Int, period: Int?,
         for row: SealingContext, under key: KeyVersion

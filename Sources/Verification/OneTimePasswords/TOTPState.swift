@@ -26,8 +26,7 @@ struct TOTPState: Hashable, Sendable {
 
     /// The step of the server's clock; `nil` before 1970.
     func step(at now: UnixTime) -> UInt64? {
-        guard let period = seed.period, now.milliseconds >= 0 else { return nil }
-        return UInt64(now.seconds) / UInt64(period)
+        seed.period.flatMap { now.step(ofPeriod: $0) }
     }
 
     func isSpent(_ step: UInt64) -> Bool { spentThrough.map { step <= $0 } ?? false }

@@ -59,6 +59,15 @@ struct CredentialRecord: Sendable {
         [.updateCredential(row), .dropTickets(of: id), .endAnswers(of: id)]
     }
 
+    /// Whether its key has fewer than 128 bits, as only imported keys may have.
+    var hasShortKey: Bool {
+        switch material {
+        case .time(let password): password.seed.isShort
+        case .counter(let password): password.seed.isShort
+        case .recovery, .secret, .none: false
+        }
+    }
+
     /// The facts about it that are not secret.
     func summary(at now: UnixTime) -> CredentialSummary {
         var remaining: Int?
@@ -67,6 +76,7 @@ struct CredentialRecord: Sendable {
             id: id, subject: subject, kind: kind, state: isLapsed(at: now) ? .revoked : state,
             name: name, createdAt: createdAt, lapsesAt: lapsesAt, confirmedAt: confirmedAt,
             lastUsedAt: lastUsedAt, endedAt: endedAt, endReason: endReason, origin: origin,
-            failures: throttle.failures, waitsUntil: throttle.waitsUntil, remaining: remaining)
+            failures: throttle.failures, waitsUntil: throttle.waitsUntil, remaining: remaining,
+            hasShortKey: hasShortKey)
     }
 }

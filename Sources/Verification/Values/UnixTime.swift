@@ -39,6 +39,11 @@ public struct UnixTime: Comparable, Hashable, Sendable {
         return isOutside ? (milliseconds < earlier.milliseconds ? .min : .max) : distance
     }
 
+    /// The time step (RFC 6238); `nil` before 1970.
+    func step(ofPeriod period: Int) -> UInt64? {
+        milliseconds < 0 ? nil : UInt64(seconds) / UInt64(period)
+    }
+
     /// Compares by time.
     public static func < (left: UnixTime, right: UnixTime) -> Bool {
         left.milliseconds < right.milliseconds

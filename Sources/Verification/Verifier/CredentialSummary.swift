@@ -32,6 +32,8 @@ public struct CredentialSummary: Hashable, Sendable {
     public let waitsUntil: UnixTime?
     /// The number of recovery codes left; `nil` for other kinds.
     public let remaining: Int?
+    /// Whether its key has fewer than 128 bits, which only an import accepts.
+    public let hasShortKey: Bool
 }
 
 /// The outcome of an administrator's change.

@@ -16,6 +16,19 @@ public enum EnrolmentRefusal: Hashable, Sendable {
     case tooMany
     /// One of the clients in the audience is unknown or revoked, or there are too many.
     case unknownClient
+    /// The last used step of an imported key is so far ahead of the clock that the key's next codes
+    /// would be refused.
+    case usedInFuture
+}
+
+/// The outcome of an import.
+public enum ImportOutcome: Hashable, Sendable {
+    /// The key was imported; `expiresAt` is the deadline for its first code, unless it is active.
+    case imported(CredentialID, expiresAt: UnixTime?)
+    /// The subject already has an active or pending credential with this key.
+    case present(CredentialID)
+    /// The import was refused, and nothing was changed.
+    case refused(EnrolmentRefusal)
 }
 
 /// A key for a user's authenticator.

@@ -26,6 +26,8 @@ public struct OneTimePasswordEnrolment: Sendable {
     /// The credential's name in lists.
     public let name: String
 
+    /// The minimum number of bytes of a key: 128 bits (RFC 4226, section 4, R6).
+    public static let minimumKeyCount = 16
     /// The maximum number of bytes of an imported key.
     public static let maximumKeyCount = 256
     /// The maximum number of bytes of each text.
@@ -39,21 +41,14 @@ public struct OneTimePasswordEnrolment: Sendable {
         algorithm: HashAlgorithm = .sha1, digits: Int = 6, key: SecretBytes? = nil,
         name: String = ""
     ) throws(OneTimePasswordEnrolmentError) {
-        if let key {
-            guard key.count >= 16 else { throw .keyTooShort }
-            guard key.count <= Self.maximumKeyCount else { throw .keyTooLong }
-        }
-        guard (6...8).contains(digits) else { throw .digits }
-        switch factor {
-        case .time(let period): guard (1...120).contains(period) else { throw .period }
-        case .counter(let counter): guard counter < .max else { throw .counter }
-        }
+        if let key { try Self.check(key, minimum: Self.minimumKeyCount) }
+        try Self.check(digits: digits, factor)
+        try Self.check(name: name)
         for (text, part) in [
-            (issuer, OneTimePasswordEnrolmentError.Text.issuer), (account, .account), (name, .name),
+            (issuer, OneTimePasswordEnrolmentError.Text.issuer), (account, .account),
         ] {
             let isTooLong = text.utf8.count > Self.maximumTextCount
-            let isPadded = part != .name && text.hasSpaceAround
-            guard !isTooLong, !isPadded else { throw .text(part) }
+            guard !isTooLong, !text.hasSpaceAround else { throw .text(part) }
         }
         guard !issuer.isEmpty || !account.isEmpty else { throw .text(.account) }
         self.issuer = issuer
@@ -64,6 +59,27 @@ public struct OneTimePasswordEnrolment: Sendable {
         self.key = key
         self.name = name
     }
+
+    static func check(
+        _ key: SecretBytes, minimum: Int
+    ) throws(OneTimePasswordEnrolmentError) {
+        guard key.count >= minimum else { throw .keyTooShort }
+        guard key.count <= maximumKeyCount else { throw .keyTooLong }
+    }
+
+    static func check(
+        digits: Int, _ factor: Factor
+    ) throws(OneTimePasswordEnrolmentError) {
+        guard (6...8).contains(digits) else { throw .digits }
+        switch factor {
+        case .time(let period): guard (1...120).contains(period) else { throw .period }
+        case .counter(let counter): guard counter < .max else { throw .counter }
+        }
+    }
+
+    static func check(name: String) throws(OneTimePasswordEnrolmentError) {
+        guard name.utf8.count <= maximumTextCount else { throw .text(.name) }
+    }
 }
 
 /// The part of an enrolment that the standards do not allow.
@@ -73,7 +89,7 @@ public enum OneTimePasswordEnrolmentError: Error, Hashable, Sendable {
         case issuer, account, name
     }
 
-    /// The key has fewer than 128 bits (RFC 4226, section 4, R6).
+    /// The key has fewer than 128 bits (RFC 4226, section 4, R6), or fewer than an import allows.
     case keyTooShort
     /// The key has more than 256 bytes.
     case keyTooLong

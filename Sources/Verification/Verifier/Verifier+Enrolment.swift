@@ -11,24 +11,22 @@ extension Verifier {
     ) async throws(VerifierError) -> EnrolmentOutcome<OneTimePasswordGrant> {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
             let seed = try seed(for: enrolment, context)
-            let fingerprints = try deciding { () throws(CryptographyFailure) in
-                try context.keys.lookup.fingerprints(of: seed, first: enrolment.algorithm)
-            }
-            for fingerprint in fingerprints {
-                switch try await keyState(fingerprint, context) {
-                case .free: continue
-                case .inUse: return Decision(outcome: .refused(.keyInUse), changes: [])
-                case .released: return nil
-                }
+            let fingerprints = try fingerprints(of: seed, enrolment.algorithm, context)
+            switch try await keyState(fingerprints, context) {
+            case .free: break
+            case .inUse: return Decision(outcome: .refused(.keyInUse), changes: [])
+            case .released: return nil
             }
             guard try await hasCapacity(subject) else {
                 return Decision(outcome: .refused(.tooMany), changes: [])
             }
             var record = try newRecord(
-                enrolment.kind, subject, name: enrolment.name, state: .pending, context)
+                enrolment.factor.kind, subject, name: enrolment.name, state: .pending, context)
             record.fingerprint = fingerprints[0]
             record.keyID = context.keys.current.id
-            record.material = try material(enrolment, seed, record.place, context)
+            record.material = try material(
+                enrolment.factor, enrolment.algorithm, enrolment.digits, seed, record.place, context
+            )
             let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
             let grant = OneTimePasswordGrant(
                 credential: record.id, uri: try uri(enrolment, seed), expiresAt: expiresAt)
@@ -104,26 +102,45 @@ extension Verifier {
         return try context.randomSecret(enrolment.algorithm.digestCount)
     }
 
-    private enum KeyState {
-        case free, inUse
+    /// The indexes under which a key is found, beginning with the one to store.
+    func fingerprints(
+        of seed: SecretBytes, _ algorithm: HashAlgorithm, _ context: DecisionContext
+    ) throws(VerifierError) -> [[UInt8]] {
+        try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.fingerprints(of: seed, first: algorithm)
+        }
+    }
+
+    enum KeyState {
+        case free
+        /// This credential has or had the key.
+        case inUse(CredentialRecord)
         /// An expired enrolment used the key; it has now been revoked.
         case released
     }
 
     /// Whether a credential already has the key (RFC 6238, section 3, R5).
-    private func keyState(
-        _ fingerprint: [UInt8], _ context: DecisionContext
+    func keyState(
+        _ fingerprints: [[UInt8]], _ context: DecisionContext
     ) async throws(VerifierError) -> KeyState {
+        for fingerprint in fingerprints {
+            guard var record = try await record(fingerprint: fingerprint) else { continue }
+            guard record.isLapsed(at: context.now) else { return .inUse(record) }
+            record.end(as: .revoked, because: .lapsed, at: context.now)
+            _ = try await commit(
+                record.changesAtEnd + [context.event(.revoked, .lapsed, of: record)])
+            return .released
+        }
+        return .free
+    }
+
+    /// The credential that has or had a key.
+    func record(fingerprint: [UInt8]) async throws(VerifierError) -> CredentialRecord? {
         let row = try await read { store throws(StoreFailure) in
             try await store.credential(fingerprint: fingerprint)
         }
-        guard let row else { return .free }
-        var record = try CredentialRecord(row)
-        guard record.isLapsed(at: context.now) else { return .inUse }
-        record.end(as: .revoked, because: .lapsed, at: context.now)
-        _ = try await commit(
-            record.changesAtEnd + [context.event(.revoked, .lapsed, of: record)])
-        return .released
+        guard let row else { return nil }
+        return try CredentialRecord(row)
     }
 
     /// Whether the subject may have another credential.
@@ -155,18 +172,18 @@ extension Verifier {
             name: name.prefix(bytes: OneTimePasswordEnrolment.maximumTextCount), material: .none)
     }
 
-    private func material(
-        _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes, _ place: SealingContext,
-        _ context: DecisionContext
+    func material(
+        _ factor: OneTimePasswordEnrolment.Factor, _ algorithm: HashAlgorithm, _ digits: Int,
+        _ seed: SecretBytes, _ place: SealingContext, _ context: DecisionContext
     ) throws(VerifierError) -> CredentialRecord.Material {
         func sealed(period: Int?) throws(VerifierError) -> SealedSeed {
             try deciding { () throws(CryptographyFailure) in
                 try SealedSeed(
-                    sealing: seed, algorithm: enrolment.algorithm, digits: enrolment.digits,
-                    period: period, for: place, under: context.keys.current)
+                    sealing: seed, algorithm: algorithm, digits: digits, period: period, for: place,
+                    under: context.keys.current)
             }
         }
-        switch enrolment.factor {
+        switch factor {
         case .time(let period): return .time(TOTPState(seed: try sealed(period: period)))
         case .counter(let counter):
             return .counter(HOTPState(seed: try sealed(period: nil), counter: counter))
@@ -195,9 +212,9 @@ extension Verifier {
     }
 }
 
-extension OneTimePasswordEnrolment {
+extension OneTimePasswordEnrolment.Factor {
     var kind: CredentialKind {
-        switch factor {
+        switch self {
         case .time: .totp
         case .counter: .hotp
         }

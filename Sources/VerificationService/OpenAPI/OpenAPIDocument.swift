@@ -101,7 +101,7 @@ enum OpenAPIDocument {
             let schema =
                 route.answers.isEmpty
                 ? JSONValue.object([("type", .text("object"))])
-                : OpenAPISchema.any(of: route.answers)
+                : OpenAPISchema.one(of: route.answers)
             success.append(("content", content("application/json", schema)))
         }
         let statuses = Set(route.allProblems.map(\.status)).sorted { $0.rawValue < $1.rawValue }

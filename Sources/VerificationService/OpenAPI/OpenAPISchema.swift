@@ -2,11 +2,18 @@ internal import JSONText
 
 /// JSON Schemas (draft 2020-12, as in OpenAPI 3.1) of request and response bodies.
 enum OpenAPISchema {
-    /// A reference to the only shape, or `oneOf` several.
-    static func any(of shapes: [Shape]) -> JSONValue {
+    /// A reference to the only shape of a response, or `oneOf` several.
+    static func one(of shapes: [Shape]) -> JSONValue {
         shapes.count == 1
             ? reference(shapes[0])
             : .object([("oneOf", .list(shapes.map(reference)))])
+    }
+
+    /// A reference to the only shape of a request, or `anyOf` several, which may overlap.
+    static func any(of shapes: [Shape]) -> JSONValue {
+        shapes.count == 1
+            ? reference(shapes[0])
+            : .object([("anyOf", .list(shapes.map(reference)))])
     }
 
     /// The schemas of the shapes and of all nested shapes, without duplicates.
@@ -108,13 +115,20 @@ enum OpenAPISchema {
     private static func schema(of shape: Shape) -> JSONValue {
         .object([
             ("type", .text("object")),
-            ("properties", .object(shape.fields.map { ($0.name, schema(of: $0.kind)) })),
+            ("properties", .object(shape.fields.map { ($0.name, schema(of: $0)) })),
             (
                 "required",
                 .list(shape.fields.filter(\.isRequired).map { .text($0.name) })
             ),
             ("additionalProperties", .flag(false)),
         ])
+    }
+
+    private static func schema(of field: Field) -> JSONValue {
+        let schema = schema(of: field.kind)
+        guard let scope = field.scope, let members = schema.members else { return schema }
+        let description = "Requires the scope `\(scope.rawValue)`."
+        return .object(members + [("description", .text(description))])
     }
 
     private static func schema(of kind: FieldKind) -> JSONValue {

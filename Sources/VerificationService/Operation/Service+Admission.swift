@@ -20,7 +20,14 @@ struct Call: Sendable {
     var clientID: ClientID? { client.flatMap { ClientID(bytes: $0.id) } }
 
     /// Whether the client also has this scope.
-    func has(_ scope: Scope) -> Bool { client?.scopes.contains(scope.rawValue) ?? false }
+    func has(_ scope: Scope) -> Bool { client.has(scope) }
+}
+
+extension ClientRow? {
+    /// Whether the client has this scope; no client has none.
+    fileprivate func has(_ scope: Scope) -> Bool {
+        self?.scopes.contains(scope.rawValue) ?? false
+    }
 }
 
 extension HTTPRequest {
@@ -74,7 +81,7 @@ extension Service {
         }
         do throws(Problem) {
             let query = try query(target, match.route)
-            let fields = try fields(request, match.route)
+            let fields = try fields(request, match.route, exchange.client)
             return Call(
                 route: match.route, parameters: match.parameters, query: query, fields: fields,
                 client: exchange.client,
@@ -148,14 +155,16 @@ extension Service {
         return values
     }
 
-    private func fields(_ request: HTTPRequest, _ route: Route) throws(Problem) -> BodyFields {
+    private func fields(
+        _ request: HTTPRequest, _ route: Route, _ client: ClientRow?
+    ) throws(Problem) -> BodyFields {
         guard request.body.count <= Self.maximumBodySize else { throw .bodyTooLarge }
         guard let shape = route.body else {
             guard request.body.count == 0 else { throw .malformedBody(at: nil) }
             return .none
         }
         guard Self.isJSON(try request.value(of: "Content-Type") ?? "") else { throw .notJSON }
-        return try BodyFields(request.body, as: shape)
+        return try BodyFields(request.body, as: shape) { client.has($0) }
     }
 
     private static func isJSON(_ type: String) -> Bool {

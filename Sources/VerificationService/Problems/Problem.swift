@@ -37,6 +37,8 @@ enum Problem: Error, Hashable, Sendable {
     case unknownClient
     /// A key of less than 128 bits (RFC 4226, section 4, R6).
     case keyTooShort
+    /// The last used step of an imported key is beyond the window.
+    case usedInFuture
     /// The API key is missing, unknown or revoked.
     case unauthenticated
     /// The API key lacks this scope.
@@ -96,6 +98,7 @@ extension Problem {
         case .invalidField: "invalid-field"
         case .unknownClient: "unknown-client"
         case .keyTooShort: "key-too-short"
+        case .usedInFuture: "used-in-future"
         case .unauthenticated: "unauthenticated"
         case .missingScope: "missing-scope"
         case .refusedTicket: "refused-ticket"
@@ -135,7 +138,8 @@ extension Problem {
         case .missingField: "A required field is missing."
         case .invalidField: "A field has an invalid type or value."
         case .unknownClient: "A client that the request names is unknown or revoked."
-        case .keyTooShort: "The key is shorter than 128 bits."
+        case .keyTooShort: "The key is shorter than 128 bits, or than 80 bits with allow_short_key."
+        case .usedInFuture: "The last used time step is in the future."
         case .unauthenticated: "The request needs a valid API key."
         case .missingScope: "The API key does not have the required scope."
         case .refusedTicket: "The ticket is unknown, already used or expired."
@@ -165,6 +169,7 @@ extension Problem {
         case .missingField(let name), .invalidField(let name): [("field", .text(name))]
         case .unknownClient: [("field", .text("redeemable_by"))]
         case .keyTooShort: [("field", .text("key"))]
+        case .usedInFuture: [("field", .text("last_used_step"))]
         case .malformedHeader(let name): [("header", .text(name))]
         case .missingScope(let scope): [("scope", .text(scope.rawValue))]
         default: []

@@ -50,7 +50,7 @@ extension Problem {
         case .bodyTooLarge: .contentTooLarge
         case .notJSON: .unsupportedMediaType
         case .keyInUse, .tooManyCredentials, .refusedByState: .conflict
-        case .idempotencyKeyReused, .unknownClient: .unprocessableContent
+        case .idempotencyKeyReused, .unknownClient, .usedInFuture: .unprocessableContent
         case .answerEnded: .gone
         case .tooManyRequests: .tooManyRequests
         case .unavailable, .keyUnavailable: .serviceUnavailable

@@ -26,6 +26,13 @@ extension Service {
                     for: subject, name: name, audience: audience, origin: call.origin,
                     recorder: recorder)
             }
+        case _ where call.fields.scope == .import:
+            let given = try oneTimePasswordImport(call.fields)
+            return try await deciding(call, answer: Self.answer(to:)) {
+                recorder throws(VerifierError) in
+                try await verifier.importOneTimePassword(
+                    given, for: subject, origin: call.origin, recorder: recorder)
+            }
         default:
             let enrolment = try enrolment(call)
             return try await deciding(call, answer: Self.answer(to:)) {
@@ -62,29 +69,58 @@ extension Service {
 
     private func enrolment(_ call: Call) throws(Refusal) -> OneTimePasswordEnrolment {
         let fields = call.fields
-        let period = Int(fields.whole("period") ?? 30)
         let key = try key(fields.secret("key"))
         do throws(OneTimePasswordEnrolmentError) {
             return try OneTimePasswordEnrolment(
                 issuer: fields.string("issuer") ?? "", account: fields.string("account") ?? "",
-                factor: fields.string("type") == "hotp" ? .counter(0) : .time(period: period),
-                algorithm: algorithm(fields.string("algorithm")),
-                digits: Int(fields.whole("digits") ?? 6), key: key,
+                factor: fields.string("type") == "hotp"
+                    ? .counter(0) : .time(period: period(fields)),
+                algorithm: algorithm(fields.string("algorithm")), digits: digits(fields), key: key,
                 name: fields.string("name") ?? "")
         } catch {
-            switch error {
-            case .keyTooShort: throw Refusal(.keyTooShort)
-            case .keyTooLong: throw Refusal(.invalidField("key"))
-            case .digits: throw Refusal(.invalidField("digits"))
-            case .period: throw Refusal(.invalidField("period"))
-            // The server itself sets the first counter, to 0.
-            case .counter: throw Refusal(.failed, cause: "counter")
-            case .text(.issuer): throw Refusal(.invalidField("issuer"))
-            case .text(.account): throw Refusal(.invalidField("account"))
-            case .text(.name): throw Refusal(.invalidField("name"))
-            }
+            throw Self.refusal(for: error)
         }
     }
+
+    private func oneTimePasswordImport(
+        _ fields: BodyFields
+    ) throws(Refusal) -> OneTimePasswordImport {
+        guard let key = try key(fields.secret("key")) else { throw Refusal(.missingField("key")) }
+        // The shape permits no negative numbers.
+        let factor: OneTimePasswordImport.Factor =
+            fields.string("type") == "hotp"
+            ? .counter(UInt64(clamping: fields.whole("counter") ?? 0))
+            : .time(
+                period: period(fields),
+                lastUsedStep: fields.whole("last_used_step").map(UInt64.init(clamping:)))
+        do throws(OneTimePasswordEnrolmentError) {
+            return try OneTimePasswordImport(
+                key: key, allowingShortKey: fields.flag("allow_short_key") ?? false,
+                factor: factor, algorithm: algorithm(fields.string("algorithm")),
+                digits: digits(fields), name: fields.string("name") ?? "",
+                isConfirmed: fields.flag("confirmed") ?? false)
+        } catch {
+            throw Self.refusal(for: error)
+        }
+    }
+
+    private static func refusal(for error: OneTimePasswordEnrolmentError) -> Refusal {
+        switch error {
+        case .keyTooShort: Refusal(.keyTooShort)
+        case .keyTooLong: Refusal(.invalidField("key"))
+        case .digits: Refusal(.invalidField("digits"))
+        case .period: Refusal(.invalidField("period"))
+        // The range of a counter in JSON excludes the one that is never accepted.
+        case .counter: Refusal(.failed, cause: "counter")
+        case .text(.issuer): Refusal(.invalidField("issuer"))
+        case .text(.account): Refusal(.invalidField("account"))
+        case .text(.name): Refusal(.invalidField("name"))
+        }
+    }
+
+    private func period(_ fields: BodyFields) -> Int { Int(fields.whole("period") ?? 30) }
+
+    private func digits(_ fields: BodyFields) -> Int { Int(fields.whole("digits") ?? 6) }
 
     private func key(_ text: SecretBytes?) throws(Refusal) -> SecretBytes? {
         guard let text else { return nil }
@@ -118,6 +154,20 @@ extension Service {
         }
     }
 
+    private static func answer(to outcome: ImportOutcome) -> Answer {
+        switch outcome {
+        case .imported(let id, let expiresAt):
+            return .made(
+                [
+                    ("credential", .text(id.text)),
+                    ("state", .text(expiresAt == nil ? "active" : "pending")),
+                ] + (expiresAt.map { [("expires_at", .text($0.text))] } ?? []))
+        // A repeated import changes nothing; only its Idempotency-Key returns the first response.
+        case .present: return Answer(.keyInUse)
+        case .refused(let refusal): return answer(to: refusal)
+        }
+    }
+
     private static func answer(to outcome: EnrolmentOutcome<RecoveryGrant>) -> Answer {
         switch outcome {
         case .granted(let grant):
@@ -146,6 +196,7 @@ extension Service {
         case .keyInUse: Answer(.keyInUse)
         case .tooMany: Answer(.tooManyCredentials)
         case .unknownClient: Answer(.unknownClient)
+        case .usedInFuture: Answer(.usedInFuture)
         }
     }
 

@@ -104,6 +104,7 @@ extension Service {
         if let remaining = summary.remaining {
             members.append(("remaining", .number(Int64(remaining))))
         }
+        if summary.hasShortKey { members.append(("short_key", .flag(true))) }
         return .object(members)
     }
 }

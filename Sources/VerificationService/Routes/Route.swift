@@ -21,6 +21,8 @@ package enum Scope: String, CaseIterable, Hashable, Sendable {
     case verify
     /// Enrolling and confirming credentials.
     case enrol
+    /// With `enrol`: importing existing keys, and activating them without a first code.
+    case `import`
     /// Listing, renaming, revoking, resynchronising and unlocking credentials; closing accounts.
     case manage
     /// With `verify`: reading why a code was denied.
@@ -103,6 +105,7 @@ extension Route {
             .keyUnavailable, .failed,
         ]
         if case .scope(let scope) = access { all += [.unauthenticated, .missingScope(scope)] }
+        all += Set(body?.shapes.compactMap(\.scope) ?? []).map(Problem.missingScope)
         if body != nil {
             all += [
                 .lengthRequired, .doubledField(at: 0), .unknownField, .missingField(""),

@@ -14,14 +14,20 @@ enum RouteTable {
             path: path(.word("subjects"), subject, .word("credentials")), access: .scope(.enrol),
             summary: "Enrols a credential: a key, recovery codes, or a ticket for a device.",
             body: .byType([
-                ("totp", RequestShapes.timeBased), ("hotp", RequestShapes.counterBased),
+                ("totp", RequestShapes.timeBased), ("totp", RequestShapes.timeBasedImport),
+                ("totp", RequestShapes.timeBasedShortKeyImport),
+                ("hotp", RequestShapes.counterBased), ("hotp", RequestShapes.counterBasedImport),
+                ("hotp", RequestShapes.counterBasedShortKeyImport),
                 ("recovery", RequestShapes.recovery), ("secret", RequestShapes.enrolledSecret),
             ]),
             success: .made,
             answers: [
-                ResponseShapes.oneTimePassword, ResponseShapes.recoveryCodes, ResponseShapes.ticket,
+                ResponseShapes.oneTimePassword, ResponseShapes.imported,
+                ResponseShapes.recoveryCodes, ResponseShapes.ticket,
             ],
-            problems: [.keyTooShort, .keyInUse, .tooManyCredentials, .unknownClient]),
+            problems: [
+                .keyTooShort, .keyInUse, .tooManyCredentials, .unknownClient, .usedInFuture,
+            ]),
         Route(
             operation: .listCredentials, method: .get,
             path: path(.word("subjects"), subject, .word("credentials")), access: .scope(.manage),

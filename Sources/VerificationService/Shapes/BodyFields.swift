@@ -5,20 +5,32 @@ internal import JSONText
 /// The fields of a validated body.
 struct BodyFields: Sendable {
     private let members: [(String, JSONValue)]
+    /// The scope that the body requires in addition to the route's, and that the client has.
+    let scope: Scope?
 
     /// For routes without a body.
-    static let none = BodyFields(members: [])
+    static let none = BodyFields(members: [], scope: nil)
 
-    private init(members: [(String, JSONValue)]) { self.members = members }
+    private init(members: [(String, JSONValue)], scope: Scope?) {
+        self.members = members
+        self.scope = scope
+    }
 
     /// Parses a body strictly.
     ///
-    /// Rejects unknown fields, duplicate names, `null` and malformed texts.
-    init(_ body: SecretBytes, as expected: BodyShape) throws(Problem) {
+    /// Rejects unknown fields, duplicate names, `null` and malformed texts. A client without the
+    /// scope of a shape learns nothing about its fields.
+    ///
+    /// - Parameter permits: whether the client has a scope.
+    init(
+        _ body: SecretBytes, as expected: BodyShape, permits: (Scope) -> Bool = { _ in true }
+    ) throws(Problem) {
         let value = try Self.parsed(body)
         guard let members = value.members else { throw .malformedBody(at: nil) }
-        try Self.check(members, Self.shape(of: value, among: expected))
-        self.members = members
+        let shape = try Self.shape(of: value, members, among: expected)
+        if let scope = shape.scope, !permits(scope) { throw .missingScope(scope) }
+        try Self.check(members, shape)
+        self.init(members: members, scope: shape.scope)
     }
 
     private static func parsed(_ body: SecretBytes) throws(Problem) -> JSONValue {
@@ -38,14 +50,14 @@ struct BodyFields: Sendable {
     }
 
     private static func shape(
-        of value: JSONValue, among expected: BodyShape
+        of value: JSONValue, _ members: [(String, JSONValue)], among expected: BodyShape
     ) throws(Problem) -> Shape {
         switch expected {
         case .one(let shape): return shape
         case .byType(let shapes):
             guard let member = value["type"] else { throw .missingField("type") }
             guard let type = member.string,
-                let found = shapes.first(where: { $0.type == type })
+                let found = shapes.last(where: { $0.type == type && $0.shape.isMeant(by: members) })
             else { throw .invalidField("type") }
             return found.shape
         }
@@ -98,6 +110,9 @@ struct BodyFields: Sendable {
 
     /// A text that may be a secret.
     func secret(_ name: String) -> SecretBytes? { value(name)?.secretText }
+
+    /// A boolean.
+    func flag(_ name: String) -> Bool? { value(name)?.truth }
 
     /// An integer.
     func whole(_ name: String) -> Int64? {

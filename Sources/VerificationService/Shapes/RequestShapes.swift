@@ -7,19 +7,54 @@ enum RequestShapes {
     ]
     private static let codeFields: [Field] = [
         .optional("algorithm", .choice(["SHA1", "SHA256", "SHA512"])),
-        .optional("digits", .whole(6...8)), .optional("key", .text(.key)),
-        .optional("name", .text(.label)),
+        .optional("digits", .whole(6...8)), .optional("name", .text(.label)),
     ]
+    private static let key = Field.optional("key", .text(.key))
+    // At most two minutes (NIST SP 800-63B-4, section 3.1.4.1).
+    private static let period = Field.optional("period", .whole(1...120))
 
     static let timeBased = Shape(
         "TimeBasedEnrolment",
-        [.required("type", .choice(["totp"]))] + labels
-            // At most two minutes (NIST SP 800-63B-4, section 3.1.4.1).
-            + [.optional("period", .whole(1...120))] + codeFields)
+        [.required("type", .choice(["totp"]))] + labels + [period, key] + codeFields)
 
     static let counterBased = Shape(
         "CounterBasedEnrolment",
-        [.required("type", .choice(["hotp"]))] + labels + codeFields)
+        [.required("type", .choice(["hotp"]))] + labels + [key] + codeFields)
+
+    static let timeBasedImport = Shape(
+        "TimeBasedImport", timeBasedImportFields(.text(.importedKey)))
+
+    static let timeBasedShortKeyImport = Shape(
+        "TimeBasedShortKeyImport", timeBasedImportFields(.text(.shortKey)) + [shortKeys])
+
+    static let counterBasedImport = Shape(
+        "CounterBasedImport", counterBasedImportFields(.text(.importedKey)))
+
+    static let counterBasedShortKeyImport = Shape(
+        "CounterBasedShortKeyImport", counterBasedImportFields(.text(.shortKey)) + [shortKeys])
+
+    private static let shortKeys = Field.required("allow_short_key", .exactly(true))
+        .requiring(.import)
+
+    private static func timeBasedImportFields(_ key: FieldKind) -> [Field] {
+        [.required("type", .choice(["totp"])), .required("key", key), period]
+            + [.optional("last_used_step", .whole(0...Int64.max)).requiring(.import)]
+            + importFields
+    }
+
+    private static func counterBasedImportFields(_ key: FieldKind) -> [Field] {
+        [.required("type", .choice(["hotp"])), .required("key", key)]
+            // The counter of the next code.
+            + [.optional("counter", .whole(0...Int64.max)).requiring(.import)]
+            + importFields
+    }
+
+    // An import returns no key URI, so it needs no labels.
+    private static let importFields: [Field] =
+        [
+            .optional("confirmed", .flag).requiring(.import),
+            .optional("issuer", .text(.label)), .optional("account", .text(.label)),
+        ] + codeFields
 
     static let recovery = Shape(
         "RecoveryEnrolment",

@@ -18,6 +18,13 @@ enum ResponseShapes {
             .required("qr_png", .text(.base64)), expiry,
         ])
 
+    static let imported = Shape(
+        "ImportedKey",
+        [
+            credential, .required("state", .choice(["active", "pending"])),
+            .optional("expires_at", .text(.time)),
+        ])
+
     static let recoveryCodes = Shape(
         "RecoveryCodes", [credential, .required("codes", .list(.text(.code), counts: 10...10))])
 
@@ -100,6 +107,7 @@ enum ResponseShapes {
                                 .optional("user_agent", .text(.any)),
                                 .optional("failures", .whole(0...Int64.max)),
                                 .optional("remaining", .whole(0...10)),
+                                .optional("short_key", .exactly(true)),
                             ])), counts: 0...Int.max))
         ])
 

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// The schema of a JSON object of the API; unknown fields are not permitted.
 ///
 /// The same value validates a body and describes it in OpenAPI, so the two cannot disagree.
@@ -11,6 +13,22 @@ struct Shape: Sendable {
         self.name = name
         self.fields = fields
     }
+
+    /// The scope that the shape requires in addition to the route's.
+    var scope: Scope? { fields.lazy.compactMap(\.scope).first }
+
+    /// Whether an object with these members is meant to have this shape.
+    ///
+    /// A shape without scope always is. Any other has at least one of the fields that require the
+    /// scope, and all of them that are not optional.
+    func isMeant(by members: [(String, JSONValue)]) -> Bool {
+        let scoped = fields.filter { $0.scope != nil }
+        let present = scoped.filter { field in members.contains { $0.0 == field.name } }
+        let isComplete = scoped.allSatisfy { field in
+            !field.isRequired || present.contains { $0.name == field.name }
+        }
+        return scoped.isEmpty || !present.isEmpty && isComplete
+    }
 }
 
 /// A field of an object.
@@ -18,6 +36,8 @@ struct Field: Sendable {
     let name: String
     let kind: FieldKind
     let isRequired: Bool
+    /// The scope that the field requires in addition to the route's.
+    var scope: Scope?
 
     static func required(_ name: String, _ kind: FieldKind) -> Field {
         Field(name: name, kind: kind, isRequired: true)
@@ -26,6 +46,11 @@ struct Field: Sendable {
     /// A field that may be omitted; it is never `null`.
     static func optional(_ name: String, _ kind: FieldKind) -> Field {
         Field(name: name, kind: kind, isRequired: false)
+    }
+
+    /// The same field, but only for clients that also have this scope.
+    func requiring(_ scope: Scope) -> Field {
+        Field(name: name, kind: kind, isRequired: isRequired, scope: scope)
     }
 }
 
@@ -51,7 +76,9 @@ indirect enum FieldKind: Sendable {
 enum BodyShape: Sendable {
     /// One shape.
     case one(Shape)
-    /// A shape for each value of the field `type`.
+    /// One or more shapes for each value of the field `type`.
+    ///
+    /// Of several, the last one that is meant is used (``Shape/isMeant(by:)``).
     case byType([(type: String, shape: Shape)])
 
     var shapes: [Shape] {

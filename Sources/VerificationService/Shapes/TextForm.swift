@@ -18,6 +18,12 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     /// A seed in Base32 without padding. 15 bytes are well-formed here, so that the client gets the
     /// more specific `key-too-short`.
     case key
+    /// An imported seed in Base32 without padding.
+    ///
+    /// Any shorter seed is well-formed here, so that the client gets `key-too-short`.
+    case importedKey
+    /// An imported seed that may have as few as 80 bits; otherwise as ``importedKey``.
+    case shortKey
     /// A credential's id.
     case credential
     /// An API client's id.
@@ -59,9 +65,11 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         case .code: "^(?:[0-9]{6,8}|[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3})$"
         case .oneTimePassword: "^[0-9]{6,8}$"
         // 16 to 129 bytes.
-        case .key:
+        case .key, .importedKey:
             "^(?:[A-Z2-7]{8}){3}(?:\(Self.base32Tail)"
                 + "|(?:[A-Z2-7]{8}){1,22}\(Self.base32Tail)?)$"
+        // 10 to 129 bytes.
+        case .shortKey: "^(?:[A-Z2-7]{8}){2,25}\(Self.base32Tail)?$"
         case .credential: "^cr_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
         case .verification: "^vf_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
         case .client: "^cl_[A-Za-z0-9_-]{21}\(Self.twoBits)$"
@@ -102,7 +110,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
             case .subject: text.indices.allSatisfy { text[$0] != 0 }
             case .code: Self.isCode(text)
             case .oneTimePassword: Self.isCode(text) && text.count <= 8
-            case .key: Self.isKey(text)
+            case .key: Self.isBase32(text, 24...207)
+            case .importedKey, .shortKey: Self.isBase32(text, 2...207)
             case .credential:
                 Self.string(text).flatMap { CredentialID(text: $0) } != nil
             case .verification:
@@ -139,9 +148,9 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         } catch { return false }
     }
 
-    /// Base32 of 15 to 129 bytes; the decoder checks the unused bits.
-    private static func isKey(_ text: Span<UInt8>) -> Bool {
-        (24...207).contains(text.count)
+    /// Base32 with this many characters; the decoder checks the unused bits.
+    private static func isBase32(_ text: Span<UInt8>, _ counts: ClosedRange<Int>) -> Bool {
+        counts.contains(text.count)
             && text.indices.allSatisfy { index in
                 (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(text[index])
                     || (UInt8(ascii: "2")...UInt8(ascii: "7")).contains(text[index])
