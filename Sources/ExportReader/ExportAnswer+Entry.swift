@@ -3,8 +3,8 @@ internal import Interchange
 internal import OneTimePassword
 internal import POSIX
 
-// An entry: its content, the tags, the note, the favourite mark (1 byte), the state (1 byte) and
-// the warnings. The content begins with 1 byte: 0 for a one-time password, 1 for a code that is not
+// An entry: its content, the tags, the note, the favourite mark (1 byte), the state (1 byte), the
+// warnings, and the last used step (8 bytes, after 1 byte that says whether it is known). The content begins with 1 byte: 0 for a one-time password, 1 for a code that is not
 // computed. Texts and secrets are preceded by their counts.
 
 private enum ContentCode: UInt8 {
@@ -30,6 +30,8 @@ extension AnswerWriter {
         let warnings = entry.warnings.prefix(ExportProtocol.mostWarnings)
         append(count: warnings.count)
         for warning in warnings { append(warning) }
+        append(entry.lastUsedStep != nil)
+        if let step = entry.lastUsedStep { append(step, width: 8) }
     }
 
     private mutating func append(_ credential: Credential) {
@@ -84,9 +86,10 @@ extension FieldReader {
         let warnings = try list(bytes, most: ExportProtocol.mostWarnings) {
             (fields, bytes) throws(Unreadable) in try fields.exportWarning(bytes)
         }
+        let lastUsedStep = try flag(bytes) ? try number(bytes, width: 8) : nil
         return ExportedEntry(
             content: content, tags: tags, note: note, isFavourite: isFavourite, state: state,
-            warnings: warnings)
+            warnings: warnings, lastUsedStep: lastUsedStep)
     }
 
     private mutating func credential(_ bytes: Span<UInt8>) throws(Unreadable) -> Credential {

@@ -4,8 +4,9 @@ internal import POSIX
 /// A reader's answer about an export, as encoded in a frame.
 ///
 /// A byte for the verdict. After `export`: the format (1 byte), the count of icons, the entries, the
-/// refused rows (row, then 1 byte for the reason) and the missing pictures. After `refused`: an
-/// ``ExportError``. A list is preceded by its count; counts and rows have 4 bytes.
+/// refused rows (row, then 1 byte for the reason), the missing pictures and the count of emergency
+/// codes. After `refused`: an ``ExportError``. A list is preceded by its count; counts and rows have
+/// 4 bytes.
 enum ExportAnswer {
     case export(Export)
     case refused(ExportError)
@@ -72,7 +73,7 @@ extension FieldReader {
         guard missing.allSatisfy({ $0 > 0 }) else { throw Unreadable() }
         return Export(
             format: format, entries: entries, refusals: refusals, iconCount: iconCount,
-            missingPictures: missing)
+            missingPictures: missing, emergencyCodeCount: Int(try number(bytes, width: 4)))
     }
 
     fileprivate mutating func exportError(
@@ -119,6 +120,7 @@ extension AnswerWriter {
         }
         append(count: export.missingPictures.count)
         for picture in export.missingPictures { append(count: picture) }
+        append(count: export.emergencyCodeCount)
     }
 
     fileprivate mutating func append(_ error: ExportError) {

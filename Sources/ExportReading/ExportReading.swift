@@ -28,7 +28,8 @@ public func readExport(
     }
     return Export(
         format: content.format, entries: entries, refusals: refusals,
-        iconCount: content.iconCount, missingPictures: content.missingPictures)
+        iconCount: content.iconCount, missingPictures: content.missingPictures,
+        emergencyCodeCount: content.emergencyCodeCount)
 }
 
 /// Reads the rows with the reader of the format that the content has.

@@ -27,11 +27,13 @@ public struct ExportedEntry: Sendable {
     public let state: State
     /// Deviations that were accepted, in the order in which they were found.
     public let warnings: [ExportWarning]
+    /// The last time step whose code a server accepted, if the file is a server's and says so.
+    public let lastUsedStep: UInt64?
 
     /// Creates an entry.
     public init(
         content: Content, tags: [String] = [], note: String = "", isFavourite: Bool = false,
-        state: State = .active, warnings: [ExportWarning] = []
+        state: State = .active, warnings: [ExportWarning] = [], lastUsedStep: UInt64? = nil
     ) {
         self.content = content
         self.tags = tags
@@ -39,6 +41,7 @@ public struct ExportedEntry: Sendable {
         self.isFavourite = isFavourite
         self.state = state
         self.warnings = warnings
+        self.lastUsedStep = lastUsedStep
     }
 }
 
@@ -99,17 +102,20 @@ public struct Export: Sendable {
     public let iconCount: Int
     /// The missing pictures of a Google Authenticator export, counted from one.
     public let missingPictures: [Int]
+    /// The number of emergency codes that were not read.
+    public let emergencyCodeCount: Int
 
     /// Creates the content.
     public init(
         format: ExportFormat, entries: [ExportedEntry],
         refusals: [(row: Int, reason: ExportRowRefusal)], iconCount: Int,
-        missingPictures: [Int] = []
+        missingPictures: [Int] = [], emergencyCodeCount: Int = 0
     ) {
         self.format = format
         self.entries = entries
         self.refusals = refusals
         self.iconCount = iconCount
         self.missingPictures = missingPictures
+        self.emergencyCodeCount = emergencyCodeCount
     }
 }

@@ -58,7 +58,7 @@ import Testing
                     isFavourite: true, state: .deleted,
                     warnings: warnings + [.keyURI(.misnamedParameter(name: alias))]),
                 ExportedEntry(content: .oneTimePassword(counted), state: .archived),
-                ExportedEntry(content: .oneTimePassword(shifted)),
+                ExportedEntry(content: .oneTimePassword(shifted), lastUsedStep: .max),
                 ExportedEntry(
                     content: .notComputed(
                         UncomputedCode(
@@ -70,7 +70,7 @@ import Testing
                             kind: .motp, issuer: "", account: "", secret: key, pin: nil))),
             ],
             refusals: ExportRowRefusal.allCases.enumerated().map { ($0 + 1, $1) }, iconCount: 3,
-            missingPictures: [2, 5])
+            missingPictures: [2, 5], emergencyCodeCount: 4)
     }
 
     @Test("an encoded export is decoded unchanged")
@@ -86,6 +86,7 @@ import Testing
         #expect(decoded.format == export.format)
         #expect(decoded.iconCount == 3)
         #expect(decoded.missingPictures == [2, 5])
+        #expect(decoded.emergencyCodeCount == 4)
         #expect(decoded.refusals.map(\.reason) == ExportRowRefusal.allCases)
         #expect(decoded.refusals.map(\.row) == Array(1...ExportRowRefusal.allCases.count))
         for (entry, expected) in zip(decoded.entries, export.entries) {
@@ -94,6 +95,7 @@ import Testing
             #expect(entry.isFavourite == expected.isFavourite)
             #expect(entry.state == expected.state)
             #expect(entry.warnings == expected.warnings)
+            #expect(entry.lastUsedStep == expected.lastUsedStep)
             switch (entry.content, expected.content) {
             case (.oneTimePassword(let one), .oneTimePassword(let other)): #expect(one == other)
             case (.notComputed(let one), .notComputed(let other)):

@@ -59,12 +59,14 @@ struct ExportedFile {
     private var tags = 0
     private var favourites = 0
     private var archived = 0
+    private var emergencyCodes = 0
 
     init(format: ExportFormat) { self.format = format }
 
     /// Counts what the vault does not store.
     mutating func count(_ export: Export) {
         icons += export.iconCount
+        emergencyCodes += export.emergencyCodeCount
         for entry in export.entries {
             notes += entry.note.isEmpty ? 0 : 1
             tags += entry.tags.count
@@ -79,6 +81,7 @@ struct ExportedFile {
             (icons, "icon", "icons"), (notes, "note", "notes"), (tags, "tag", "tags"),
             (favourites, "favourite mark", "favourite marks"),
             (archived, "archive mark", "archive marks"),
+            (emergencyCodes, "emergency code", "emergency codes"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
         return parts.isEmpty ? nil : parts.joined(separator: ", ") + " left out"
     }

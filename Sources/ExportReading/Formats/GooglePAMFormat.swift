@@ -20,14 +20,18 @@ enum GooglePAMFormat {
 
     static func read(_ text: SecretBytes) throws(ExportError) -> ExportRows {
         var rows = ExportRows(.googlePAM)
+        var emergencyCodeCount = 0
         try rows.append { row throws(ExportRowRefusal) in
-            try text.withBytes { text throws(ExportRowRefusal) in try fill(&row, text) }
+            try text.withBytes { text throws(ExportRowRefusal) in
+                try fill(&row, &emergencyCodeCount, text)
+            }
         }
+        rows.emergencyCodeCount = emergencyCodeCount
         return rows
     }
 
     private static func fill(
-        _ row: inout ExportRow, _ text: Span<UInt8>
+        _ row: inout ExportRow, _ emergencyCodeCount: inout Int, _ text: Span<UInt8>
     ) throws(ExportRowRefusal) {
         var lines = TextLines(text)
         guard let first = lines.next(in: text) else { throw .noSecret }
@@ -36,7 +40,10 @@ enum GooglePAMFormat {
         // The lines without a quotation mark are emergency codes, which are not imported.
         while let line = lines.next(in: text) {
             let content = text.extracting(line.range)
-            guard content.hasPrefixIgnoringCase("\" ") else { continue }
+            guard content.hasPrefixIgnoringCase("\" ") else {
+                emergencyCodeCount += 1
+                continue
+            }
             let option = SecretBytes(copying: content.extracting(2...)).decodedText() ?? ""
             let words = option.split(separator: " ")
             switch words.first {
@@ -48,6 +55,11 @@ enum GooglePAMFormat {
                 row.kind = .hotp
                 row.counter = number(words)
             case "STEP_SIZE": row.period = number(words)
+            case "DISALLOW_REUSE":
+                // The spent time steps; those that the module's window has left are removed.
+                if let last = words.dropFirst().compactMap({ UInt64($0) }).max() {
+                    row.lastUse = .step(last)
+                }
             default: break
             }
         }

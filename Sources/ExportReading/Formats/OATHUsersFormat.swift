@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import Interchange
 internal import OneTimePassword
+internal import POSIX
 
 /// oath-toolkit's `users.oath` (formats.md 4.27).
 enum OATHUsersFormat {
@@ -29,8 +30,7 @@ enum OATHUsersFormat {
         return rows
     }
 
-    /// Type, user, PIN, secret, counter; the PIN is not kept, and the last code and the time are
-    /// ignored.
+    /// Type, user, PIN, secret, counter, last code, time; the PIN is not kept.
     private static func fill(
         _ row: inout ExportRow, _ line: Span<UInt8>
     ) throws(ExportRowRefusal) {
@@ -40,14 +40,38 @@ enum OATHUsersFormat {
         row.secret = .hex(SecretBytes(copying: line.extracting(words[3])))
         guard let type = TypeWord(line.extracting(words[0])) else { throw .unknownType }
         row.digits = type.digits
+        if words.count > 5 {
+            row.lastUse = .code(
+                [UInt8](copying: line.extracting(words[5])),
+                time: words.count > 6 ? time(line.extracting(words[6])) : nil)
+        }
         if let period = type.period {
             row.period = .value(period)
         } else {
             row.kind = .hotp
-            guard words.count >= 5 else { return }
+            guard words.count > 4 else { return }
             row.counter = ExportRow.Number(
                 SecretBytes(copying: line.extracting(words[4])).decodedText() ?? "-")
         }
+    }
+
+    /// The time in the form `2026-11-22T22:22:15L`, in seconds since 1970 as if it were in UTC.
+    private static func time(_ word: Span<UInt8>) -> Int64? {
+        let form = Array("0000-00-00T00:00:00L".utf8)
+        guard word.count == form.count else { return nil }
+        var numbers = [0]
+        for index in word.indices {
+            switch (form[index], word[index]) {
+            case (UInt8(ascii: "0"), UInt8(ascii: "0")...UInt8(ascii: "9")):
+                numbers[numbers.count - 1] =
+                    numbers[numbers.count - 1] * 10 + Int(word[index] - UInt8(ascii: "0"))
+            case (let expected, let found) where expected == found: numbers.append(0)
+            default: return nil
+            }
+        }
+        let midnight = UTCTime.startOfDay(year: numbers[0], month: numbers[1], day: numbers[2])
+        let seconds = numbers[3] * 3_600 + numbers[4] * 60 + numbers[5]
+        return midnight.map { $0 + Int64(seconds) }
     }
 
     /// `HOTP`, `HOTP/E`, `HOTP/T30` or `HOTP/T60`, with `/6` to `/8` after the latter three.
@@ -75,11 +99,11 @@ enum OATHUsersFormat {
         }
     }
 
-    /// The first five words; the others are not read.
+    /// The first seven words; the others are not read.
     private static func words(of line: Span<UInt8>) -> [Range<Int>] {
         var words: [Range<Int>] = []
         var start = 0
-        while start < line.count, words.count < 5 {
+        while start < line.count, words.count < 7 {
             var end = start
             while end < line.count, !line[end].isASCIISpace { end += 1 }
             if end > start { words.append(start..<end) }

@@ -39,12 +39,14 @@ extension ExportRow {
         for text in tags + [note] where text.utf8.count > Self.maximumTextCount { throw .tooLong }
         for text in tags + [note, issuer, account] where text.utf8.contains(0) { throw .malformed }
         var warnings = warnings
+        var lastUsedStep: UInt64?
         if case .oneTimePassword(let credential) = content {
             warnings += credential.warnings.map(ExportWarning.credential)
+            lastUsedStep = lastUse.step(of: credential)
         }
         return ExportedEntry(
             content: content, tags: tags, note: note, isFavourite: isFavourite, state: state,
-            warnings: warnings)
+            warnings: warnings, lastUsedStep: lastUsedStep)
     }
 
     /// The names without surrounding spaces, and the account without the issuer before it.
@@ -121,7 +123,11 @@ extension ExportRow {
     ) throws(ExportRowRefusal) -> Credential {
         let (issuer, account) = names
         let (algorithm, style) = try algorithmAndStyle(&warnings)
-        let movingFactor = try movingFactor()
+        var movingFactor = try movingFactor()
+        if case .counter(let counter) = movingFactor {
+            let generator = CodeGenerator(key: key, algorithm: algorithm, style: style)
+            movingFactor = .counter(lastUse.nextCounter(from: counter, generator))
+        }
         do {
             return try Credential(
                 issuer: issuer, account: account, key: key, algorithm: algorithm, style: style,

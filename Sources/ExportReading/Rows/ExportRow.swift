@@ -47,6 +47,8 @@ struct ExportRow {
     var period = Number.absent
     var counter = Number.absent
     var pin: SecretBytes?
+    /// The last code that a server accepted, if the file is a server's.
+    var lastUse = LastUse.unknown
     var tags: [String] = []
     var note = ""
     var isFavourite = false
@@ -75,6 +77,7 @@ struct ExportRows {
     var iconCount = 0
     /// The missing pictures of a Google Authenticator export, counted from one.
     var missingPictures: [Int] = []
+    var emergencyCodeCount = 0
 
     init(_ format: ExportFormat) { self.format = format }
 
