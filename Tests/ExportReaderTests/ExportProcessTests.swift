@@ -102,7 +102,7 @@ internal import Testing
             "4 billion entries", "20,001 entries", "unknown content", "empty key",
             "key beyond the end", "issuer that is not UTF-8", "issuer with a space at its end",
             "unknown algorithm", "11 digits", "period of zero", "negative period",
-            "unknown state", "favourite of two", "unknown warning",
+            "unknown state", "favourite of two", "last use of two", "unknown warning",
             "warning with an unknown alias", "row zero", "unknown reason", "picture zero",
             "bytes after an export", "unknown error", "error about an unknown format",
             "half an error", "unknown verdict", "nothing in a frame", "frame of 4 GiB", "endless",

@@ -36,6 +36,7 @@ internal import Lies
         "negative period": export([entry(period: .max)]),
         "unknown state": export([entry(state: 3)]),
         "favourite of two": export([entry(favourite: 2)]),
+        "last use of two": export([entry(use: 2)]),
         "unknown warning": export([entry(warning: [200])]),
         "warning with an unknown alias": export([entry(warning: [30] + text("pin"))]),
         "row zero": export([], refusals: [number(0) + [0]]),
@@ -54,13 +55,13 @@ internal import Lies
     ) -> [UInt8] {
         [0, format] + number(0) + number(count ?? entries.count) + entries.flatMap(\.self)
             + number(refusals.count) + refusals.flatMap(\.self)
-            + number(missing.count) + missing.flatMap(\.self)
+            + number(missing.count) + missing.flatMap(\.self) + number(0)
     }
 
     private static func entry(
         content: UInt8 = 0, issuer: [UInt8] = Array("Acme".utf8), key: [UInt8] = [1, 2, 3],
         keyCount: Int? = nil, algorithm: UInt8 = 0, digits: UInt8 = 6, period: UInt64 = 30,
-        favourite: UInt8 = 0, state: UInt8 = 0, warning: [UInt8]? = nil
+        favourite: UInt8 = 0, state: UInt8 = 0, warning: [UInt8]? = nil, use: UInt8 = 0
     ) -> [UInt8] {
         let account = text("ann")
         let step = [0] + wide(period) + wide(0)
@@ -68,7 +69,7 @@ internal import Lies
         let names = [content] + number(issuer.count) + issuer + account
         let credential = names + secret + [algorithm, digits] + step + number(0)
         let rest = number(0) + text("") + [favourite, state]
-        return credential + rest + number(warning == nil ? 0 : 1) + (warning ?? [])
+        return credential + rest + number(warning == nil ? 0 : 1) + (warning ?? []) + [use]
     }
 
     private static func text(_ text: String) -> [UInt8] { number(text.utf8.count) + text.utf8 }
