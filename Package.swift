@@ -145,8 +145,8 @@ let package = Package(
             "SecretVault", "SymbolDrawing"),
         module(
             "ServerCommands", documents: ["Operations.md"], "Arguments", "CommandRunner",
-            "Cryptography",
-            "HTTPListener", "JSONText", "POSIX", "PostgreSQLStore", "SQLiteStore", "Verification",
+            "Cryptography", "ExportReader", "HTTPListener", "Interchange", "JSONText",
+            "OneTimePassword", "POSIX", "PostgreSQLStore", "SQLiteStore", "Verification",
             "VerificationService"),
         // Level 6
         program("watchword", "Commands"),
@@ -301,6 +301,6 @@ let package = Package(
             "ServerCommands",
             "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
             "VerificationService", "service-process", "watchword", "watchword-courier",
-            "watchword-server"),
+            "watchword-exports", "watchword-server"),
     ]
 )

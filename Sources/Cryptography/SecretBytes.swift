@@ -121,3 +121,15 @@ extension [UInt8] {
         self.init(capacity: bytes.count) { output in output.append(copying: bytes) }
     }
 }
+
+extension SecretBytes {
+    /// The first line, without its line break.
+    package func firstLine() -> SecretBytes {
+        withBytes { bytes in
+            var end = 0
+            while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+            if end > 0, end < bytes.count, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+            return SecretBytes(copying: bytes.extracting(0..<end))
+        }
+    }
+}

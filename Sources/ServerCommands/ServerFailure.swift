@@ -2,6 +2,7 @@ import Arguments
 import CommandRunner
 import Cryptography
 import HTTPListener
+import Interchange
 import POSIX
 import PostgreSQLStore
 import SQLiteStore
@@ -30,6 +31,16 @@ enum ServerFailure: ProgramFailure {
     case takesNoFile
     case verifier(VerifierError)
     case input(String, InputFileError)
+    case export(String, ExportError)
+    /// The reader of exports ended without an answer about this file.
+    case lostExport(String, HelperLoss)
+    case exportReader(HelperFailure)
+    /// The file is an app's export, not a server's file.
+    case notAServerFile(String, ExportFormat)
+    /// The file does not name its user.
+    case needsSubject(String)
+    /// One user's name was given for a file of several.
+    case severalSubjects(String)
     case tls(TLSIdentityError, certificate: String, key: String)
     /// The service would receive codes from the network without encryption.
     case plainHTTP(String)
@@ -68,7 +79,7 @@ extension ExitCode {
         self =
             switch failure {
             case .usage, .noHome, .plainHTTP, .plainOperations, .passwordInArguments, .noCopies,
-                .needsFile, .takesNoFile, .badClientName:
+                .needsFile, .takesNoFile, .badClientName, .needsSubject, .severalSubjects:
                 .usage
             case .noSuchClient, .clientRevoked, .clientNameTaken: .no
             case .keyFile(_, let error): ExitCode(error)
@@ -76,11 +87,13 @@ extension ExitCode {
             case .postgreSQL(_, let error): ExitCode(error)
             case .endsFile(_, .system), .endsFile(_, .busy): .system
             case .endsFile, .rolledBack, .conflictingKeys: .badInput
-            case .tls, .exists, .notAList, .noCheckpoint: .badInput
+            case .tls, .exists, .notAList, .noCheckpoint, .export, .lostExport, .notAServerFile:
+                .badInput
             case .untrustedClock: .system
             case .input(_, let error):
                 if case .system = error { .system } else { .badInput }
-            case .verifier, .listener, .tooFewFiles, .standardOutput, .system: .system
+            case .verifier, .listener, .tooFewFiles, .exportReader, .standardOutput, .system:
+                .system
             }
     }
 

@@ -92,16 +92,6 @@ enum SecretSource: Hashable, Sendable {
 }
 
 extension SecretBytes {
-    /// The first line, without its line break.
-    func firstLine() -> SecretBytes {
-        withBytes { bytes in
-            var end = 0
-            while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
-            if end > 0, end < bytes.count, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-            return SecretBytes(copying: bytes.extracting(0..<end))
-        }
-    }
-
     /// Everything except one final line break.
     func withoutLastLineEnd() -> SecretBytes {
         withBytes { bytes in

@@ -56,6 +56,27 @@ extension CommandHelp {
                 + "the client enrolled can no longer be redeemed, unless the enrolment named other "
                 + "clients. To replace only the API key, use client renew."
         ])
+    static let importKeys = CommandHelp(
+        summary: "import the users' keys from another server's FILE", operands: .file,
+        options: [
+            .store, .keys, .subject, .allowShortKeys, .exportPasswordFile, .dryRun, .json,
+        ],
+        examples: [
+            "watchword-server import /etc/users.oath",
+            "watchword-server import ~alice/.google_authenticator --subject alice",
+        ],
+        details: [
+            "FILE is an OATH users file (liboath, pam_oath), the file of google-authenticator's PAM "
+                + "module, or a PSKC file (RFC 6030); - is standard input. A sandboxed process reads "
+                + "it. The user is the subject of the credential. In PSKC, this is UserId, "
+                + "FriendlyName or SerialNo, whichever comes first.",
+            "The credentials are active at once. Counters and the last used codes are imported, so "
+                + "that no code is accepted twice. PINs, passwords and emergency codes are not "
+                + "imported.",
+            "Each row is printed: imported, already present or refused. The exit status is 1 if a row "
+                + "was refused. A second import of the same file changes nothing. Servers may keep "
+                + "running, but the old system must no longer accept codes.",
+        ])
     static let keysList = CommandHelp(
         summary: "list the keys and the rows that use them", options: [.store, .keys, .json],
         examples: ["watchword-server keys list"],

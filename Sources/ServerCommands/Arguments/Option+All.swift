@@ -50,6 +50,13 @@ extension Option {
     // The other commands.
     static let scope = Option(
         "scope", .text("NAME,…"), "verify, enrol, import, manage, reasons or audit")
+    static let subject = Option(
+        "subject", .text("NAME"), "user of the key, if the file does not name one")
+    static let exportPasswordFile = Option(
+        "export-password-file", .file, "password or hexadecimal key of an encrypted file")
+    static let allowShortKeys = Option(
+        "allow-short-keys", "also import keys of 80 to 127 bits")
+    static let dryRun = Option("dry-run", "report what would happen, and change nothing")
     static let checkpoint = Option(
         "checkpoint", .file, "output of an earlier audit verify")
     static let ended = Option(

@@ -87,8 +87,8 @@ extension ServerVerb {
             switch code {
             case .done: "Success."
             case .no:
-                "Negative result: no such client, client revoked, name in use, tampering found, or list "
-                    + "incomplete."
+                "Negative result: no such client, client revoked, name in use, tampering found, list "
+                    + "incomplete, or row refused."
             case .usage: "Usage error."
             case .badInput: "A file is missing, damaged, in conflict, or accessible to other users."
             case .system: "The system, the database or the network failed."

@@ -13,6 +13,7 @@ struct ServerVerb: ProgramVerb {
         ServerVerb(entry: .init("client list", .clientList), run: ClientCommand.list),
         ServerVerb(entry: .init("client renew", .clientRenew), run: ClientCommand.renew),
         ServerVerb(entry: .init("client revoke", .clientRevoke), run: ClientCommand.revoke),
+        ServerVerb(entry: .init("import", .importKeys), run: ImportCommand.run),
         ServerVerb(entry: .init("keys list", .keysList), run: KeysCommand.list),
         ServerVerb(entry: .init("keys rotate", .keysRotate), run: KeysCommand.rotate),
         ServerVerb(entry: .init("keys retire", .keysRetire), run: KeysCommand.retire),

@@ -1,6 +1,7 @@
 import Arguments
 import Cryptography
 import HTTPListener
+import Interchange
 import POSIX
 import SQLiteStore
 import Verification
@@ -35,6 +36,16 @@ enum ServerMessages {
                 + "run this command without FILE"
         case .verifier(let error): sentence(for: error)
         case .input(let path, let error): "\(path): " + sentence(for: error)
+        case .export(let path, let error): "\(path): " + sentence(for: error)
+        case .lostExport(let path, let loss): "\(path): " + sentence(for: loss)
+        case .exportReader(let failure): sentence(for: failure)
+        case .notAServerFile(let path, let format):
+            "\(path): not another server's file, but this: \(format.name); name an OATH users file, or a "
+                + "google-authenticator or PSKC file"
+        case .needsSubject(let path): "\(path): the file does not name its user; use --subject NAME"
+        case .severalSubjects(let path):
+            "\(path): the file has several keys, but --subject names one user; import it without "
+                + "--subject"
         case .tls(let error, let certificate, let key):
             sentence(for: error, certificate: certificate, key: key)
         case .plainHTTP(let address):

@@ -30,6 +30,9 @@ public struct OneTimePasswordImport: Sendable {
     /// Otherwise a first code has to confirm it, as after an enrolment.
     public let isConfirmed: Bool
 
+    /// Whether the key has fewer than 128 bits.
+    public var hasShortKey: Bool { key.count < OneTimePasswordEnrolment.minimumKeyCount }
+
     /// The minimum number of bytes of a key if short keys are allowed: 80 bits.
     public static let minimumShortKeyCount = 10
 

@@ -1,0 +1,74 @@
+import Interchange
+import OneTimePassword
+import POSIX
+import Verification
+
+// Imports of other servers' files.
+extension ServerMessages {
+    static func sentence(for error: ExportError) -> String {
+        switch error {
+        case .unknownFormat, .notJSON, .passwordNeeded(nil), .wrongPassword(nil):
+            "neither an OATH users file nor a google-authenticator or PSKC file"
+        case .passwordNeeded(.some):
+            "the file is encrypted; use --export-password-file with its password, or with its key in "
+                + "hexadecimal digits"
+        case .wrongPassword(.some): "wrong password or key, or the file is damaged"
+        case .damaged(let format): "a damaged \(format.name) file; export it again"
+        case .newerVersion(let format): "a \(format.name) file of an unknown version"
+        case .unreadable(_, let obstacle):
+            obstacle == .utf16
+                ? "UTF-16 text is not supported; save the file as UTF-8"
+                : "the file is encrypted in a way that is not supported"
+        case .overLimit(_, _, let found, let allowed):
+            "the file exceeds a limit: \(found) instead of at most \(allowed)"
+        case .noEntries(let format): "a \(format.name) file without keys"
+        case .outOfMemory: "there is not enough memory to read the file"
+        }
+    }
+
+    static func sentence(for reason: ImportRow.Refusal) -> String {
+        switch reason {
+        case .noKey: "it has no key"
+        case .badKey: "its key is not in the expected encoding"
+        case .keyTooShort:
+            "its key has fewer than 128 bits; --allow-short-keys accepts 80 bits or more"
+        case .keyTooLong: "its key has more than \(OneTimePasswordEnrolment.maximumKeyCount) bytes"
+        case .unknownType: "it is not a TOTP or HOTP key that the server can verify"
+        case .unknownAlgorithm: "its algorithm is not SHA-1, SHA-256 or SHA-512"
+        case .badDigits: "its codes do not have 6 to 8 digits"
+        case .badPeriod: "its time step is not 1 to 120 seconds"
+        case .badCounter: "its counter is out of range, or at its end"
+        case .malformed: "a value is missing or malformed"
+        case .noSubject: "it names no user; use --subject"
+        case .badSubject:
+            "its user's name has more than \(Subject.maximumCount) bytes, or a NUL character"
+        case .keyInUse: "another credential has or had this key; enrol the user anew"
+        case .tooManyCredentials: "the user has too many credentials; revoke one first"
+        case .usedInFuture:
+            "its last code is ahead of this machine's clock; check the clock, and try again later"
+        }
+    }
+
+    static func sentence(for loss: HelperLoss) -> String {
+        switch loss {
+        case .crashed(let signal): "the file crashed its reader (signal \(signal))"
+        case .forbiddenCall: "the file made its reader attempt a forbidden system call"
+        case .timedOut: "the file took too long to read"
+        case .tooMuchMemory: "the file needs too much memory to read"
+        case .badAnswer, .noAnswer: "watchword-exports did not answer correctly; try again"
+        }
+    }
+
+    static func sentence(for failure: HelperFailure) -> String {
+        switch failure {
+        case .notFound, .otherVersion:
+            "watchword-exports is missing, or has another version; reinstall Watchword"
+        case .notConfined(let failure):
+            "watchword-exports could not be sandboxed, so nothing was read: "
+                + sentence(for: failure)
+        case .died: "watchword-exports exited immediately; a library may be missing"
+        case .cannotStart(let failure), .system(let failure):
+            "watchword-exports: " + sentence(for: failure)
+        }
+    }
+}
