@@ -1,0 +1,106 @@
+"""Tests of Scripts/enrol-folder, with a program in watchword's place."""
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from watchword_tools import ROOT
+
+# Records its arguments. `init` makes the vault; `import` answers as ANSWERS says for the password file's name.
+PROGRAM = """#!/usr/bin/env python3
+import json, os, sys
+words = sys.argv[1:]
+with open(os.environ["CALLS"], "a") as calls:
+    print(json.dumps(words), file=calls)
+if words[0] == "init":
+    open(words[words.index("--vault") + 1], "x").close()
+    print("RECOVERY-KEY")
+    sys.exit(0)
+password = words[words.index("--export-password-file") + 1] if "--export-password-file" in words else ""
+answer = json.loads(os.environ["ANSWERS"])[password]
+if isinstance(answer, int):
+    print("watchword: wrong passphrase", file=sys.stderr)
+    sys.exit(answer)
+for item in answer:
+    print(json.dumps(item))
+sys.exit(1 if any(item["result"] == "refused" for item in answer) else 0)
+"""
+ADDED = {"file": "in/a", "result": "added", "entry": "A"}
+LOCKED = {"file": "in/b", "result": "refused", "reason": "wrong-password"}
+OPENED = {"file": "in/b", "result": "added", "entry": "B"}
+DAMAGED = {"file": "in/c", "result": "refused", "reason": "damaged"}
+
+
+class EnrolmentTests(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        program = self.path("watchword")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(PROGRAM)
+        os.chmod(program, 0o755)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def enrol(self, answers, *options):
+        """Runs the script; returns its exit status, its report and the calls of the program."""
+        ran = subprocess.run(
+            [sys.executable, os.path.join(ROOT, "Scripts/enrol-folder"), "in", "--vault", self.path("vault"),
+             "--passphrase-file", "pass", *options],
+            env={"PATH": f"{self.folder}:/usr/bin:/bin", "CALLS": self.path("calls"), "ANSWERS": json.dumps(answers)},
+            capture_output=True, encoding="utf-8", check=False)
+        with open(self.path("calls"), encoding="utf-8") as calls:
+            words = [json.loads(line) for line in calls]
+        os.remove(self.path("calls"))
+        self.errors = ran.stderr
+        return ran.returncode, json.loads(ran.stdout) if ran.stdout else None, words
+
+    def test_a_vault_is_created_once_and_everything_is_imported(self):
+        status, report, calls = self.enrol({"": [ADDED]})
+        self.assertEqual((status, report["created"], report["items"]), (0, True, [ADDED]))
+        self.assertEqual(report["counts"], {"added": 1, "skipped": 0, "refused": 0})
+        common = ["--vault", self.path("vault"), "--passphrase-file", "pass"]
+        self.assertEqual(
+            calls, [["init", *common, "--no-recovery-key"], ["import", *common, "--json", "--", "in"]])
+        status, report, calls = self.enrol({"": [dict(ADDED, result="skipped")]})
+        self.assertEqual((status, report["created"], report["counts"]["skipped"]), (0, False, 1))
+        self.assertEqual([words[0] for words in calls], ["import"])
+
+    def test_files_that_stay_locked_are_read_with_the_next_password(self):
+        answers = {"p1": [ADDED, LOCKED, DAMAGED], "p2": [OPENED]}
+        options = ["--export-password-file", "p1", "--export-password-file", "p2"]
+        status, report, calls = self.enrol(answers, *options)
+        self.assertEqual((status, report["items"]), (1, [ADDED, DAMAGED, OPENED]))
+        self.assertEqual(calls[-1][-4:], ["--export-password-file", "p2", "--", "in/b"])
+        status, report, _ = self.enrol({"p1": [ADDED, LOCKED], "p2": [LOCKED]}, *options)
+        self.assertEqual((status, report["items"]), (1, [ADDED, LOCKED]))
+
+    def test_the_exit_status_is_1_for_a_refusal_or_an_empty_folder_and_otherwise_the_programs(self):
+        self.assertEqual(self.enrol({"": [ADDED, DAMAGED]})[0], 1)
+        self.assertEqual(self.enrol({"": []})[0], 1)
+        self.assertEqual(self.enrol({"": 4})[:2], (4, None))
+        self.assertEqual(self.errors, "watchword: wrong passphrase\n")
+
+    def test_the_recovery_key_and_the_report_are_for_their_owner_only(self):
+        self.enrol({"": [ADDED]}, "--recovery-key", self.path("key"), "--report", self.path("report"))
+        for name, content in ("key", "RECOVERY-KEY\n"), ("report", None):
+            with open(self.path(name), encoding="utf-8") as file:
+                text = file.read()
+            self.assertEqual(text if content else json.loads(text)["items"], content or [ADDED])
+            self.assertEqual(stat.S_IMODE(os.stat(self.path(name)).st_mode), 0o600)
+        os.remove(self.path("vault"))
+        status, _, _ = self.enrol_without_calls("--recovery-key", self.path("key"))
+        self.assertEqual(status, 6, "an existing file is not overwritten")
+
+    def enrol_without_calls(self, *options):
+        open(self.path("calls"), "w", encoding="utf-8").close()
+        return self.enrol({"": [ADDED]}, *options)
+
+
+if __name__ == "__main__":
+    unittest.main()
