@@ -129,7 +129,7 @@ let package = Package(
             "ExportWriting", "Cryptography", "Interchange", "JSONText", "OneTimePassword", "POSIX",
             "SymbolDrawing"),
         module("ExportReader", "Cryptography", "Interchange", "OneTimePassword", "POSIX"),
-        module("PictureReader", "Cryptography", "POSIX"),
+        module("PictureReader", "Cryptography", "ImageFile", "POSIX"),
         module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
         module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
         module("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
@@ -173,7 +173,8 @@ let package = Package(
         // Readers of pictures or exports that crash, lie or stay unconfined.
         .target(name: "Faults", path: "Tests/FaultyReaders/Faults", swiftSettings: settings),
         program(
-            "FaultyReader", path: "Tests/FaultyReaders/FaultyReader", "Faults", "PictureReader"),
+            "FaultyReader", path: "Tests/FaultyReaders/FaultyReader", "Faults", "ImageFile",
+            "PictureReader"),
         program(
             "FaultyExportReader", path: "Tests/FaultyReaders/FaultyExportReader", "Cryptography",
             "ExportReader", "Faults", "Interchange", "OneTimePassword"),
@@ -261,7 +262,8 @@ let package = Package(
             "ExportReaderTests", "Cryptography", "ExportReader", "Interchange", "OneTimePassword",
             "POSIX", "watchword-exports", "FaultyExportReader", "LyingExportReader"),
         tests(
-            "PictureReaderTests", "Cryptography", "PictureReader", "POSIX", "watchword-reader",
+            "PictureReaderTests", "Cryptography", "ImageFile", "PictureReader", "POSIX",
+            "watchword-reader",
             "FaultyReader", "LyingReader", "UnconfinedReader"),
         .target(
             name: "ServiceTranscripts",

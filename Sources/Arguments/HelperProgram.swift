@@ -8,12 +8,19 @@ package enum HelperProgram {
     ///   - name: the program's name.
     ///   - hint: what a user who starts the program by hand needs to know.
     package static func main(_ name: String, hint: String, serve: () -> Never) {
+        main(name, hint: hint, tasks: []) { _ in serve() }
+    }
+
+    /// Does the same for a program whose only argument can be one of `tasks`.
+    package static func main(
+        _ name: String, hint: String, tasks: [String], serve: (String?) -> Never
+    ) {
         let about = "\(name) is a helper program of watchword; \(hint)."
         switch CommandLine.arguments.dropFirst().first {
-        case nil:
+        case let task where task.map(tasks.contains) ?? true:
             // On a terminal, `serve` would wait for input; print what the program is instead.
             guard !StandardStream.input.isTerminal else { refuse(about) }
-            serve()
+            serve(task)
         case "--version": say("\(name) \(ProgramVersion.text)", on: .output)
         case "--help": say(about, on: .output)
         default: refuse("\(name) takes no arguments.")

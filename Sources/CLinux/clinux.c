@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
@@ -16,6 +17,10 @@
 _Static_assert(LINUX_PR_SET_DUMPABLE == PR_SET_DUMPABLE, "prctl operation");
 _Static_assert(LINUX_PR_SET_NO_NEW_PRIVS == PR_SET_NO_NEW_PRIVS, "prctl operation");
 _Static_assert(LINUX_PR_SET_PDEATHSIG == PR_SET_PDEATHSIG, "prctl operation");
+
+_Static_assert(LINUX_CLONE_THREAD == CLONE_THREAD, "clone flag");
+
+void linux_use_one_arena(void) { mallopt(M_ARENA_MAX, 1); }
 
 int linux_prctl(int operation, unsigned long argument) {
     return prctl(operation, argument, 0UL, 0UL, 0UL);

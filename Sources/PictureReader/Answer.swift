@@ -1,3 +1,4 @@
+internal import ImageFile
 internal import POSIX
 
 /// A reader's answer about a picture, as encoded in a frame.
@@ -13,7 +14,7 @@ struct Answer: Hashable {
     private enum Verdict: UInt8 {
         case symbols, noSymbol, notAPicture, unsupported, damaged
         case tooManyBytes, tooManyPixels, sideTooLong, tooManyFrames
-        case tooManySymbols, outOfMemory
+        case tooManySymbols, outOfMemory, libraryMissing
     }
 
     /// Parses a frame; `nil` if any byte breaks the protocol.
@@ -32,14 +33,14 @@ struct Answer: Hashable {
         let wordCounts =
             switch verdict {
             case .symbols, .noSymbol: 0...ReaderProtocol.maximumWordCount
-            case .unsupported: 1...1
+            case .unsupported, .libraryMissing: 1...1
             default: 0...0
             }
         guard symbols.isEmpty == (verdict != .symbols), wordCounts.contains(words.count) else {
             throw FieldReader.Unreadable()
         }
         self.symbols = symbols
-        outcome = Answer.outcome(verdict, words: words, symbolCount: symbols.count)
+        outcome = try Answer.outcome(verdict, words: words, symbolCount: symbols.count)
     }
 
     /// The frame that reports `finding`.
@@ -49,6 +50,7 @@ struct Answer: Hashable {
         case .symbols(let symbols, let tried): encode(symbols, tried: tried)
         case .notAPicture: encode(.notAPicture)
         case .unsupported(let format): encode(.unsupported, words: [format])
+        case .libraryMissing(let format): encode(.libraryMissing, words: [format.rawValue])
         case .damaged: encode(.damaged)
         case .tooLarge(.bytes): encode(.tooManyBytes)
         case .tooLarge(.pixels): encode(.tooManyPixels)
@@ -100,19 +102,24 @@ struct Answer: Hashable {
 
     private static func outcome(
         _ verdict: Verdict, words: [String], symbolCount: Int
-    ) -> PictureOutcome {
+    ) throws(FieldReader.Unreadable) -> PictureOutcome {
         switch verdict {
-        case .symbols: .symbols(symbolCount, tried: words)
-        case .noSymbol: .refused(.noSymbol(tried: words))
-        case .notAPicture: .refused(.notAPicture)
-        case .unsupported: .refused(.unsupported(format: words[0]))
-        case .damaged: .refused(.damaged)
-        case .tooManyBytes: .refused(.tooLarge(.bytes))
-        case .tooManyPixels: .refused(.tooLarge(.pixels))
-        case .sideTooLong: .refused(.tooLarge(.side))
-        case .tooManyFrames: .refused(.tooLarge(.frames))
-        case .tooManySymbols: .refused(.tooManySymbols)
-        case .outOfMemory: .refused(.lost(.tooMuchMemory))
+        case .symbols: return .symbols(symbolCount, tried: words)
+        case .noSymbol: return .refused(.noSymbol(tried: words))
+        case .notAPicture: return .refused(.notAPicture)
+        case .unsupported: return .refused(.unsupported(format: words[0]))
+        case .damaged: return .refused(.damaged)
+        case .tooManyBytes: return .refused(.tooLarge(.bytes))
+        case .tooManyPixels: return .refused(.tooLarge(.pixels))
+        case .sideTooLong: return .refused(.tooLarge(.side))
+        case .tooManyFrames: return .refused(.tooLarge(.frames))
+        case .tooManySymbols: return .refused(.tooManySymbols)
+        case .outOfMemory: return .refused(.lost(.tooMuchMemory))
+        case .libraryMissing:
+            guard let format = ImageFormat(rawValue: words[0]), format.library != nil else {
+                throw FieldReader.Unreadable()
+            }
+            return .refused(.libraryMissing(format))
         }
     }
 }

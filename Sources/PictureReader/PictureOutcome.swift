@@ -1,3 +1,4 @@
+public import ImageFile
 public import POSIX
 
 /// The outcome for one picture.
@@ -17,6 +18,8 @@ public enum PictureRefusal: Error, Hashable, Sendable {
     case notAPicture
     /// The content is a picture in an unsupported format.
     case unsupported(format: String)
+    /// The library for the picture's format is not installed.
+    case libraryMissing(ImageFormat)
     /// The content is damaged.
     case damaged
     /// The picture exceeds a limit.

@@ -1,8 +1,12 @@
 internal import Cryptography
+internal import ImageFile
 internal import POSIX
 
 /// A picture that is sent to a reader in chunks.
 protocol PictureSource: AnyObject {
+    /// The library that the reader must load for this picture; `nil` if it needs none.
+    var library: ImageLibrary? { get }
+
     /// What becomes ready after ``PictureProgress/wouldWait``; `nil` if that never happens.
     var interest: Polling.Interest? { get }
 
@@ -25,6 +29,7 @@ enum PictureProgress: Hashable {
 
 /// A picture that is in memory.
 final class PictureBytes: PictureSource {
+    let library: ImageLibrary?
     private let bytes: SecretBytes
     private var position = 0
 
@@ -32,6 +37,7 @@ final class PictureBytes: PictureSource {
         guard bytes.count > 0 else { throw .empty }
         guard bytes.count <= ReaderProtocol.largestPicture else { throw .tooLarge(.bytes) }
         self.bytes = bytes
+        library = bytes.withBytes { ImageLibrary(for: $0) }
     }
 
     var interest: Polling.Interest? { nil }
@@ -51,10 +57,14 @@ final class PictureBytes: PictureSource {
 
 /// An open picture file.
 final class PictureFile: PictureSource {
+    let library: ImageLibrary?
     private let file: FileDescriptor
+    /// The bytes that were read to find out the format, until they are sent.
+    private let beginning: WipedBuffer
     private var count = 0
 
-    /// Takes ownership of a file that can hold a picture.
+    /// Takes ownership of a file that can hold a picture, and waits for its first bytes if it is a
+    /// pipe.
     ///
     /// - Throws: the refusal of any other file, before a byte is read.
     init(_ file: consuming FileDescriptor) throws(PictureRefusal) {
@@ -65,6 +75,20 @@ final class PictureFile: PictureSource {
         case .pipe: break
         case .other: throw .notAFile
         }
+        do {
+            beginning = try WipedBuffer(capacity: ImageKind.beginningCount)
+            while beginning.count < beginning.capacity {
+                let progress = try beginning.append { output throws(SystemCallFailure) in
+                    try file.readAvailable(into: &output)
+                }
+                if progress == .ended { break }
+                guard progress == .wouldWait else { continue }
+                _ = try HelperProcess.wait(for: [.reading(file)], timeout: nil)
+            }
+        } catch {
+            throw .unreadable(error)
+        }
+        library = beginning.withBytes { ImageLibrary(for: $0) }
         self.file = file
     }
 
@@ -80,6 +104,10 @@ final class PictureFile: PictureSource {
     func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> PictureProgress {
         // A placeholder until the count is known.
         buffer.append(UInt32(0).littleEndianBytes)
+        beginning.withBytes { bytes in
+            buffer.append { output in output.append(copying: bytes) }
+        }
+        beginning.removeAll()
         let progress = try read(into: buffer)
         let size = buffer.count - 4
         count += size

@@ -1,3 +1,4 @@
+internal import ImageFile
 internal import POSIX
 
 /// One reader process and the picture that it is reading.
@@ -31,10 +32,14 @@ final class ReaderConnection {
         greeting: HelperGreeting.maximumCount, frame: ReaderProtocol.largestAnswer,
         outgoing: ReaderProtocol.largestChunk + 8)
 
+    /// The library that the process has loaded.
+    let library: ImageLibrary?
+
     /// Starts the program at `path`; returns before it is ready.
-    init(running path: String) throws(HelperFailure) {
+    init(running path: String, library: ImageLibrary? = nil) throws(HelperFailure) {
+        self.library = library
         helper = try HelperProcess(
-            running: path, limits: ReaderConnection.limits,
+            running: path, argument: library?.rawValue, limits: ReaderConnection.limits,
             timeout: ReaderConnection.startTimeout)
     }
 
@@ -46,11 +51,12 @@ final class ReaderConnection {
     /// Gives the process a picture to read within `timeout`.
     ///
     /// - Returns: whether the process accepted the picture; one that has ended or sent an
-    ///   unexpected frame accepts none.
+    ///   unexpected frame accepts none, nor does one with another library.
     func take(
         _ source: any PictureSource, index: Int, timeout: Duration
     ) throws(HelperFailure) -> Bool {
         precondition(!isBusy, "one picture at a time")
+        guard source.library == library else { return false }
         if helper.isReady {
             guard case .wouldWait = try receive() else {
                 isSpent = true

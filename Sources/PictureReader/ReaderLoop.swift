@@ -1,3 +1,4 @@
+public import ImageFile
 public import POSIX
 
 /// The reader's side: give up all privileges, then read one picture after another.
@@ -6,17 +7,21 @@ public import POSIX
 public enum ReaderLoop {
     /// The resources that a reader may use: 1 GiB, and time for more pictures than it ever gets.
     public static let limits = Confinement.Limits(
-        addressSpace: 1 << 30, processorSeconds: ReaderPool.picturesPerProcess * 10 + 60)
+        addressSpace: 1 << 30, processorSeconds: ReaderPool.picturesPerProcess * 25 + 60)
 
     /// Confines the process, then reads pictures and sends the results until standard input ends.
     ///
     /// Everything that `read` needs from the file system must already be loaded. If the process
     /// cannot be confined, it reports this and ends without reading a picture.
+    ///
+    /// - Parameter runsLibraries: as in ``Confinement/enter(_:runsLibraries:)``.
     public static func run(
-        limits: Confinement.Limits = limits, read: ([UInt8]) -> PictureFinding
+        limits: Confinement.Limits = limits, runsLibraries: Bool = false,
+        read: ([UInt8]) -> PictureFinding
     ) -> Never {
-        ConfinedHelper.run(as: ReaderProtocol.identity, limits: limits) {
-            () throws(SystemCallFailure) in
+        ConfinedHelper.run(
+            as: ReaderProtocol.identity, limits: limits, runsLibraries: runsLibraries
+        ) { () throws(SystemCallFailure) in
             while let picture = try nextPicture() {
                 try ConfinedHelper.send(Answer.bytes(for: read(picture)))
             }
@@ -56,6 +61,8 @@ public enum PictureFinding: Hashable, Sendable {
     case notAPicture
     /// The content is a picture in an unsupported format.
     case unsupported(format: String)
+    /// The library for the picture's format is not installed.
+    case libraryMissing(ImageFormat)
     /// The content is damaged.
     case damaged
     /// The picture exceeds a limit.

@@ -3,7 +3,8 @@ public import POSIX
 
 /// Reads the symbols in pictures with `watchword-reader`, a confined process.
 ///
-/// One process reads many pictures. If a picture makes it crash, hang or exhaust its memory, only
+/// One process reads many pictures. A picture whose format needs a library that must be loaded is
+/// read by a process that was started with this library. If a picture makes it crash, hang or exhaust its memory, only
 /// that picture is lost: the process is killed, and the next picture gets a new one. Everything
 /// that the process sends is checked, and no picture is decoded on this side.
 ///
@@ -163,7 +164,7 @@ extension ReaderPool {
             if try connection.take(source, index: index, timeout: timeout) { return }
         }
         connections.removeAll { !$0.isBusy && $0.isExhausted }
-        let connection = try ReaderConnection(running: path)
+        let connection = try ReaderConnection(running: path, library: source.library)
         connections.append(connection)
         // A process that has not sent its greeting yet always accepts a picture.
         _ = try connection.take(source, index: index, timeout: timeout)

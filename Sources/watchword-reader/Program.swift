@@ -1,15 +1,24 @@
 internal import Arguments
+internal import ImageFile
 internal import PictureReader
 internal import SymbolReading
 
 /// Decodes untrusted pictures in a confined process.
 ///
-/// `watchword` starts it and communicates over pipes.
+/// `watchword` starts it and communicates over pipes. The argument names a library for pictures in
+/// formats that few people use; it is loaded before the process gives up access to files.
 @main struct Program {
     static func main() {
-        HelperProgram.main("watchword-reader", hint: "use `watchword qr read FILE`") {
+        HelperProgram.main(
+            "watchword-reader", hint: "use `watchword qr read FILE`",
+            tasks: ImageLibrary.allCases.map(\.rawValue)
+        ) { task in
             prepareSymbolReading()
-            ReaderLoop.run(read: findSymbols)
+            guard let needed = task.flatMap(ImageLibrary.init) else {
+                ReaderLoop.run { findSymbols(in: $0, library: nil) }
+            }
+            let library = LoadedImageLibrary(needed)
+            ReaderLoop.run(runsLibraries: true) { findSymbols(in: $0, library: library) }
         }
     }
 }

@@ -9,9 +9,10 @@ internal import SymbolReading
 /// This is the only place where untrusted pictures are decoded.
 ///
 /// It stops well before the caller's timeout, so that it can report what it tried.
-func findSymbols(in bytes: [UInt8]) -> PictureFinding {
+func findSymbols(in bytes: [UInt8], library: LoadedImageLibrary?) -> PictureFinding {
     do throws(ImageFileError) {
-        return try findSymbols(in: EncodedImage(bytes), until: .now + .seconds(3))
+        return try findSymbols(
+            in: EncodedImage(bytes, library: library), until: .now + .seconds(20))
     } catch {
         return PictureFinding(error)
     }
@@ -33,7 +34,7 @@ private func findSymbols(
             colours: { Result { try image.colours(index, longerSide: side) }.value ?? nil },
             fullSize: { Result { try image.frame(index).brightness }.value })
         do throws(SymbolReadingFailure) {
-            let outcome = try readSymbols(in: views, until: deadline)
+            let outcome = try readSymbols(in: views, until: min(deadline, .now + .seconds(3)))
             // Most symbols of an animation appear in several frames.
             symbols += outcome.symbols.filter { !symbols.contains($0) }
             tried += outcome.tried.filter { !tried.contains($0) }
@@ -59,7 +60,7 @@ extension PictureFinding {
             switch error {
             case .notAPicture: .notAPicture
             case .unsupported(let format): .unsupported(format: format.rawValue)
-            case .libraryMissing(let format): .unsupported(format: format.rawValue)
+            case .libraryMissing(let format): .libraryMissing(format)
             case .tooLarge(.bytes, _, _): .tooLarge(.bytes)
             case .tooLarge(.pixels, _, _): .tooLarge(.pixels)
             case .tooLarge(.side, _, _): .tooLarge(.side)

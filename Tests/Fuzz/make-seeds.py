@@ -13,6 +13,9 @@ SOURCES = [
     ("base32", "base32", "texts"), ("vault", "vault", "files"), ("attempts", "vault", "files"),
     ("picture", "qr", "files"),
 ]
+# The extensions of the pictures that each target for a library starts with.
+PICTURES = {"gif": ["gif"], "tiff": ["tiff"], "heif": ["heic", "avif"], "bitmap": ["bmp", "pbm", "pgm", "ppm"],
+            "svg": ["svg"], "pdf": ["pdf"]}
 LARGEST = 64 << 10
 # Inputs that a fuzzer would take long to find.
 URIS = [
@@ -78,6 +81,11 @@ def main(place):
                 with open(path, encoding="utf-8") as file:
                     for text in texts(json.load(file)):
                         write(place, target, text)
+    for target, extensions in PICTURES.items():
+        os.makedirs(os.path.join(place, target), exist_ok=True)
+        for path in files(os.path.join(VECTORS, "pictures")):
+            if path.rpartition(".")[2] in extensions:
+                shutil.copy(path, os.path.join(place, target))
 
 
 main(sys.argv[1])

@@ -7,9 +7,11 @@ import Testing
 /// Checks the kernel's information about the reader after its greeting.
 @Suite struct ConfinementTests {
     @Test(
-        "a confined process has a system call filter, no way to gain privileges, and tight limits")
-    func facts() throws {
-        let child = try ChildProcess(running: BuiltProgram.path("watchword-reader"))
+        "a confined process has a system call filter, no way to gain privileges, and tight limits",
+        arguments: [nil, "giflib", "libtiff", "libheif", "gdk-pixbuf", "librsvg", "poppler"])
+    func facts(library: String?) throws {
+        let child = try ChildProcess(
+            running: BuiltProgram.path("watchword-reader"), argument: library)
         try waitForWord(from: child)
         let status = try lines(of: child, "status")
         #expect(status["Seccomp"] == "2")

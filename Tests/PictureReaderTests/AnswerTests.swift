@@ -1,3 +1,4 @@
+import ImageFile
 import TestSupport
 import Testing
 
@@ -8,6 +9,7 @@ import Testing
         .symbols([], tried: ["one", "two"]),
         .symbols([Array("otpauth://".utf8), [], [0, 255]], tried: ["one"]),
         .notAPicture, .unsupported(format: "JPEG XL"), .damaged, .outOfMemory,
+        .libraryMissing(.gif), .libraryMissing(.pdf),
         .tooLarge(.bytes), .tooLarge(.pixels), .tooLarge(.side), .tooLarge(.frames),
     ]
 

@@ -21,6 +21,33 @@ internal import Testing
     }
 
     @Test(
+        "a reader with a library is killed for other system calls than those of libraries",
+        arguments: [
+            "open a socket", "fork", "run a program", "signal the parent",
+            "write to standard input", "read standard output", "use another descriptor",
+            "duplicate a descriptor", "map executable memory", "make memory executable",
+            "raise a limit",
+        ])
+    func forbiddenLibraryCall(fault: String) throws {
+        let readings = try ReaderPool(program: "FaultyReader")
+            .read(contents: ["GIF89abefore", "GIF89a" + fault, "GIF89aafter"])
+        #expect(
+            readings == [
+                .symbol("GIF89abefore"), .refused(.lost(.forbiddenCall)), .symbol("GIF89aafter"),
+            ])
+    }
+
+    @Test(
+        "a reader with a library may start threads, and cannot open files",
+        arguments: ["open a file", "make a file", "start a thread", "list a folder"])
+    func libraryCall(attempt: String) throws {
+        let made = "/tmp/made-by-a-faulty-reader"
+        let readings = try ReaderPool(program: "FaultyReader").read(contents: ["GIF89a" + attempt])
+        #expect(readings == [.symbol("GIF89a" + attempt)])
+        #expect(unsafe access(made, F_OK) != 0)
+    }
+
+    @Test(
         "a reader's crash is reported with its signal",
         arguments: [
             ("trap", [4, 5]), ("segfault", [11]), ("abort", [6]), ("overflow the stack", [11]),

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import Foundation
+internal import ImageFile
 internal import POSIX
 internal import PictureReader
 internal import TestSupport
@@ -12,6 +13,7 @@ internal import Testing
             ("no symbol", Reading.refused(.noSymbol(tried: ["first", "second"]))),
             ("no picture", .refused(.notAPicture)),
             ("unsupported", .refused(.unsupported(format: "GIF"))),
+            ("library missing", .refused(.libraryMissing(.heic))),
             ("damaged", .refused(.damaged)),
             ("many bytes", .refused(.tooLarge(.bytes))),
             ("many pixels", .refused(.tooLarge(.pixels))),

@@ -1,4 +1,5 @@
 """Makes the pictures in Vectors/pictures whose formats are read with a library that is loaded when needed."""
+import base64
 import io
 import subprocess
 import tempfile
@@ -85,22 +86,27 @@ def rectangles(text):
             x = end + 1
 
 
-def svg(text, paper=""):
-    drawn = "".join(f'<path d="M{x} {y}h{width}v3h-{width}z"/>' for x, y, width in rectangles(text))
-    return ('<?xml version="1.0"?>\n<!-- made by hand -->\n<svg xmlns="http://www.w3.org/2000/svg" width="99" '
-            f'height="99" viewBox="0 0 99 99">{paper}{drawn}</svg>\n').encode()
+def svg(drawn):
+    return (f'<?xml version="1.0"?>\n<!-- made by hand -->\n<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99" '
+            f'viewBox="0 0 99 99">{drawn}</svg>\n').encode()
 
 
-def pdf(pages):
-    """A PDF file with a vector drawing on each page; each object is followed by a newline."""
+def paths(text):
+    return "".join(f'<path d="M{x} {y}h{width}v3h-{width}z"/>' for x, y, width in rectangles(text))
+
+
+def pdf(pages, words=b""):
+    """A PDF file with a vector drawing and `words` on each page; each object is followed by a newline."""
     count = len(pages)
     kids = " ".join(f"{3 + 2 * index} 0 R" for index in range(count))
     objects = [b"<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Count {count}/Kids[{kids}]>>".encode()]
     for index, text in enumerate(pages):
         drawing = "".join(f"{x} {96 - y} {width} 3 re f\n" for x, y, width in rectangles(text)).encode()
-        body = zlib.compress(drawing)
-        objects.append(b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Resources<<>>/Contents %d 0 R>>"
-                       % (4 + 2 * index))
+        body = zlib.compress(drawing + words)
+        # The font is not in the file.
+        font = b"<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>"
+        objects.append(b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Resources%s/Contents %d 0 R>>"
+                       % (font, 4 + 2 * index))
         objects.append(b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(body), body))
     file = io.BytesIO()
     file.write(b"%PDF-1.4\n")
@@ -115,10 +121,19 @@ def pdf(pages):
     return file.getvalue()
 
 
-def put_drawn(put, text, texts):
+def put_drawn(put, image, text, texts):
     white = '<rect width="99" height="99" fill="white"/>'
-    put("SVG", "paper.svg", svg(text, white), side=1_000)
-    put("SVG", "transparent.svg", svg(text), side=1_000, alpha=True)
+    put("SVG", "paper.svg", svg(white + paths(text)), side=1_000)
+    put("SVG", "transparent.svg", svg(paths(text)), side=1_000, alpha=True)
+    # The other image is not read.
+    words = ('<text x="20" y="98" font-size="3">words in a font</text>'
+             '<image href="file:///usr/share/pixmaps/debian-logo.png" width="99" height="99"/>')
+    put("SVG", "words.svg", svg(white + paths(text) + words), side=1_000)
+    embedded = base64.b64encode(encoded(image("L", 0, 255), "PNG")).decode()
+    put("SVG", "embedded.svg", svg(f'<image href="data:image/png;base64,{embedded}" width="99" height="99"/>'),
+        side=1_000)
+    put("PDF", "words.pdf", pdf([text], b"BT /F 3 Tf 20 1 Td (words in a font) Tj ET\n"), side=1_000)
+    put("PDF", "scan.pdf", encoded(image(), "PDF", resolution=72), side=1_000)
     put("PDF", "page.pdf", pdf([text]), side=1_000)
     put("PDF", "pages.pdf", pdf(texts), side=1_000, frames=len(texts), texts=texts)
 
@@ -130,4 +145,4 @@ def put_loaded(put, image, text, texts):
     put_tiff(put, image, frames, texts)
     put_heif(put, image)
     put_maps(put, image)
-    put_drawn(put, text, texts)
+    put_drawn(put, image, text, texts)

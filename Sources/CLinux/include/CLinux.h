@@ -7,6 +7,11 @@
 int linux_prctl(int operation, unsigned long argument);
 enum { LINUX_PR_SET_DUMPABLE = 4, LINUX_PR_SET_NO_NEW_PRIVS = 38, LINUX_PR_SET_PDEATHSIG = 1 };
 
+enum { LINUX_CLONE_THREAD = 0x10000 };
+
+/// mallopt(3) with M_ARENA_MAX 1: all threads allocate from one arena.
+void linux_use_one_arena(void);
+
 /// 1 if the kernel reports its clock as synchronised, 0 if it does not, -1 if the status is unavailable.
 int linux_clock_is_synchronized(void);
 

@@ -57,7 +57,7 @@ extension CommandHelp {
             "Prints one line for each QR code. On a terminal, the command asks before it prints "
                 + "text that contains a key, unless --yes is given. In JSON, text that is not UTF-8 "
                 + "is in “base64” instead of “text”.",
-            "If PATH is -, the image is read from standard input.",
+            "If PATH is -, the image is read from standard input. The formats are those of import.",
         ])
     static let qrWrite = CommandHelp(
         summary: "create a QR code",

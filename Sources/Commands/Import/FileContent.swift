@@ -1,5 +1,6 @@
 import Cryptography
 import ExportReader
+import ImageFile
 import POSIX
 
 /// A file's type, detected from its first bytes; its name is ignored.
@@ -15,7 +16,7 @@ enum FileContent {
     static func of(_ path: String) throws(InputFileError) -> FileContent {
         let file = try InputFile(path, acceptingPipes: false)
         guard let size = file.size, size > 0 else { throw .empty }
-        return try of(try read(file, atMost: headCount))
+        return try of(try read(file, atMost: ImageKind.beginningCount))
     }
 
     /// Detects the type of a content that has been read.
@@ -23,6 +24,8 @@ enum FileContent {
         try content.withBytes { bytes throws(InputFileError) in
             let head = bytes.extracting(first: headCount)
             guard !isUTF16(head) else { throw .utf16 }
+            // Some image formats are text.
+            if ImageKind(of: bytes) != .unknown { return .picture }
             return isText(head) ? .text : .picture
         }
     }
@@ -85,7 +88,7 @@ enum FileContent {
         }
     }
 
-    // Every image file has a control character near its beginning, which text does not: even the
+    // Every other image file has a control character near its beginning, which text does not: even the
     // formats that begin with letters (GIF, RIFF) have one in a size or header field. JPEG files
     // are also recognised by their first two bytes.
     private static func isText(_ head: Span<UInt8>) -> Bool {

@@ -175,6 +175,7 @@ extension Messages {
         case .noSymbol: "no-symbol"
         case .notAPicture: "not-a-picture"
         case .unsupported: "unsupported"
+        case .libraryMissing: "library-missing"
         case .damaged: "damaged"
         case .tooLarge: "too-large"
         case .tooManySymbols: "too-many-symbols"

@@ -1,3 +1,4 @@
+import ImageFile
 import POSIX
 import PictureReader
 
@@ -10,6 +11,9 @@ extension Messages {
                 + (tried.isEmpty ? "" : " (tried: \(tried.joined(separator: ", ")))")
         case .notAPicture: "not an image"
         case .unsupported(let format): "\(format) images are not supported; save the image as PNG"
+        case .libraryMissing(let format):
+            "\(format.rawValue) images cannot be read: install the package "
+                + (format.library?.package ?? "")
         case .damaged: "the image is damaged"
         case .tooLarge(let limit): tooLarge(limit)
         case .tooManySymbols: "the image has too many QR codes"

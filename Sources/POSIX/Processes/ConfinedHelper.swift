@@ -11,13 +11,16 @@ public enum ConfinedHelper {
     ///
     /// Everything that `serve` needs from the file system must already be loaded. If the process
     /// cannot be confined, it reports this and ends without calling `serve`.
+    ///
+    /// - Parameter runsLibraries: as in ``Confinement/enter(_:runsLibraries:)``.
     public static func run(
         as program: HelperGreeting.Identity, limits: Confinement.Limits,
+        runsLibraries: Bool = false,
         serve: () throws(SystemCallFailure) -> Void
     ) -> Never {
         do throws(SystemCallFailure) {
             do throws(SystemCallFailure) {
-                try Confinement.enter(limits)
+                try Confinement.enter(limits, runsLibraries: runsLibraries)
             } catch {
                 try send(HelperGreeting.notConfined(error).bytes(from: program))
                 ProcessEnd.atOnce(with: Status.failure)

@@ -54,8 +54,6 @@ extension Confinement {
         // elsewhere.
         try filter.answer("connect", with: 0, when: .argument(0, is: number))
         // Libraries look for configuration and translations when they report an error.
-        for call: StaticString in ["open", "openat", "access", "stat", "newfstatat", "readlink"] {
-            try filter.answer(call, with: EACCES)
-        }
+        try answerFileCalls(filter)
     }
 }

@@ -29,15 +29,21 @@ public enum Confinement {
     /// The process must have one thread. It is also killed when the *thread* that started it ends,
     /// so that no orphaned child keeps running.
     ///
+    /// - Parameter runsLibraries: whether the process calls libraries that start threads, or that
+    ///   look for files while they work. Then threads are allowed, which are confined too, and an
+    ///   attempt to open a file fails instead of killing the process.
     /// - Throws: the failed step, named by its system call, such as `seccomp_load` on a kernel or
     ///   in a container without seccomp. In that case, the process must not read the untrusted
     ///   data.
-    public static func enter(_ limits: Limits) throws(SystemCallFailure) {
+    public static func enter(
+        _ limits: Limits, runsLibraries: Bool = false
+    ) throws(SystemCallFailure) {
         try beginLife()
         try tighten(limits)
         try limit(RLIMIT_NOFILE, to: 0)
         let filter = try SystemCallFilter()
         try allowComputation(filter)
+        if runsLibraries { try allowLibraries(filter) }
         try filter.load()
     }
 

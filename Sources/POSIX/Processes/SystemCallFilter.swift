@@ -57,6 +57,8 @@ internal import Glibc
         try check(
             "seccomp_attr_set",
             unsafe seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS))
+        // Threads that a library has already started are confined too.
+        try check("seccomp_attr_set", unsafe seccomp_attr_set(context, SCMP_FLTATR_CTL_TSYNC, 1))
         // The library maps most kernel errors to a single code; errno still has the original.
         errno = 0
         let result = unsafe seccomp_load(context)
@@ -87,6 +89,12 @@ struct ArgumentCondition {
     static func argument(_ index: UInt32, is value: Int32) -> ArgumentCondition {
         ArgumentCondition(
             argument: index, mask: 0xffff_ffff, value: UInt64(UInt32(bitPattern: value)))
+    }
+
+    /// Requires an argument with flags to contain all of `bits`.
+    static func argument(_ index: UInt32, has bits: Int32) -> ArgumentCondition {
+        let bits = UInt64(UInt32(bitPattern: bits))
+        return ArgumentCondition(argument: index, mask: bits, value: bits)
     }
 
     /// Requires an argument with flags to contain none of `bits`.

@@ -1,16 +1,19 @@
 internal import Faults
+internal import ImageFile
 internal import PictureReader
 
 /// A reader, confined like the real one, that performs the action named in the “picture”, so that
 /// tests can simulate attacks.
 ///
-/// A picture without a known command is read as a symbol that contains the picture's bytes.
+/// If it is started with the name of a library, it is confined like a reader that loads one. A
+/// picture without a known command is read as a symbol that contains the picture's bytes.
 @main struct Program {
     static func main() {
         let findings: [String: PictureFinding] = [
             "no symbol": .symbols([], tried: ["first", "second"]),
             "no picture": .notAPicture,
             "unsupported": .unsupported(format: "GIF"),
+            "library missing": .libraryMissing(.heic),
             "damaged": .damaged,
             "many bytes": .tooLarge(.bytes),
             "many pixels": .tooLarge(.pixels),
@@ -25,8 +28,13 @@ internal import PictureReader
             "wild words": .symbols([[1]], tried: ["\u{1B}[2J", String(repeating: "w", count: 99)]),
             "environment": .symbols(environment(), tried: []),
         ]
-        ReaderLoop.run { picture in
-            let order = String(decoding: picture.prefix(40), as: UTF8.self)
+        let runsLibraries = CommandLine.arguments.count > 1
+        ReaderLoop.run(runsLibraries: runsLibraries) { picture in
+            // A picture that needs a library begins with its signature.
+            let signature = Array("GIF89a".utf8)
+            let command =
+                picture.starts(with: signature) ? picture.dropFirst(signature.count) : picture[...]
+            let order = String(decoding: command.prefix(40), as: UTF8.self)
             faults[order]?()
             return findings[order] ?? .symbols([picture], tried: ["echo"])
         }

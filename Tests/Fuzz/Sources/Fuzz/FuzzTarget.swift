@@ -7,6 +7,12 @@ enum FuzzTarget: String, CaseIterable {
     case migration
     case lines
     case picture
+    case gif
+    case tiff
+    case heif
+    case bitmap
+    case svg
+    case pdf
     case symbols
     case vault
     case attempts
@@ -24,6 +30,12 @@ enum FuzzTarget: String, CaseIterable {
         case .migration: fuzzMigration(bytes)
         case .lines: fuzzLines(bytes)
         case .picture: fuzzPicture(bytes)
+        case .gif: fuzzPicture(bytes, library: .giflib)
+        case .tiff: fuzzPicture(bytes, library: .libtiff)
+        case .heif: fuzzPicture(bytes, library: .libheif)
+        case .bitmap: fuzzPicture(bytes, library: .gdkPixbuf)
+        case .svg: fuzzPicture(bytes, library: .librsvg)
+        case .pdf: fuzzPicture(bytes, library: .poppler)
         case .symbols: fuzzSymbols(bytes)
         case .vault: fuzzVault(bytes)
         case .attempts: fuzzAttempts(bytes)

@@ -3,13 +3,28 @@ import Raster
 import SymbolDrawing
 import SymbolReading
 
+/// The libraries that are loaded for some formats, once.
+private let libraries = Dictionary(
+    uniqueKeysWithValues: ImageLibrary.allCases.map { library in
+        guard let loaded = LoadedImageLibrary(library) else {
+            preconditionFailure("install \(library.package)")
+        }
+        return (library, loaded)
+    })
+
 /// Decodes the bytes as a picture file; an accepted picture must be within the limits.
-func fuzzPicture(_ bytes: [UInt8]) {
+///
+/// - Parameter library: the library to load; without it, pictures in its formats are refused.
+func fuzzPicture(_ bytes: [UInt8], library: ImageLibrary? = nil) {
     // Small limits make more runs possible; larger limits would not reach other code.
     let limits = ImageLimits(bytes: 1 << 20, pixels: 1 << 18, side: 2048, frames: 3)
     do {
-        let file = try EncodedImage(bytes, limits: limits)
-        precondition(file.width * file.height <= limits.pixels, "a picture is within its limits")
+        let file = try EncodedImage(
+            bytes, limits: limits, library: library.flatMap { libraries[$0] })
+        // Drawn pictures have no pixels of their own.
+        let isDrawn = library == .librsvg || library == .poppler
+        precondition(
+            isDrawn || file.width * file.height <= limits.pixels, "a picture is within its limits")
         for index in 0..<file.frameCount {
             let frame = try file.frame(index)
             precondition(

@@ -1,0 +1,55 @@
+internal import Foundation
+internal import ImageFile
+internal import PictureReader
+internal import TestSupport
+internal import Testing
+
+/// The real, confined reader and small pictures in every format.
+@Suite struct LoadedFormatTests {
+    private struct FormatPicture: Decodable {
+        let file: String
+        let format: String
+        let texts: [String]
+
+        var path: String {
+            PackageFolder.root.appending(path: "Vectors/pictures/\(file)").path
+        }
+    }
+
+    private struct Facts: Decodable { let cases: [FormatPicture] }
+
+    private func pictures() throws -> [FormatPicture] {
+        let path = PackageFolder.root.appending(path: "Vectors/pictures/formats.json")
+        return try JSONDecoder().decode(Facts.self, from: Data(contentsOf: path)).cases
+    }
+
+    @Test("a picture in any format is read, in a list of pictures in many formats")
+    func texts() throws {
+        let pictures = try pictures()
+        let readings = try ReaderPool(program: "watchword-reader").read(paths: pictures.map(\.path))
+        for (picture, reading) in zip(pictures, readings) {
+            #expect(
+                reading.symbols.sorted() == picture.texts.sorted(), "\(picture.file): \(reading)")
+        }
+        let formats = Set(pictures.map(\.format))
+        #expect(formats == Set(ImageFormat.allCases.map(\.rawValue)))
+    }
+
+    @Test("a picture in any format is read from a pipe", arguments: ImageFormat.allCases)
+    func pipe(format: ImageFormat) throws {
+        let picture = try #require(try pictures().first { $0.format == format.rawValue })
+        let content = try Data(contentsOf: URL(filePath: picture.path))
+        let pipe = Pipe()
+        let writer = Thread {
+            // The signature arrives in parts.
+            pipe.fileHandleForWriting.write(content.prefix(3))
+            usleep(20_000)
+            pipe.fileHandleForWriting.write(content.dropFirst(3))
+            pipe.fileHandleForWriting.closeFile()
+        }
+        writer.start()
+        let number = pipe.fileHandleForReading.fileDescriptor
+        let reader = try ReaderPool(program: "watchword-reader")
+        #expect(try reader.read(path: "/dev/fd/\(number)").symbols == picture.texts)
+    }
+}
