@@ -54,6 +54,18 @@ struct OpenAPITests {
         }
     }
 
+    @Test("the description of an import requires one of the fields that make it one")
+    func imports() throws {
+        let schemas = try #require(document["components"]?["schemas"])
+        let any = schemas["TimeBasedImport"]?["anyOf"]?.elements
+        let names = any?.compactMap { $0["required"]?.elements?.first?.string }
+        #expect(names == ["last_used_step", "confirmed"])
+        #expect(schemas["TimeBasedEnrolment"]?["anyOf"] == nil)
+        let required = schemas["TimeBasedShortKeyImport"]?["required"]?.elements
+        #expect(required?.compactMap(\.string) == ["type", "key", "allow_short_key"])
+        #expect(schemas["TimeBasedShortKeyImport"]?["anyOf"] == nil)
+    }
+
     @Test(
         "P-01 the document describes every problem of every route, as application/problem+json")
     func problems() throws {

@@ -113,7 +113,7 @@ enum OpenAPISchema {
     }
 
     private static func schema(of shape: Shape) -> JSONValue {
-        .object([
+        let members: [(String, JSONValue)] = [
             ("type", .text("object")),
             ("properties", .object(shape.fields.map { ($0.name, schema(of: $0)) })),
             (
@@ -121,7 +121,16 @@ enum OpenAPISchema {
                 .list(shape.fields.filter(\.isRequired).map { .text($0.name) })
             ),
             ("additionalProperties", .flag(false)),
-        ])
+        ]
+        // A body has this shape only if it has a field that requires the scope.
+        let scoped = shape.fields.filter { $0.scope != nil }
+        guard !scoped.isEmpty, !scoped.contains(where: \.isRequired) else {
+            return .object(members)
+        }
+        let anyField = scoped.map { field in
+            JSONValue.object([("required", .list([.text(field.name)]))])
+        }
+        return .object(members + [("anyOf", .list(anyField))])
     }
 
     private static func schema(of field: Field) -> JSONValue {
