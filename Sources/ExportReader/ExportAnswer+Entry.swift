@@ -3,8 +3,9 @@ internal import Interchange
 internal import OneTimePassword
 internal import POSIX
 
-// An entry: its content, the tags, the note, the favourite mark (1 byte), the state (1 byte), the
-// warnings, and the last used step (8 bytes, after 1 byte that says whether it is known). The content begins with 1 byte: 0 for a one-time password, 1 for a code that is not
+// An entry: its content, the tags, the note, the icon's name, the favourite mark (1 byte), the state
+// (1 byte), the warnings, and the last used step (8 bytes, after 1 byte that says whether it is
+// known). The content begins with 1 byte: 0 for a one-time password, 1 for a code that is not
 // computed. Texts and secrets are preceded by their counts.
 
 private enum ContentCode: UInt8 {
@@ -25,6 +26,7 @@ extension AnswerWriter {
         append(count: tags.count)
         for tag in tags { append(tag) }
         append(entry.note)
+        append(entry.icon)
         append(entry.isFavourite)
         append(entry.state.rawValue)
         let warnings = entry.warnings.prefix(ExportProtocol.mostWarnings)
@@ -81,6 +83,7 @@ extension FieldReader {
             (fields, bytes) throws(Unreadable) in try fields.text(bytes)
         }
         let note = try text(bytes)
+        let icon = try text(bytes)
         let isFavourite = try flag(bytes)
         let state: ExportedEntry.State = try choice(bytes)
         let warnings = try list(bytes, most: ExportProtocol.mostWarnings) {
@@ -88,8 +91,8 @@ extension FieldReader {
         }
         let lastUsedStep = try flag(bytes) ? try number(bytes, width: 8) : nil
         return ExportedEntry(
-            content: content, tags: tags, note: note, isFavourite: isFavourite, state: state,
-            warnings: warnings, lastUsedStep: lastUsedStep)
+            content: content, tags: tags, note: note, icon: icon, isFavourite: isFavourite,
+            state: state, warnings: warnings, lastUsedStep: lastUsedStep)
     }
 
     private mutating func credential(_ bytes: Span<UInt8>) throws(Unreadable) -> Credential {

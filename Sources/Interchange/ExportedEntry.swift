@@ -21,6 +21,8 @@ public struct ExportedEntry: Sendable {
     public let tags: [String]
     /// A note; may be empty.
     public let note: String
+    /// The name of an icon, which is not its image; may be empty.
+    public let icon: String
     /// Whether the other app marked it as a favourite.
     public let isFavourite: Bool
     /// Where the other app kept it.
@@ -32,12 +34,14 @@ public struct ExportedEntry: Sendable {
 
     /// Creates an entry.
     public init(
-        content: Content, tags: [String] = [], note: String = "", isFavourite: Bool = false,
-        state: State = .active, warnings: [ExportWarning] = [], lastUsedStep: UInt64? = nil
+        content: Content, tags: [String] = [], note: String = "", icon: String = "",
+        isFavourite: Bool = false, state: State = .active, warnings: [ExportWarning] = [],
+        lastUsedStep: UInt64? = nil
     ) {
         self.content = content
         self.tags = tags
         self.note = note
+        self.icon = icon
         self.isFavourite = isFavourite
         self.state = state
         self.warnings = warnings

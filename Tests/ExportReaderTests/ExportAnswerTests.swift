@@ -55,7 +55,7 @@ import Testing
             entries: [
                 ExportedEntry(
                     content: .oneTimePassword(plain), tags: ["a", ""], note: "n\n",
-                    isFavourite: true, state: .deleted,
+                    icon: "i", isFavourite: true, state: .deleted,
                     warnings: warnings + [.keyURI(.misnamedParameter(name: alias))]),
                 ExportedEntry(content: .oneTimePassword(counted), state: .archived),
                 ExportedEntry(content: .oneTimePassword(shifted), lastUsedStep: .max),
@@ -92,6 +92,7 @@ import Testing
         for (entry, expected) in zip(decoded.entries, export.entries) {
             #expect(entry.tags == expected.tags)
             #expect(entry.note == expected.note)
+            #expect(entry.icon == expected.icon)
             #expect(entry.isFavourite == expected.isFavourite)
             #expect(entry.state == expected.state)
             #expect(entry.warnings == expected.warnings)

@@ -40,6 +40,38 @@ struct FormatTests {
         #expect(entries + refusals == made.lines)
     }
 
+    @Test(
+        "the name of an icon is kept; an image, the default icon and a value of another type are not",
+        arguments: [
+            ("\"thumbnail\":\"Github\"", "Github"), ("\"thumbnail\":\"Default\"", ""),
+            ("\"thumbnail\":7", ""), ("\"thumbnail\":null", ""),
+        ])
+    func icons(member: String, icon: String) throws {
+        let text = """
+            [{"secret":"\(key)","issuer":"Acme","label":"ann","type":"TOTP","algorithm":"SHA1",
+            "digits":6,"period":30,\(member)}]
+            """
+        let export = try readExport(SecretBytes(text: text), password: nil)
+        #expect(export.entries.map(\.icon) == [icon])
+    }
+
+    @Test("Stratum marks an image with @, and key URIs name icons in two dialects")
+    func otherIcons() throws {
+        func icon(_ text: String) throws -> [String] {
+            try readExport(SecretBytes(text: text), password: nil).entries.map(\.icon)
+        }
+        func stratum(_ name: String) -> String {
+            """
+            {"Authenticators":[{"Type":2,"Icon":"\(name)","Issuer":"Acme","Username":"ann",
+            "Secret":"\(key)","Algorithm":0,"Digits":6,"Period":30,"Counter":0}]}
+            """
+        }
+        #expect(try icon(stratum("github")) == ["github"] && icon(stratum("@0123")) == [""])
+        let uri = "otpauth://totp/Acme:ann?secret=\(key)"
+        #expect(try icon("\(uri)&icon=Microsoft\n") == ["Microsoft"])
+        #expect(try icon("\(uri)&codeDisplay=%7B%22iconID%22%3A%22acme%22%7D\n") == ["acme"])
+    }
+
     @Test("a byte order mark and CRLF do not matter", arguments: exports)
     func byteOrderMark(made: MadeExport) throws {
         let text = "\u{feff}" + made.text.replacing("\n", with: "\r\n")

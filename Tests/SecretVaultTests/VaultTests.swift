@@ -309,43 +309,6 @@ struct VaultTests {
         }
     }
 
-    @Test("H-04 the next counter is on the disk before a code can be generated")
-    func counters() throws {
-        let vault = try TestVault()
-        let ids = try vault.fill()
-        for counter in UInt64(41)...43 {
-            let open = try vault.unlock()
-            let content = try open.nextHOTP(ids[1], proof: open.proofOfUnlocking(for: ids[1]))
-            #expect(Facts(content).movingFactor == .counter(counter))
-            #expect(Facts(try vault.unlock().open(ids[1])).movingFactor == .counter(counter + 1))
-        }
-    }
-
-    @Test("H-04 a counter reaches its maximum exactly, and is not incremented beyond it")
-    func counterEnd() throws {
-        let vault = try TestVault()
-        let open = try vault.unlock()
-        let id = try open.update { changes throws(VaultError) in
-            try changes.add(TestVault.counting(from: .max - 1), now: 0)
-        }
-        let last = try open.nextHOTP(id, proof: open.proofOfUnlocking(for: id))
-        #expect(Facts(last).movingFactor == .counter(.max - 1))
-        #expect(Facts(try vault.unlock().open(id)).movingFactor == .counter(.max))
-        #expect(throws: VaultError.counterExhausted) {
-            try open.nextHOTP(id, proof: open.proofOfUnlocking(for: id))
-        }
-    }
-
-    @Test("a time-based entry has no counter to increment")
-    func noCounter() throws {
-        let vault = try TestVault()
-        let ids = try vault.fill()
-        let open = try vault.unlock()
-        #expect(throws: VaultError.otherKind) {
-            try open.nextHOTP(ids[0], proof: open.proofOfUnlocking(for: ids[0]))
-        }
-    }
-
     @Test("the presence check at unlock opens a per-use entry once")
     func perUse() throws {
         let vault = try TestVault()
@@ -380,18 +343,5 @@ struct VaultTests {
         #expect(throws: VaultError.overLimit(.name)) { try add(name: 4097, secret: 1) }
         #expect(throws: VaultError.overLimit(.secret)) { try add(name: 1, secret: 65_537) }
         #expect(try vault.unlock().entries.count == 1)
-    }
-}
-
-extension TestVault {
-    static func counting(from counter: UInt64) throws(VaultError) -> EntryContent {
-        do {
-            return .oneTimePassword(
-                try Credential(
-                    issuer: "", account: "counter", key: secret("1234567890123456"),
-                    movingFactor: .counter(counter)))
-        } catch {
-            throw .otherKind
-        }
     }
 }

@@ -44,6 +44,14 @@ extension Option {
     static let encoding = Option(
         "encoding", .choice(["base32", "hex"]), "how the key is written (default base32)")
 
+    static let tag = Option("tag", .text("TAG"), "add a tag; repeat for several").repeatable
+    static let tagged = Option("tag", .text("TAG"), "list entries with TAG; repeat for several")
+        .repeatable
+    static let sort = Option(
+        "sort", .choice(["name", "added"]), "by issuer and account (default) or as added")
+    static let untag = Option("untag", .text("TAG"), "remove a tag; repeat for several").repeatable
+    static let note = Option("note", .text("TEXT"), "set the note (- for stdin)")
+
     // Access control.
     static let presence = Option(
         "presence", .beginning(["per-unlock", "per-use"], "WHEN"),

@@ -66,6 +66,7 @@ extension ParsedArguments {
         let streams = given.filter { $0.value == "-" && $0.option.value == .file }.map(\.option)
         let writers = streams.filter { [.png, .svg, .qrPNG, .output].contains($0) }
         var readers = streams.count - writers.count
+        if given(.note) == "-" { readers += 1 }
         if case .paths = page.operands, operands.contains("-") { readers += 1 }
         if readers > 1 { throw .twoReadersOfStandardInput }
         if writers.count > 1 { throw .conflict(Option.png.name + " -", Option.svg.name + " -") }

@@ -37,8 +37,8 @@ struct ExportSelection {
         var wanted: Set<RecordID> = []
         for word in words {
             guard !EntryName.isBlank(word) else { throw .usage(.emptyName) }
-            let tagged = entries.filter { $0.details.tags.contains(word) }
-            let found = tagged.isEmpty ? entries.holding(word) : tagged
+            let tagged = entries.tagged([word])
+            let found = tagged.isEmpty ? entries.filter(EntrySearch(word).matchesName) : tagged
             guard !found.isEmpty else { throw .noSuchEntry(VisibleText.of(word)) }
             wanted.formUnion(found.map(\.id))
         }

@@ -7,8 +7,9 @@ extension CommandHelp {
         operands: .optionalName,
         options: [
             .uriFile, .qr, .secretFile.saying("read a key (Base32) or a plain secret from FILE"),
-            .encoding, .issuer, .account, .type, .algorithm, .digits, .period, .counter, .presence,
-            .onFailure,
+            .encoding, .issuer, .account, .type, .algorithm, .digits, .period, .counter, .tag,
+            .note,
+            .presence, .onFailure,
         ],
         examples: [
             "watchword add --qr screenshot.png",
@@ -18,6 +19,7 @@ extension CommandHelp {
             "watchword add --type steam Steam:alice",
             "watchword add VPN:alice --encoding hex --secret-file key.hex",
             "watchword add --type secret 'router password' --secret-file -",
+            "watchword add Bank:alice --tag work --tag money --note 'call 555-0100'",
         ],
         details: [
             "Without --uri-file, --qr or --secret-file, the command prompts for the key; an otpauth:// "
@@ -32,6 +34,8 @@ extension CommandHelp {
                 + "confirmation at each use.",
             "NAME is “issuer:account” or just an account, and overrides the name in a URI. If an "
                 + "entry with this name exists, the command fails; rename or remove that entry.",
+            "Tags and the note are encrypted, but every command that unlocks the vault can show them: "
+                + "do not write a secret there.",
             "With --presence per-use, the entry requires confirmation at each use, not only when "
                 + "the vault is unlocked. per-use:pam requires confirmation through PAM, and "
                 + "per-use:passphrase with the passphrase; no option overrides that. Plain per-use accepts "
@@ -64,15 +68,19 @@ extension CommandHelp {
                 + "--decrypt FILE | watchword import -.",
             "The command asks for the password of an encrypted export. --export-password-file is "
                 + "for scripts; its first line is the password of every encrypted export.",
-            "Each item is added, replaced, skipped or refused. Items are listed for files with at "
+            "Each item is added, replaced, updated, skipped or refused. Items are listed for files with at "
                 + "most 20 items; for larger files, only those that were not imported. Each file "
                 + "gets one summary, and one line for its warnings; --verbose shows everything.",
             "Entries in the other app's trash are skipped unless --include-deleted is given. The "
                 + "parts of a Google Authenticator export may be in any order; missing parts are "
                 + "listed.",
-            "Icons, notes, tags, favourite marks and archive marks are not stored; the summary "
-                + "counts them.",
-            "With --on-duplicate replace, entries that require confirmation at each use are "
+            "Tags, groups, notes, names of icons and favourite marks are kept. Images of icons and archive "
+                + "marks are not; the summary counts them. Codes that Watchword does not compute "
+                + "(Mobile-OTP, Yandex) are stored with their PINs.",
+            "An entry that is already in the vault is skipped. If it is counter-based and the file "
+                + "has a greater counter, its counter is raised.",
+            "With --on-duplicate replace, the entry's own tags and note stay, and those of the file "
+                + "are added. Entries that require confirmation at each use are "
                 + "confirmed one by one before they are replaced.",
             "All changes are saved together at the end, so an interrupted import changes nothing. "
                 + "Exit status 1 means that an item was refused.",
@@ -88,17 +96,20 @@ extension CommandHelp {
             .period.saying("how long a code is valid"),
             .counter.saying("counter of the next code"),
             .secretFile.saying("read the new key or plain secret from FILE"),
-            .encoding, .presenceCheck,
+            .encoding, .tag, .untag, .note, .presenceCheck,
         ],
         examples: [
             "watchword edit github --presence per-use",
             "watchword edit bank --presence per-use --on-failure wipe:5",
             "watchword edit bank --counter 42",
             "watchword edit 'router password' --secret-file new.txt",
+            "watchword edit github --tag work --untag private",
         ],
         details: [
             "Only the given properties change. An entry that requires confirmation at each use "
                 + "also requires it before its key, its parameters or its access control change.",
+            "--tag adds a tag to those that the entry has, and --untag removes one. --note replaces "
+                + "the note; an empty text removes it.",
             "A new key (--secret-file) of a counter-based entry starts at counter 0 unless --counter "
                 + "is given. The vault's previous generation keeps the old key, encrypted, until "
                 + "the next change.",

@@ -12,8 +12,9 @@ extension CommandHelp {
             "watchword code github --at 2026-11-21T01:09:30Z",
         ],
         details: [
-            "Prints only the code and a line break. NAME is an entry's full name or a part of it "
-                + "that no other entry's name contains; case is ignored.",
+            "Prints only the code and a line break. NAME is an entry's full name, or words in any "
+                + "order that only its name contains. If no name contains them, tags and notes are "
+                + "searched, too. Case and accents are ignored.",
             "The new counter of a counter-based entry is stored before the code is printed.",
             "An entry that requires confirmation at each use is confirmed through PAM (service "
                 + "“watchword”) if it is configured, and otherwise with the passphrase. The passphrase "
@@ -21,23 +22,31 @@ extension CommandHelp {
         ])
     static let watch = CommandHelp(
         summary: "show codes as they change",
-        operands: .names, options: [.presenceCheck, .readOnly],
+        operands: .names, options: [.sort, .presenceCheck, .readOnly],
         examples: ["watchword watch", "watchword watch github mail"],
         details: [
             "Shows a live list of codes and the seconds left, until you press q or Ctrl-C; then the "
                 + "previous screen is restored. Counter-based entries are skipped, because showing a "
                 + "code uses it up. Entries that require confirmation at each use are shown only if "
                 + "named, and confirmed one by one.",
+            "Codes are sorted by issuer and account; those of named entries are in the given order, "
+                + "unless --sort is given.",
             "If standard output is not a terminal, the codes are printed once.",
         ])
     static let list = CommandHelp(
         summary: "list the entries",
-        operands: .optionalName, options: [.readOnly],
-        examples: ["watchword list", "watchword list mail", "watchword --json list"],
+        operands: .optionalName, options: [.tagged, .sort, .readOnly],
+        examples: [
+            "watchword list",
+            "watchword list 'alice mail'",
+            "watchword list --tag work --sort added",
+            "watchword --json list",
+        ],
         details: [
-            "Prints one line for each entry, without secrets: its name, its type, and its access "
-                + "control if it is not the default. With NAME, lists only entries whose names "
-                + "contain it; case is ignored.",
+            "Prints one line for each entry, without secrets: its name, its type, its access "
+                + "control if it is not the default, and its tags. With NAME, lists only entries whose "
+                + "names, tags or notes contain its words; with --tag, only those with every given "
+                + "tag. Case and accents are ignored. On a terminal, long lines are truncated.",
             "Invisible characters are printed as escapes such as \\u{200B}. If several names look "
                 + "alike, the beginning of each entry's id is also printed; every command accepts "
                 + "it as NAME.",

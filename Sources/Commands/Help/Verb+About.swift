@@ -53,7 +53,8 @@ extension Verb {
         .Ar NAME
         is the full name of an entry
         .Pq Ql issuer:account ,
-        its account, or a part of its name; case is ignored.
+        its account, or words of its name in any order; case and accents are ignored.
+        If no name contains them, tags and notes are searched.
         If several entries match, they are listed on standard error, and nothing else happens.
         .Pp
         All commands accept these options:

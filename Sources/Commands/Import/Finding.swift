@@ -3,6 +3,7 @@ import OneTimePassword
 import POSIX
 import PictureReader
 import Interchange
+import SecretVault
 
 /// An item found in a file, or the reason why there is none.
 struct Finding {
@@ -17,7 +18,7 @@ struct Finding {
     let content: Content
 
     enum Content {
-        case credential(Credential, warnings: [ImportWarning])
+        case entry(EntryContent, details: EntryDetails, warnings: [ImportWarning])
         case refused(Refusal)
         case skipped(SkipReason)
     }
@@ -45,8 +46,6 @@ struct Finding {
         case reader(HelperLoss)
         /// A row of another app's export.
         case exportRow(ExportRowRefusal)
-        /// A kind of code that Watchword does not compute.
-        case notComputed(UncomputedCode.Kind)
         /// The missing pictures of an export that another app made.
         case missingPictures([Int])
         /// The number of further lines without an otpauth URI.
@@ -65,6 +64,14 @@ struct Finding {
         case requiresCheckPerUse(String)
         /// The name or the key is too long for the vault.
         case tooLong
+    }
+
+    /// An entry without details.
+    init(_ file: String, line: Int?, _ credential: Credential, warnings: [ImportWarning]) {
+        self.init(
+            file, line: line,
+            .entry(
+                .oneTimePassword(credential), details: EntryDetails(), warnings: warnings))
     }
 
     init(
@@ -91,6 +98,6 @@ struct Finding {
     }
 
     var warnings: [ImportWarning] {
-        if case .credential(_, let warnings) = content { warnings } else { [] }
+        if case .entry(_, _, let warnings) = content { warnings } else { [] }
     }
 }

@@ -1,3 +1,4 @@
+import Cryptography
 import OneTimePassword
 import SecretVault
 
@@ -10,6 +11,8 @@ enum ImportResult {
     case replaced(EntryName)
     /// Another entry has the same codes.
     case present(EntryName, as: EntryName)
+    /// Another entry has the same codes, and the item has a later state of it.
+    case updated(EntryName, as: EntryName, ImportUpdate)
     case skipped(Finding.SkipReason)
     case refused(Finding.Refusal)
 
@@ -19,9 +22,16 @@ enum ImportResult {
     var isNotable: Bool {
         switch self {
         case .skipped, .refused: true
-        case .added, .replaced, .present: false
+        case .added, .replaced, .present, .updated: false
         }
     }
+}
+
+/// What an item adds to an entry that is already in the vault.
+enum ImportUpdate: Hashable {
+    case counter(from: UInt64, to: UInt64)
+    /// The PIN of a code that is not computed.
+    case pin
 }
 
 /// Turns findings into changes to a vault.
@@ -77,9 +87,9 @@ struct ImportPlan {
             switch finding.content {
             case .skipped(let reason): results.append(.skipped(reason))
             case .refused(let refusal): results.append(.refused(refusal))
-            case .credential(let credential, _):
+            case .entry(let content, let details, _):
                 do {
-                    results.append(try take(credential, names: &names, in: &changes))
+                    results.append(try take(content, details, names: &names, in: &changes))
                 } catch .overLimit(.name), .overLimit(.secret) {
                     // Refuse an entry whose name or key is too long, but import the rest.
                     results.append(.refused(.tooLong))
@@ -90,25 +100,24 @@ struct ImportPlan {
     }
 
     private mutating func take(
-        _ credential: Credential, names: inout [EntryName: RecordID],
+        _ content: EntryContent, _ details: EntryDetails, names: inout [EntryName: RecordID],
         in changes: inout VaultChanges
     ) throws(VaultError) -> ImportResult {
-        let name = EntryName(issuer: credential.issuer, account: credential.account)
-        let content = EntryContent.oneTimePassword(credential)
+        let name = EntryName(issuer: content.issuer, account: content.account)
         // The cost of each lookup grows with the number of entries with the key.
         guard try changes.entries(withSecretOf: content).count < ImportPlan.maximumEntriesPerKey
         else {
             return .refused(.keyRepeatedTooOften)
         }
-        let same = try changes.entries(equivalentTo: content)
+        let same = try equivalents(of: content, in: &changes)
         // The same item twice in one import is one entry, whatever the policy.
         if let twin = same.first(where: addedHere.contains) {
-            return .present(name, as: try changes.entry(twin).name)
+            return try update(twin, from: content, name, in: &changes)
         }
         switch policy {
         case .skip:
             if let twin = same.first {
-                return .present(name, as: try changes.entry(twin).name)
+                return try update(twin, from: content, name, in: &changes)
             }
             // Entries of one import may have the same name, as they have in the other app.
             if let id = names[name], !addedHere.contains(id) {
@@ -131,13 +140,19 @@ struct ImportPlan {
                 }
                 let old = entry.name
                 let new: RecordID
+                let all = entry.details.adding(details)
                 if entry.tombstone == nil {
-                    try changes.replace(id, with: changes.content(content, notBehind: id))
+                    try changes.replace(
+                        id, with: changes.content(content, notBehind: id), now: now)
+                    if all != entry.details {
+                        try changes.setDetails(of: id, to: all, now: now)
+                    }
                     new = id
                 } else {
                     // A wiped record can never be opened again, so add a new one.
                     try changes.remove(id, purge: false)
-                    new = try changes.add(content, accessControl: entry.accessControl, now: now)
+                    new = try changes.add(
+                        content, details: all, accessControl: entry.accessControl, now: now)
                 }
                 addedHere.insert(new)
                 if names[old] == id { names[old] = nil }
@@ -146,9 +161,61 @@ struct ImportPlan {
             }
         case .keep: break
         }
-        let id = try changes.add(content, now: now)
+        let id = try changes.add(content, details: details, now: now)
         addedHere.insert(id)
         names[name] = names[name] ?? id
         return .added(name)
+    }
+
+    /// The entries with the same codes: an entry of a kind that is not computed has another PIN only
+    /// if both PINs are known.
+    private func equivalents(
+        of content: EntryContent, in changes: inout VaultChanges
+    ) throws(VaultError) -> [RecordID] {
+        let same = try changes.entries(equivalentTo: content)
+        guard case .uncomputed(let code) = content, let pin = code.pin else { return same }
+        var alike: [RecordID] = []
+        for id in same {
+            guard case .uncomputed(let old) = try opened(id, in: changes) else { continue }
+            if old.pin.map({ $0 == pin }) ?? true { alike.append(id) }
+        }
+        return alike
+    }
+
+    /// Opens an entry; `nil` if it is damaged, which must not stop the import.
+    private func opened(
+        _ id: RecordID, in changes: VaultChanges
+    ) throws(VaultError) -> EntryContent? {
+        do { return try changes.content(of: id) } catch .damaged { return nil }
+    }
+
+    /// Raises the counter of the entry `id`, or adds its PIN, if `content` has a later state of it.
+    ///
+    /// The codes of a lower counter may have been used already, in the other app.
+    private func update(
+        _ id: RecordID, from content: EntryContent, _ name: EntryName,
+        in changes: inout VaultChanges
+    ) throws(VaultError) -> ImportResult {
+        let twin = try changes.entry(id).name
+        switch content {
+        case .oneTimePassword(let credential):
+            guard case .counter(let new) = credential.movingFactor,
+                case .oneTimePassword(let old) = try opened(id, in: changes),
+                case .counter(let reached) = old.movingFactor, new > reached
+            else { break }
+            try changes.raiseCounter(of: id, to: new)
+            return .updated(name, as: twin, .counter(from: reached, to: new))
+        case .uncomputed(let code):
+            guard code.pin != nil, case .uncomputed(let old) = try opened(id, in: changes),
+                old.pin == nil
+            else { break }
+            let completed = UncomputedCode(
+                kind: old.kind, issuer: old.issuer, account: old.account, secret: old.secret,
+                pin: code.pin)
+            try changes.replace(id, with: .uncomputed(completed), now: now)
+            return .updated(name, as: twin, .pin)
+        case .plainSecret, .enrolledSecret: break
+        }
+        return .present(name, as: twin)
     }
 }

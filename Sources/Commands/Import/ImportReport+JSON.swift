@@ -37,6 +37,20 @@ extension ImportReport {
                 ("result", .text("skipped")), ("entry", .text(name.text)),
                 ("reason", .text("same-codes")), ("same_as", .text(twin.text)),
             ]
+        case .updated(let name, let twin, let update):
+            let changes: [(String, JSONValue)] =
+                switch update {
+                case .counter(let old, let new):
+                    [
+                        ("reason", .text("greater-counter")), ("old_counter", .counter(old)),
+                        ("counter", .counter(new)),
+                    ]
+                case .pin: [("reason", .text("new-pin"))]
+                }
+            return [
+                ("result", .text("updated")), ("entry", .text(name.text)),
+                ("same_as", .text(twin.text)),
+            ] + changes
         case .skipped(let reason):
             return [("result", .text("skipped"))] + entry + [("reason", .text(reason.rawValue))]
         case .refused(let refusal):

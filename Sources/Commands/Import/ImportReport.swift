@@ -92,15 +92,13 @@ struct ImportReport {
         case .present(let name, let twin):
             let words = Messages.sentence(forSkipping: name, as: twin)
             return "\(place): skipped: \(name.visible) (\(words))"
+        case .updated(_, let twin, let update):
+            return "\(place): updated: \(twin.visible) (\(Messages.sentence(for: update)))"
         case .skipped(let reason):
             let words = Messages.sentence(for: reason)
             return "\(place): skipped: " + (name.isEmpty ? words : "\(name)(\(words))")
         case .refused(let refusal):
-            let words = Messages.sentence(for: refusal)
-            guard case .notComputed = refusal, !name.isEmpty else {
-                return "\(place): refused: \(words)"
-            }
-            return "\(place): refused: \(name)(\(words))"
+            return "\(place): refused: \(Messages.sentence(for: refusal))"
         }
     }
 
@@ -145,6 +143,7 @@ struct ImportReport {
 struct ImportCounts {
     private var added = 0
     private var replaced = 0
+    private var updated = 0
     private var present = 0
     private var refused = 0
     private var skipped: [Finding.SkipReason: Int] = [:]
@@ -154,6 +153,7 @@ struct ImportCounts {
             switch result {
             case .added: added += 1
             case .replaced: replaced += 1
+            case .updated: updated += 1
             case .present: present += 1
             case .skipped(let reason): skipped[reason, default: 0] += 1
             case .refused: refused += 1
@@ -161,16 +161,19 @@ struct ImportCounts {
         }
     }
 
-    /// All four numbers.
+    /// All numbers; the number of updated entries only if there are any.
     var text: String {
         let skipped = skipped.values.reduce(present, +)
-        return "\(added) added, \(replaced) replaced, \(skipped) skipped, \(refused) refused"
+        let updated = updated > 0 ? "\(updated) updated, " : ""
+        return "\(added) added, \(replaced) replaced, \(updated)\(skipped) skipped, "
+            + "\(refused) refused"
     }
 
     /// The numbers that are not zero, with the reasons of skipped items.
     var parts: [String] {
         var parts = [
-            (added, "added"), (replaced, "replaced"), (present, "already present"),
+            (added, "added"), (replaced, "replaced"), (updated, "updated"),
+            (present, "already present"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         for reason in Finding.SkipReason.allCases {
             guard let count = skipped[reason] else { continue }

@@ -2,6 +2,7 @@ import Cryptography
 import ExportReader
 import Interchange
 import OneTimePassword
+import SecretVault
 
 // Other apps' exports.
 extension ImportScan {
@@ -36,18 +37,22 @@ extension ImportScan {
     }
 
     private func finding(for entry: ExportedEntry, in file: String) -> Finding {
-        let isSkipped = entry.state == .deleted && !includesDeleted
+        let content: EntryContent
+        var warnings = entry.warnings.map(ImportWarning.init)
         switch entry.content {
-        case .oneTimePassword(let credential):
-            let name = EntryName(issuer: credential.issuer, account: credential.account)
-            if isSkipped { return Finding(file, name: name, .skipped(.deleted)) }
-            let warnings = entry.warnings.map(ImportWarning.init)
-            return Finding(file, name: name, .credential(credential, warnings: warnings))
+        case .oneTimePassword(let credential): content = .oneTimePassword(credential)
         case .notComputed(let code):
-            let name = EntryName(issuer: code.issuer, account: code.account)
-            if isSkipped { return Finding(file, name: name, .skipped(.deleted)) }
-            return Finding(file, name: name, .refused(.notComputed(code.kind)))
+            content = .uncomputed(code)
+            warnings.append(.notComputed(code.kind))
         }
+        let name = EntryName(issuer: content.issuer, account: content.account)
+        if entry.state == .deleted, !includesDeleted {
+            return Finding(file, name: name, .skipped(.deleted))
+        }
+        let imported = ImportedDetails(entry)
+        return Finding(
+            file, name: name,
+            .entry(content, details: imported.details, warnings: warnings + imported.warnings))
     }
 }
 
@@ -55,9 +60,6 @@ extension ImportScan {
 struct ExportedFile {
     let format: ExportFormat
     private var icons = 0
-    private var notes = 0
-    private var tags = 0
-    private var favourites = 0
     private var archived = 0
     private var emergencyCodes = 0
 
@@ -67,19 +69,13 @@ struct ExportedFile {
     mutating func count(_ export: Export) {
         icons += export.iconCount
         emergencyCodes += export.emergencyCodeCount
-        for entry in export.entries {
-            notes += entry.note.isEmpty ? 0 : 1
-            tags += entry.tags.count
-            favourites += entry.isFavourite ? 1 : 0
-            archived += entry.state == .archived ? 1 : 0
-        }
+        archived += export.entries.count { $0.state == .archived }
     }
 
-    /// The numbers that are not zero, such as “2 notes, 1 tag left out”, or `nil`.
+    /// The numbers that are not zero, such as “2 icons, 1 archive mark left out”, or `nil`.
     var omissions: String? {
         let parts = [
-            (icons, "icon", "icons"), (notes, "note", "notes"), (tags, "tag", "tags"),
-            (favourites, "favourite mark", "favourite marks"),
+            (icons, "icon", "icons"),
             (archived, "archive mark", "archive marks"),
             (emergencyCodes, "emergency code", "emergency codes"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }

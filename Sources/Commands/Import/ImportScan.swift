@@ -199,8 +199,7 @@ struct ImportScan {
             let warnings =
                 uri.warnings.map(ImportWarning.keyURI)
                 + uri.credential.warnings.map(ImportWarning.credential)
-            findings.append(
-                Finding(file, line: line, .credential(uri.credential, warnings: warnings)))
+            findings.append(Finding(file, line: line, uri.credential, warnings: warnings))
         case .refused(let error): refuse(file, line: line, .line(error))
         case .migration(let batch): take(batch, of: file, line: line)
         }
@@ -218,7 +217,7 @@ struct ImportScan {
         var warnings = batch.warnings.map(ImportWarning.migration)
         for credential in batch.credentials {
             warnings += credential.warnings.map(ImportWarning.credential)
-            findings.append(Finding(file, line: line, .credential(credential, warnings: warnings)))
+            findings.append(Finding(file, line: line, credential, warnings: warnings))
             warnings = []
         }
         for refusal in batch.refusals {

@@ -1,6 +1,7 @@
 import CommandRunner
 import Interchange
 import OneTimePassword
+import SecretVault
 
 /// The table that a rehearsal prints: result, issuer, account, kind, place and reason.
 struct ImportTable {
@@ -48,13 +49,10 @@ extension Finding {
     /// The kind of code.
     fileprivate var kind: String {
         switch content {
-        case .credential(let credential, _):
-            if credential.style == .steam { return "steam" }
-            if case .counter = credential.movingFactor { return "hotp" }
-            return "totp"
-        case .refused(.notComputed(.yandex)): return "yandex"
-        case .refused(.notComputed(.motp)): return "motp"
-        default: return ""
+        case .entry(.oneTimePassword(let credential), _, _) where credential.style == .steam:
+            "steam"
+        case .entry(let content, _, _): content.kind.rawValue
+        case .refused, .skipped: ""
         }
     }
 }
@@ -63,7 +61,9 @@ extension ImportResult {
     /// The entry's name, if there is an entry.
     fileprivate var name: EntryName? {
         switch self {
-        case .added(let name), .replaced(let name), .present(let name, _): name
+        case .added(let name), .replaced(let name), .present(let name, _),
+            .updated(let name, _, _):
+            name
         case .skipped, .refused: nil
         }
     }
@@ -72,6 +72,7 @@ extension ImportResult {
         switch self {
         case .added: "add"
         case .replaced: "replace"
+        case .updated: "update"
         case .present, .skipped: "skip"
         case .refused: "refuse"
         }
@@ -81,6 +82,7 @@ extension ImportResult {
         switch self {
         case .added, .replaced: ""
         case .present(let name, let twin): Messages.sentence(forSkipping: name, as: twin)
+        case .updated(_, _, let update): Messages.sentence(for: update)
         case .skipped(let reason): Messages.sentence(for: reason)
         case .refused(let refusal): Messages.sentence(for: refusal)
         }

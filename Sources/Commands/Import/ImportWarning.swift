@@ -9,6 +9,12 @@ enum ImportWarning: Hashable {
     case incompleteSecret
     case steamParameters
     case counterOfLastCode
+    /// A kind of code that is stored, but not computed.
+    case notComputed(UncomputedCode.Kind)
+    /// A detail that the vault cannot store.
+    case leftOut(Detail)
+
+    enum Detail { case tag, note, icon }
 
     init(_ warning: ExportWarning) {
         self =
@@ -24,7 +30,7 @@ enum ImportWarning: Hashable {
     /// What a file's collected warnings count together.
     enum Category: CaseIterable {
         case incompleteSecret, misnamedParameter, counterOfLastCode, shortKey, digits, longPeriod
-        case steamParameters, keyURI, migration
+        case steamParameters, keyURI, migration, notComputed, leftOut
     }
 
     var category: Category {
@@ -40,6 +46,8 @@ enum ImportWarning: Hashable {
         case .migration: .migration
         case .steamParameters: .steamParameters
         case .counterOfLastCode: .counterOfLastCode
+        case .notComputed: .notComputed
+        case .leftOut: .leftOut
         }
     }
 }

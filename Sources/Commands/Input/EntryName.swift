@@ -1,4 +1,3 @@
-import Arguments
 import SecretVault
 
 /// An entry's name as users type it: `issuer:account`, or only an account.
@@ -51,59 +50,11 @@ struct EntryName: Hashable, Sendable {
     /// Whether a table truncates the name, so that other names can look the same.
     var isTruncatedInTable: Bool { fittedToTable != visible }
 
-    private static let tableColumns = 80
+    /// The maximum width of a name in a table, unless the terminal is narrower.
+    static let tableColumns = 80
 }
 
 extension EntrySummary {
     /// The entry's name.
     var name: EntryName { EntryName(self) }
-}
-
-extension [EntrySummary] {
-    /// The only entry that matches `typed`.
-    ///
-    /// `typed` is the full name, account or id; otherwise a part of the name, ignoring case;
-    /// otherwise the beginning of the id, at least eight characters.
-    func one(named typed: String) throws(CommandFailure) -> EntrySummary {
-        guard !EntryName.isBlank(typed) else { throw .usage(.emptyName) }
-        let mayBeID = typed.utf8.count == RecordID.textCount
-        let exact = filter { entry in
-            entry.name.text == typed || entry.account == typed
-                || mayBeID && entry.id.text == typed
-        }
-        var found = exact.isEmpty ? holding(typed) : exact
-        // Eight or more characters are unlikely to match an id by accident.
-        if found.isEmpty, typed.utf8.count >= 8 {
-            found = filter { $0.id.text.hasPrefix(typed.lowercased()) }
-        }
-        guard let first = found.first else { throw .noSuchEntry(VisibleText.of(typed)) }
-        guard found.count == 1 else {
-            let lookAlikes = found.lookAlikes
-            throw .ambiguousName(
-                VisibleText.of(typed),
-                found.map {
-                    let needsID = lookAlikes.contains($0.id) || $0.name.isTruncatedInTable
-                    return $0.name.fittedToTable + (needsID ? "  (\($0.shortID))" : "")
-                })
-        }
-        return first
-    }
-
-    /// The entries whose names contain `typed`, ignoring case.
-    func holding(_ typed: String) -> [EntrySummary] {
-        let wanted = Array<UInt8>(typed.lowercased().utf8)
-        return filter { entry in
-            Array<UInt8>(entry.name.text.lowercased().utf8).holds(wanted)
-        }
-    }
-}
-
-extension [UInt8] {
-    fileprivate func holds(_ part: [UInt8]) -> Bool {
-        guard !part.isEmpty else { return true }
-        guard count >= part.count else { return false }
-        return (0...count - part.count).contains { start in
-            self[start..<start + part.count].elementsEqual(part)
-        }
-    }
 }

@@ -10,6 +10,14 @@ extension Messages {
         name == twin ? "already in the vault" : "already in the vault as \(twin.visible)"
     }
 
+    /// How an entry that is already in the vault was updated.
+    static func sentence(for update: ImportUpdate) -> String {
+        switch update {
+        case .counter(let old, let new): "counter raised from \(old) to \(new)"
+        case .pin: "PIN added"
+        }
+    }
+
     static func sentence(for reason: Finding.SkipReason) -> String {
         switch reason {
         case .symbolicLink: "symbolic link"
@@ -38,7 +46,6 @@ extension Messages {
         case .export(let error): sentence(for: error)
         case .reader(let loss): sentence(for: loss, file: "file", reader: "export reader")
         case .exportRow(let reason): sentence(for: reason)
-        case .notComputed(let kind): "\(name(of: kind)) codes are not computed"
         case .missingPictures(let numbers):
             numbers.count == 1
                 ? "the export is missing picture \(list(numbers))"
@@ -142,7 +149,6 @@ extension Messages {
         case .export(let error): slug(for: error)
         case .reader(let loss): slug(for: loss)
         case .exportRow(let reason): slug(for: reason)
-        case .notComputed: "not-computed"
         case .unrelatedSymbol, .unrecognisedLines, .line(.notAURI): "no-otpauth"
         case .line(.keyURI): "bad-uri"
         case .line(.migration): "bad-export"

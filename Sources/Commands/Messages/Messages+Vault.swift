@@ -263,6 +263,12 @@ extension Messages {
         if let access = description(of: entry.accessControl, for: entry.kind) {
             words.append(access)
         }
+        if !entry.details.tags.isEmpty { words.append("[\(tags(of: entry))]") }
         return words.joined(separator: ", ")
+    }
+
+    /// An entry's tags, in its order.
+    static func tags(of entry: EntrySummary) -> String {
+        entry.details.tags.map { VisibleText.of($0) }.joined(separator: ", ")
     }
 }

@@ -11,6 +11,11 @@ extension Messages {
             "the file states other digits, another period or another algorithm than Steam uses"
         case .counterOfLastCode:
             "the counter may be that of the last code; if the first code is refused, use the next one"
+        case .notComputed(let kind): "\(name(of: kind)) codes are stored, but not computed"
+        case .leftOut(.tag):
+            "a tag is longer than 256 bytes, or there are more than 64 tags; it was left out"
+        case .leftOut(.note): "the note is longer than 16,384 bytes and was left out"
+        case .leftOut(.icon): "the name of the icon is longer than 256 bytes and was left out"
         }
     }
 
@@ -41,6 +46,12 @@ extension Messages {
                 ("Steam entry with other values", "Steam entries with other values")
             case .keyURI: ("deviation in a key URI", "deviations in key URIs")
             case .migration: ("deviation in the export", "deviations in the export")
+            case .notComputed:
+                (
+                    "entry whose codes are stored, but not computed",
+                    "entries whose codes are stored, but not computed"
+                )
+            case .leftOut: ("detail that is too long", "details that are too long")
             }
         return "\(count) \(count == 1 ? one : several)"
     }

@@ -40,6 +40,7 @@ enum Messages {
                 + found.map { "\n  " + $0 }.joined()
         case .nameTaken(let name):
             "an entry named “\(name)” already exists; rename or remove it, or choose another name"
+        case .noSuchTag(let name, let tag): "“\(name)” has no tag “\(tag)”"
         case .noCodes(let name, .secret):
             "“\(name)” is a plain secret and has no codes; use watchword show --reveal"
         case .noCodes(let name, .hotp): "“\(name)” is counter-based; use watchword code"

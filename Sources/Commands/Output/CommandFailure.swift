@@ -40,6 +40,8 @@ enum CommandFailure: ProgramFailure {
     case noSuchEntry(String)
     case ambiguousName(String, [String])
     case nameTaken(String)
+    /// The entry has no such tag.
+    case noSuchTag(String, String)
     case noCodes(String, EntryKind)
     case notPlain(String)
     case nothingToWatch
@@ -95,8 +97,8 @@ extension ExitCode {
             switch failure {
             case .usage, .pictureOnTerminal, .exportOnTerminal, .noHome: .usage
             case .terminal(let error, _): ExitCode(error)
-            case .declined, .noSuchEntry, .ambiguousName, .nameTaken, .noCodes, .notPlain,
-                .nothingToWatch, .eachRequiresCheck, .nothingToExport:
+            case .declined, .noSuchEntry, .ambiguousName, .nameTaken, .noSuchTag, .noCodes,
+                .notPlain, .nothingToWatch, .eachRequiresCheck, .nothingToExport:
                 .no
             case .vault(_, let error): ExitCode(error)
             case .recoveryKey: .presence

@@ -44,11 +44,6 @@ extension [EntrySummary] {
     }
 }
 
-extension EntrySummary {
-    /// The beginning of the id, which can be typed instead of a name.
-    var shortID: String { String(id.text.prefix(8)) }
-}
-
 extension Unicode.Scalar {
     /// The lower-case ASCII character that this scalar looks like; `nil` if there is none.
     fileprivate var latinLookAlike: Unicode.Scalar? {

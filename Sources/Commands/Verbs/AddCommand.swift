@@ -22,6 +22,7 @@ enum AddCommand {
         // Check the arguments before any prompt.
         let shape = try EntryShape(session)
         let access = try AccessControlChange(session)
+        let change = try DetailsChange(session)
         let vault = try session.unlock()
         let content: EntryContent
         if arguments.has(.uriFile) || arguments.has(.qr) {
@@ -30,12 +31,14 @@ enum AddCommand {
             content = try shape.content(session)
         }
         let name = EntryName(issuer: content.issuer, account: content.account)
+        let details = try change.applied(to: EntryDetails(), of: name)
         let control = access.applied(to: .standard(for: content.kind))
         // Check the name under the lock, so that no other program can take it.
         let same = try session.change(vault) { changes throws(VaultError) -> [RecordID]? in
             guard !changes.entries.contains(where: { $0.name == name }) else { return nil }
             let same = try changes.entries(withSecretOf: content)
-            try changes.add(content, accessControl: control, now: SystemClock.unixTime())
+            try changes.add(
+                content, details: details, accessControl: control, now: SystemClock.unixTime())
             return same
         }
         guard let same else { throw .nameTaken(name.visible) }

@@ -23,7 +23,7 @@ enum EditCommand {
 
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let arguments = session.arguments
-        let options = accessOptions + nameOptions + contentOptions
+        let options = accessOptions + nameOptions + contentOptions + DetailsChange.options
         guard options.contains(where: arguments.has) else {
             throw .usage(.needsOneOf(options.map { "--" + $0.name }))
         }
@@ -34,6 +34,7 @@ enum EditCommand {
         _ = try session.isHex()
         let access = try AccessControlChange(session)
         let codes = try CodeChange(session)
+        let details = try DetailsChange(session)
         let vault = try session.unlock()
         let entry = try vault.entries.one(named: arguments.operands[0])
         try refuseInapplicable(contentOptions, for: entry, session)
@@ -56,9 +57,18 @@ enum EditCommand {
                 issuer: arguments[.issuer] ?? now.issuer,
                 account: arguments[.account] ?? now.account)
             guard !EntryName.isBlank(name.text) else { return .nameEmpty }
+            let isRenamed = (now.issuer, now.account) != (name.issuer, name.account)
             // Check the name under the lock, so that no other program can take it.
-            if changes.entries.contains(where: { $0.name == name && $0.id != entry.id }) {
+            if isRenamed, changes.entries.contains(where: { $0.name == name && $0.id != entry.id })
+            {
                 return .nameTaken
+            }
+            // What is refused is refused before the first change: a change is saved.
+            let changed: EntryDetails
+            do throws(CommandFailure) {
+                changed = try details.applied(to: now.details, of: EntryName(now))
+            } catch {
+                return .refused(error)
             }
             if changesContent {
                 guard now.kind == entry.kind else { throw .otherKind }
@@ -75,9 +85,10 @@ enum EditCommand {
                 try changes.replace(entry.id, with: kept)
                 revised = (old, kept)
             }
-            if (now.issuer, now.account) != (name.issuer, name.account) {
+            if isRenamed {
                 try changes.rename(entry.id, issuer: name.issuer, account: name.account)
             }
+            if changed != now.details { try changes.setDetails(of: entry.id, to: changed) }
             let control = access.applied(to: now.accessControl)
             if control != now.accessControl {
                 try changes.setAccessControl(of: entry.id, to: control)

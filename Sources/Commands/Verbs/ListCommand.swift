@@ -3,6 +3,7 @@ import CommandRunner
 import Cryptography
 import JSONText
 import OneTimePassword
+import POSIX
 import SecretVault
 
 /// `list`: the entries, without secrets.
@@ -10,8 +11,13 @@ enum ListCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
         let wanted = session.arguments.operands.first
-        let entries = wanted.map(vault.entries.holding) ?? vault.entries
-        if let wanted, entries.isEmpty { throw .noSuchEntry(VisibleText.of(wanted)) }
+        let tags = session.arguments.values(of: .tagged)
+        let order = try session.givenOrder() ?? .name
+        let entries = (wanted.map(vault.entries.holding) ?? vault.entries)
+            .tagged(tags).sorted(by: order)
+        if entries.isEmpty, let missing = wanted ?? tags.first {
+            throw .noSuchEntry(VisibleText.of(missing))
+        }
         if session.wantsJSON {
             let choice = try session.checkChoice()
             for entry in entries {
@@ -20,18 +26,9 @@ enum ListCommand {
             }
             return .done
         }
-        // A few very long names do not widen the column for all.
-        let names = entries.map(\.name.fittedToTable)
-        let columns = names.map(\.columns)
-        let width = min(columns.max() ?? 0, 48)
-        let gaps = String(repeating: " ", count: width + 2)
-        let lookAlikes = vault.entries.lookAlikes
-        for (place, entry) in entries.enumerated() {
-            let gap = gaps.prefix(max(width - columns[place], 0) + 2)
-            let needsID = lookAlikes.contains(entry.id) || entry.name.isTruncatedInTable
-            let id = needsID ? ", id \(entry.shortID)" : ""
-            try session.printer.line(names[place] + gap + Messages.description(of: entry) + id)
-        }
+        let columns = session.printer.outputIsTerminal ? StandardStream.output.columns : nil
+        let table = EntryTable(entries, of: vault.entries, columns: columns)
+        for line in table.lines { try session.printer.line(line) }
         if entries.isEmpty { session.printer.note("The vault is empty; see watchword add --help.") }
         return .done
     }
@@ -60,6 +57,13 @@ enum ListCommand {
         if let counter = counter(of: entry, in: vault) {
             members.append(("counter", .counter(counter)))
         }
+        let details = entry.details
+        if !details.tags.isEmpty {
+            members.append(("tags", .list(details.tags.map { .text($0) })))
+        }
+        if !details.note.isEmpty { members.append(("note", .text(details.note))) }
+        if !details.icon.isEmpty { members.append(("icon", .text(details.icon))) }
+        if details.isFavourite { members.append(("favourite", .flag(true))) }
         if let period = entry.period { members.append(("period", .number(period))) }
         if let tombstone = entry.tombstone {
             members.append(("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)))

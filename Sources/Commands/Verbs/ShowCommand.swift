@@ -36,6 +36,16 @@ enum ShowCommand {
         for (name, value) in facts {
             let padding = String(repeating: " ", count: max(12 - name.count, 1))
             switch value {
+            case .text(let text) where name == "note":
+                let indent = "\n" + String(repeating: " ", count: 12)
+                let lines = text.split(
+                    omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+                try session.printer.line(
+                    name + padding
+                        + lines.map { VisibleText.of(String($0)) }.joined(separator: indent))
+            case .list:
+                try session.printer.line(name + padding + Messages.tags(of: entry))
+            case .flag(let flag): try session.printer.line(name + padding + (flag ? "yes" : "no"))
             case .text(let text):
                 let explained = explanation(of: name, entry.accessControl, check)
                 try session.printer.line(

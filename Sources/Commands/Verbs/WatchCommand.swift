@@ -24,9 +24,11 @@ enum WatchCommand {
         throws(CommandFailure) -> [LiveRow]
     {
         var entries: [EntrySummary] = []
+        let order = try session.givenOrder()
         if session.arguments.operands.isEmpty {
             let all = vault.entries.filter { $0.kind == .totp && $0.tombstone == nil }
             entries = all.filter { $0.accessControl.presence == .perUnlock }
+                .sorted(by: order ?? .name)
             // Per-use entries are shown only if named, because each one prompts.
             guard all.isEmpty || !entries.isEmpty else { throw .eachRequiresCheck }
             if all.count > entries.count {
@@ -41,6 +43,10 @@ enum WatchCommand {
             let entry = try vault.entries.one(named: name)
             guard entry.kind == .totp else { throw .noCodes(entry.name.visible, entry.kind) }
             if !entries.contains(where: { $0.id == entry.id }) { entries.append(entry) }
+        }
+        if let order {
+            let named = Set(entries.map(\.id))
+            entries = vault.entries.filter { named.contains($0.id) }.sorted(by: order)
         }
         var rows: [LiveRow] = []
         let asking = entries.count { $0.accessControl.presence.isPerUse }

@@ -24,6 +24,8 @@ enum AndOTPFormat {
             row.account = String(row.account[separator.upperBound...])
         }
         row.tags = try fields.texts("tags")
+        let icon = fields["thumbnail"]?.string ?? ""
+        row.icon = icon == "Default" ? "" : icon
         let type = try fields.text("type")
         row.kind = type.isEmpty ? .totp : ExportRow.Kind(word: type)
         row.secret = try fields.base32("secret")

@@ -8,7 +8,6 @@ enum RaivoJSON {
         // An object with a message is the app's failed export.
         guard let elements = document.elements else { throw .damaged(.raivo) }
         var rows = ExportRows(.raivo)
-        var iconCount = 0
         try rows.append(elements) { row, fields throws(ExportRowRefusal) in
             row.issuer = try fields.text("issuer")
             row.account = try fields.text("account")
@@ -19,9 +18,8 @@ enum RaivoJSON {
             row.counter = fields.numberText("counter")
             row.kind = ExportRow.Kind(word: try fields.text("kind"))
             row.isFavourite = fields["pinned"]?.string == "true" || fields["pinned"]?.truth == true
-            if !(try fields.text("iconValue").isEmpty) { iconCount += 1 }
+            row.icon = fields["iconValue"]?.string ?? ""
         }
-        rows.iconCount = iconCount
         return rows
     }
 }

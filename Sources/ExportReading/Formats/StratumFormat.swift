@@ -21,6 +21,7 @@ enum StratumFormat {
     ) throws(ExportRowRefusal) {
         row.issuer = try fields.text("Issuer")
         row.account = try fields.text("Username")
+        row.icon = StratumFormat.iconName(fields["Icon"]?.string ?? "")
         row.digits = fields.number("Digits")
         row.period = fields.number("Period")
         row.counter = fields.number("Counter")
@@ -29,6 +30,9 @@ enum StratumFormat {
             &row, type: fields.number("Type"), algorithm: fields.number("Algorithm"),
             secret: try fields.secret("Secret"))
     }
+
+    /// The name of an icon; `@` is before the id of an image.
+    static func iconName(_ text: String) -> String { text.hasPrefix("@") ? "" : text }
 
     /// Sets the values that the JSON and the database write as numbers.
     static func set(

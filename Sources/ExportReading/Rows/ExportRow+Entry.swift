@@ -36,8 +36,12 @@ extension ExportRow {
     ) throws(ExportRowRefusal) -> ExportedEntry {
         var known: Set<String> = []
         let tags = tags.map(\.trimmed).filter { !$0.isEmpty && known.insert($0).inserted }
-        for text in tags + [note] where text.utf8.count > Self.maximumTextCount { throw .tooLong }
-        for text in tags + [note, issuer, account] where text.utf8.contains(0) { throw .malformed }
+        for text in tags + [note, icon] where text.utf8.count > Self.maximumTextCount {
+            throw .tooLong
+        }
+        for text in tags + [note, icon, issuer, account] where text.utf8.contains(0) {
+            throw .malformed
+        }
         var warnings = warnings
         var lastUsedStep: UInt64?
         if case .oneTimePassword(let credential) = content {
@@ -45,8 +49,8 @@ extension ExportRow {
             lastUsedStep = lastUse.step(of: credential)
         }
         return ExportedEntry(
-            content: content, tags: tags, note: note, isFavourite: isFavourite, state: state,
-            warnings: warnings, lastUsedStep: lastUsedStep)
+            content: content, tags: tags, note: note, icon: icon, isFavourite: isFavourite,
+            state: state, warnings: warnings, lastUsedStep: lastUsedStep)
     }
 
     /// The names without surrounding spaces, and the account without the issuer before it.

@@ -58,6 +58,7 @@ extension ExportRow {
         var row = self
         row.tags += dialect.tags
         if row.note.isEmpty { row.note = dialect.note }
+        if row.icon.isEmpty { row.icon = dialect.icon }
         row.isFavourite = row.isFavourite || dialect.isFavourite
         if row.state == .active { row.state = dialect.state }
         let credential = uri.credential

@@ -51,6 +51,8 @@ struct ExportRow {
     var lastUse = LastUse.unknown
     var tags: [String] = []
     var note = ""
+    /// The name of an icon; empty if there is none, or only an image.
+    var icon = ""
     var isFavourite = false
     var state = ExportedEntry.State.active
     /// Deviations that the format's reader accepted.

@@ -12,6 +12,7 @@ struct KeyURIDialect {
     private(set) var uri = SecretBytes(capacity: 0) { _ in }
     private(set) var tags: [String] = []
     private(set) var note = ""
+    private(set) var icon = ""
     private(set) var isFavourite = false
     private(set) var state = ExportedEntry.State.active
     private(set) var warnings: [ExportWarning] = []
@@ -75,8 +76,11 @@ struct KeyURIDialect {
         case "note":
             note = KeyURIParts.text(value)
             return true
+        case "icon":  // WinAuth.
+            icon = KeyURIParts.text(value)
+            return true
         // WinAuth; `data` holds Steam's other secrets.
-        case "icon", "serial", "deviceid", "data": return true
+        case "serial", "deviceid", "data": return true
         case "pin" where kind == .yandex:
             pin = KeyURIParts.decoded(value).decodedBase32()?.secret
             return true
@@ -124,6 +128,7 @@ struct KeyURIDialect {
             let fields = try JSONFields(try readExportJSON(json, .ente))
             tags += try fields.texts("tags")
             note = try fields.text("note")
+            icon = fields["iconID"]?.string ?? ""
             isFavourite = try fields.flag("pinned")
             if try fields.flag("trashed") { state = .deleted }
             return true

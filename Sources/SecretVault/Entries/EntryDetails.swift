@@ -23,6 +23,15 @@ public struct EntryDetails: Hashable, Sendable {
 }
 
 extension EntryDetails {
+    /// The maximum number of tags.
+    public static var mostTags: Int { VaultLimits.tags }
+    /// The maximum size of a tag in bytes.
+    public static var longestTag: Int { VaultLimits.tagSize }
+    /// The maximum size of a note in bytes.
+    public static var longestNote: Int { VaultLimits.noteSize }
+    /// The maximum size of an icon's name in bytes.
+    public static var longestIcon: Int { VaultLimits.iconSize }
+
     /// Refuses what the format does not allow.
     ///
     /// - Throws: ``VaultError/overLimit(_:)``, ``VaultError/invalidTag``.

@@ -183,6 +183,15 @@ public struct VaultChanges {
         return content
     }
 
+    /// Raises the counter of an HOTP entry; a lower one than it has reached changes nothing.
+    public mutating func raiseCounter(of id: RecordID, to counter: UInt64) throws(VaultError) {
+        guard case .oneTimePassword(let credential) = try content(of: id),
+            case .counter(let reached) = credential.movingFactor
+        else { throw .otherKind }
+        guard counter > reached else { return }
+        try advance(id, to: .oneTimePassword(VaultChanges.moved(credential, to: counter)))
+    }
+
     static func moved(_ credential: Credential, to counter: UInt64) throws(VaultError)
         -> Credential
     {

@@ -1,0 +1,56 @@
+// The standard library's normalisation has no public interface, and loading Foundation would slow
+// down every command.
+@_spi(_Unicode) internal import Swift
+
+/// A text without case and accents, for searching and sorting.
+///
+/// Composed and decomposed letters are equal.
+struct FoldedText: Hashable, Comparable {
+    private let bytes: [UInt8]
+
+    init(_ text: String) {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) {
+            bytes = text.utf8.map {
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0
+            }
+            return
+        }
+        let scalars = Array(text._nfd)
+        let letters = scalars.filter { $0.properties.generalCategory != .nonspacingMark }
+        // A text of accents alone would otherwise be a part of every text.
+        var folded = ""
+        for scalar in letters.isEmpty ? scalars : letters {
+            if let plain = Self.plainLetters[scalar] {
+                folded += plain
+            } else {
+                // “ß” and “SS” are equal, and so are the forms of sigma.
+                for upper in scalar.properties.uppercaseMapping.unicodeScalars {
+                    folded += upper.properties.lowercaseMapping
+                }
+            }
+        }
+        bytes = Array(folded.utf8)
+    }
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    static func < (left: FoldedText, right: FoldedText) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+
+    /// Whether `part` occurs in the text.
+    func contains(_ part: FoldedText) -> Bool {
+        guard let first = part.bytes.first else { return true }
+        let count = part.bytes.count
+        guard bytes.count >= count else { return false }
+        return (0...bytes.count - count).contains { start in
+            bytes[start] == first && bytes[start..<start + count].elementsEqual(part.bytes)
+        }
+    }
+
+    /// Letters with strokes, and ligatures, which have no decomposition.
+    private static let plainLetters: [Unicode.Scalar: String] = [
+        "ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "ħ": "h", "Ħ": "h",
+        "ŧ": "t", "Ŧ": "t", "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe",
+    ]
+}

@@ -1,0 +1,124 @@
+import TestSupport
+import Testing
+
+@testable import Commands
+@testable import SecretVault
+
+struct EntrySearchTests {
+    /// An entry with an ID that begins with these bytes.
+    private func entry(
+        _ issuer: String, _ account: String, id start: [UInt8] = [], tags: [String] = [],
+        note: String = ""
+    ) throws -> EntrySummary {
+        let id = RecordID((start + [UInt8](repeating: 0, count: 16 - start.count)).span)
+        let save = SaveID([UInt8](repeating: 0, count: 8).span)
+        return EntrySummary(
+            id: id, kind: .totp, issuer: issuer, account: account, algorithm: nil, style: nil,
+            timeStep: nil, created: 0, edited: EntryEdit(time: 0, save: save),
+            details: EntryDetails(tags: tags, note: note),
+            accessControl: .standard(for: .totp), tombstone: nil)
+    }
+
+    @Test(
+        "texts that differ in case, accents or composition are equal",
+        arguments: [
+            ("GitHub", "GITHUB"), ("Café", "cafe"), ("Cafe\u{301}", "CAFÉ"), ("Straße", "STRASSE"),
+            ("Łódź", "lodz"), ("Ærø", "aero"), ("ΟΔΟΣ", "οδος"), ("İstanbul", "istanbul"),
+            ("Việt", "viet"), ("ЙОД", "йод"),
+        ])
+    func folded(_ one: String, _ other: String) {
+        #expect(FoldedText(one) == FoldedText(other))
+    }
+
+    @Test("a text of accents alone is not a part of every text")
+    func accents() {
+        #expect(!FoldedText("\u{301}").isEmpty)
+        #expect(!FoldedText("abc").contains(FoldedText("\u{301}")))
+        #expect(FoldedText("abc").contains(FoldedText("C")))
+        #expect(!FoldedText("abc").contains(FoldedText("abcd")))
+    }
+
+    @Test("words match in any order, in the name, a tag or the note")
+    func words() throws {
+        let entry = try entry("GitHub", "Zoë", tags: ["day off"], note: "gate 7")
+        for typed in ["github zoe", "zoe GITHUB", "hub:z", "off", "gate github", "7 day zoe"] {
+            #expect(EntrySearch(typed).matches(entry), "\(typed)")
+        }
+        for typed in ["github bob", "githubzoe", "gate 8"] {
+            #expect(!EntrySearch(typed).matches(entry), "\(typed)")
+        }
+        #expect(!EntrySearch("gate").matchesName(of: entry))
+    }
+
+    @Test("the best kind of match wins: a name, an account, a name apart from case, words, a note")
+    func best() throws {
+        let entries = [
+            try entry("", "alice", id: [1]), try entry("Bank", "alice", id: [2]),
+            try entry("Bank", "alice2", id: [3]), try entry("Shop", "bob", id: [4], note: "carol"),
+            try entry("Mail", "carol", id: [5]),
+        ]
+        let found: [(String, UInt8)] = [
+            ("alice", 1), ("Bank:alice", 2), ("bank:ALICE", 2), ("ALICE2", 3), ("carol", 5),
+            ("Carol", 5), ("alice2 bank", 3), ("0400000000", 4),
+        ]
+        for (typed, first) in found {
+            #expect(try entries.one(named: typed).id.bytes[0] == first, "\(typed)")
+        }
+        #expect(throws: CommandFailure.self) { try entries.one(named: "bank") }
+        #expect(throws: CommandFailure.self) { try entries.one(named: "nobody") }
+        #expect(throws: CommandFailure.self) { try entries.one(named: "\u{301}") }
+    }
+
+    @Test("a short id has eight characters, and more where two ids begin alike")
+    func shortIDs() throws {
+        let entries = [
+            try entry("a", "", id: [1]), try entry("b", "", id: [2, 0, 0, 0, 0, 0x10]),
+            try entry("c", "", id: [2, 0, 0, 0, 0, 0x11]),
+        ]
+        let ids = ShortIDs(entries)
+        #expect(entries.map { ids[$0.id] } == ["01000000", "020000000010", "020000000011"])
+        for entry in entries { #expect(try entries.one(named: ids[entry.id]).id == entry.id) }
+    }
+
+    @Test("entries are sorted by issuer and account, or by account if there is no issuer")
+    func sorted() throws {
+        let entries = [
+            try entry("zoo", "b"), try entry("Zoo", "A"), try entry("", "Middle"),
+            try entry("Éclair", "x"), try entry("eclair", "a"), try entry("éclair", "X"),
+        ]
+        #expect(
+            entries.sorted(by: .name).map(\.name.text)
+                == ["eclair:a", "Éclair:x", "éclair:X", "Middle", "Zoo:A", "zoo:b"])
+        #expect(entries.sorted(by: .added).map(\.name.text) == entries.map(\.name.text))
+    }
+
+    @Test("an entry has a tag apart from case and accents, and must have all of them")
+    func tagged() throws {
+        let entries = [
+            try entry("a", "", tags: ["Wörk", "home"]), try entry("b", "", tags: ["home"]),
+        ]
+        #expect(entries.tagged(["work"]).map(\.issuer) == ["a"])
+        #expect(entries.tagged(["HOME"]).map(\.issuer) == ["a", "b"])
+        #expect(entries.tagged(["home", "work"]).map(\.issuer) == ["a"])
+        #expect(entries.tagged(["wor"]).isEmpty && entries.tagged([]).count == 2)
+    }
+
+    @Test("the lines of a list fit on the terminal, and a truncated name has its id")
+    func table() throws {
+        let entries = [
+            try entry(String(repeating: "long ", count: 20) + "one", "a", id: [1]),
+            try entry(String(repeating: "long ", count: 20) + "two", "a", id: [2]),
+            try entry("short", "b", id: [3], tags: ["a tag", "another tag that is long"]),
+        ]
+        for columns in [40, 60, 80, 200] {
+            let lines = EntryTable(entries, of: entries, columns: columns).lines
+            #expect(lines.allSatisfy { $0.columns <= columns }, "\(lines)")
+            #expect(Set(lines).count == 3)
+            #expect(lines[2].hasPrefix("short:b  "))
+        }
+        let narrow = EntryTable(entries, of: entries, columns: 60).lines
+        #expect(narrow[0].contains("…") && narrow[0].hasSuffix("id 01000000"))
+        let whole = EntryTable(entries, of: entries, columns: nil).lines
+        #expect(whole[2].hasSuffix("[a tag, another tag that is long]"))
+    }
+}
