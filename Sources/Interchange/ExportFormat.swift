@@ -4,7 +4,8 @@ public enum ExportFormat: UInt8, CaseIterable, Hashable, Sendable {
     case bitwardenAuthenticator, duo, ente, freeOTP, freeOTPPlus, gauth, googleAuthenticator
     case googlePAM, keePass, keePassXCCSV, lastPass, microsoftAuthenticator, oathUsersFile
     case onePassword, otpClient, passwordManagerCSV, protonAuthenticator, protonPass, pskc, raivo
-    case steam, stratum, totpAuthenticator, uriList, watchwordSheet, winAuth
+    case steam, stratum, totpAuthenticator, uriList, watchwordSheet
+    case watchwordVault, winAuth
 
     /// The name that users know, such as "Aegis".
     public var name: String {
@@ -41,6 +42,7 @@ public enum ExportFormat: UInt8, CaseIterable, Hashable, Sendable {
         case .totpAuthenticator: "TOTP Authenticator"
         case .uriList: "list of key URIs"
         case .watchwordSheet: "Watchword sheet"
+        case .watchwordVault: "Watchword vault"
         case .winAuth: "WinAuth"
         }
     }

@@ -14,6 +14,7 @@ struct ExportFileTests {
     private static let formats = [
         ("otpauth", ""), ("aegis", "--plain"), ("2fas", "--plain"), ("sheet", ""),
         ("aegis", "--export-password-file word.txt"), ("2fas", "--export-password-file word.txt"),
+        ("watchword", "--export-password-file word.txt"),
     ]
 
     private func fixture() throws -> VaultFixture {
@@ -62,7 +63,7 @@ struct ExportFileTests {
     }
 
     private func restore(
-        _ file: String, in fixture: VaultFixture, expecting all: String
+        _ file: String, in fixture: VaultFixture, expecting all: String?
     ) throws {
         try fixture.run(
             "watchword init --vault new -q --scrypt-log-n 10 --no-recovery-key --passphrase-file pass.txt"
@@ -70,13 +71,67 @@ struct ExportFileTests {
         try fixture.run(
             "watchword --vault new import \(file) --export-password-file word.txt --passphrase-file pass.txt"
         )
+        guard let all else { return }
         let restored = try fixture.run("watchword --vault new export --passphrase-file pass.txt")
         #expect(restored.text == all)
     }
 
+    @Test("a backup restores everything about each entry, and leaves nothing out")
+    func backup() throws {
+        let fixture = try VaultFixture(
+            Self.entries + [
+                "'router password' --type secret --secret-file key.txt --note 'in the hall' --tag home",
+                "Shop:eve --secret-file key.txt --digits 7 --on-failure wipe:9 --tag a --tag 'b & ü'",
+            ])
+        try fixture.folder.write(Array("seven wooden ducks\n".utf8), to: "word.txt")
+        let export = "watchword export --format watchword --export-password-file word.txt"
+        try fixture.run("\(export) -o all.vault --passphrase-file pass.txt")
+        try restore("all.vault", in: fixture, expecting: nil)
+        // Everything is the same except the IDs.
+        let facts = "--json list --passphrase-file pass.txt | sed 's/\"id\":\"[^\"]*\"//'"
+        let before = try fixture.run("watchword \(facts)").text
+        #expect(before.contains("in the hall") && before.contains("wipe:9"))
+        #expect(try fixture.run("watchword --vault new \(facts)").text == before)
+        let reveal = "show router --reveal --yes --passphrase-file pass.txt"
+        #expect(
+            try fixture.run("watchword --vault new \(reveal)").text
+                == fixture.run("watchword \(reveal)").text)
+        // Again, nothing changes.
+        let again = try fixture.run(
+            "watchword --vault new import all.vault --export-password-file word.txt --passphrase-file pass.txt"
+        )
+        #expect(again.text.contains("7 already present"))
+        // --only chooses by tag.
+        try fixture.run("\(export) --only home -o home.vault --passphrase-file pass.txt")
+        #expect(
+            try fixture.run("watchword --vault home.vault list --passphrase-file word.txt").text
+                .hasPrefix("router password"))
+    }
+
+    @Test("a backup with another password, a damaged one and a copy of the same vault are refused")
+    func refusedBackups() throws {
+        let fixture = try fixture()
+        try fixture.run(
+            "watchword export --format watchword --export-password-file word.txt -o all.vault --passphrase-file pass.txt"
+        )
+        let importing =
+            "watchword import --export-password-file word.txt --passphrase-file pass.txt"
+        try fixture.run(
+            "head -c 900 all.vault >cut.vault; cp .local/share/watchword/vault same.vault")
+        let cut = try fixture.run("\(importing) cut.vault", status: 1)
+        #expect(cut.text.contains("cut.vault: refused: a Watchword vault, but "))
+        let same = try fixture.run("\(importing) same.vault", status: 1)
+        #expect(same.text.contains("a copy of this vault"))
+        try fixture.folder.write(Array("wrong\n".utf8), to: "word.txt")
+        let wrong = try fixture.run("\(importing) all.vault", status: 1)
+        #expect(wrong.text.contains("a Watchword vault, encrypted; wrong password"))
+    }
+
     @Test(
         "an independent reader opens an Aegis export",
-        .enabled(if: AegisReader.exists, "python3 or its package cryptography is missing"),
+        .enabled(
+            if: ForeignProgram.canReadIndependently,
+            "python3 or its package cryptography is missing"),
         arguments: ["--plain", "--export-password-file word.txt"])
     func aegis(options: String) throws {
         let fixture = try fixture()
@@ -196,15 +251,6 @@ struct ExportFileTests {
 
 /// Runs `Scripts/read-aegis.py`, which was written from Aegis' public description alone.
 private enum AegisReader {
-    static let exists: Bool = {
-        guard let python = ForeignProgram("python3") else { return false }
-        do {
-            return try python.run(["-c", "import cryptography"]).status == 0
-        } catch {
-            return false
-        }
-    }()
-
     static func run(_ file: String, password: String) throws -> ForeignProgram.Outcome {
         let script = PackageFolder.root.appending(path: "Scripts/read-aegis.py").path
         return try #require(ForeignProgram("python3")).run(

@@ -100,6 +100,23 @@ struct RoundTripTests {
         #expect(read.entries.map(Facts.init) == [Facts(entry)])
     }
 
+    @Test("no text of an entry becomes markup in a sheet")
+    func markup() throws {
+        let credential = try Credential(
+            issuer: "<script>\"&amp;", account: "</h2>",
+            key: SecretBytes(text: "12345678901234567890"))
+        let entry = ExportedEntry(
+            content: .oneTimePassword(credential), tags: ["<b>"], note: "</p>\n&lt;<i>")
+        let sheet = try writeExport([entry], as: .sheet, now: Self.now).documents[0].text
+        #expect(!sheet.contains("<script>") && !sheet.contains("<i>") && !sheet.contains("<b>\n"))
+        #expect(sheet.contains("&lt;script&gt;&quot;&amp;amp;: &lt;/h2&gt;"))
+        #expect(sheet.contains("&lt;/p&gt;\n&amp;lt;&lt;i&gt;"))
+        let entities = ["amp;", "lt;", "gt;", "quot;"]
+        for piece in sheet.split(separator: "&").dropFirst() {
+            #expect(entities.contains { piece.hasPrefix($0) }, "&\(piece.prefix(9))")
+        }
+    }
+
     @Test("two exports of the same entries share no salt, nonce or identifier")
     func fresh() throws {
         var generator = SeededGenerator(seed: 7)

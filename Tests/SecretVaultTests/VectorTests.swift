@@ -96,7 +96,9 @@ struct VectorTests {
 }
 
 /// Runs `Scripts/read-vault.py`, which was written from the format's documentation alone.
-@Suite(.enabled(if: SecondReader.exists, "python3 or its package cryptography is missing"))
+@Suite(
+    .enabled(
+        if: ForeignProgram.canReadIndependently, "python3 or its package cryptography is missing"))
 struct SecondReaderTests {
     @Test(
         "the second reader finds the same content in every vault in Vectors",
@@ -153,15 +155,6 @@ struct SecondReaderTests {
 }
 
 enum SecondReader {
-    static let exists: Bool = {
-        guard let python = ForeignProgram("python3") else { return false }
-        do {
-            return try python.run(["-c", "import cryptography"]).status == 0
-        } catch {
-            return false
-        }
-    }()
-
     static func read(
         _ path: String, attempts: String? = nil, passphrase: String? = nil,
         recoveryKey: String? = nil

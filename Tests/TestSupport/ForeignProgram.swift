@@ -42,6 +42,16 @@ public struct ForeignProgram: Sendable {
         }
     }()
 
+    /// Whether Python and its package `cryptography` are installed, which the independent readers in
+    /// `Scripts` need.
+    public static let canReadIndependently: Bool = {
+        do {
+            return try ForeignProgram("python3")?.run(["-c", "import cryptography"]).status == 0
+        } catch {
+            return false
+        }
+    }()
+
     /// Uses the program at `path` without checking that it exists.
     public init(path: String) { self.path = path }
 

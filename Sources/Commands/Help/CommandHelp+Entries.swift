@@ -58,14 +58,16 @@ extension CommandHelp {
             "watchword --json import export.png --on-duplicate replace",
         ],
         details: [
-            "PATH is an image, another app's export, a text file with otpauth:// URIs, a pipe (- for "
-                + "stdin), or a folder, which is searched recursively. The file type is detected "
-                + "from the content. Symbolic links in folders are skipped.",
+            "PATH is an image, another app's export, a backup (a vault file), a text file with "
+                + "otpauth:// URIs, a pipe (- for stdin), or a folder, which is searched "
+                + "recursively. The file type is detected from the content. Symbolic links in "
+                + "folders are skipped.",
             "Images can be PNG, JPEG, WebP, GIF, TIFF, BMP, PNM, HEIC, AVIF, SVG or PDF. Formats "
                 + "other than the first three need a library; if it is missing, the message names "
                 + "the package to install. At most 20 frames or pages are read.",
             "A file that is encrypted to a public key is decrypted first and piped in, as with gpg "
                 + "--decrypt FILE | watchword import -.",
+            "The entries of a backup keep their tags, notes, access control and times.",
             "The command asks for the password of an encrypted export. --export-password-file is "
                 + "for scripts; its first line is the password of every encrypted export.",
             "Each item is added, replaced, updated, skipped or refused. Items are listed for files with at "

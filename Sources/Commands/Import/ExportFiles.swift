@@ -4,6 +4,7 @@ import Cryptography
 import ExportReader
 import Interchange
 import POSIX
+import SecretVault
 
 /// Reads exports in the confined reader; gets their passwords from an option or a prompt.
 struct ExportFiles {
@@ -39,6 +40,49 @@ struct ExportFiles {
             if case .export = outcome { acceptedPassword = password }
         }
         return outcome
+    }
+
+    /// The content of a vault file.
+    enum VaultOpening {
+        case backup(VaultBackup)
+        case refused(Finding.Refusal)
+    }
+
+    /// Opens a vault file with its passphrase.
+    mutating func openVault(
+        _ bytes: [UInt8], of file: String
+    ) throws(CommandFailure) -> VaultOpening {
+        var error = ExportError.passwordNeeded(.watchwordVault)
+        if let acceptedPassword {
+            let opening = backup(bytes, acceptedPassword)
+            // Prompt as usual if it is wrong.
+            guard case .refused(.export) = opening else { return opening }
+        }
+        for attempt in 0..<ExportFiles.mostAttempts {
+            guard let password = try password(for: file, error, attempt) else { break }
+            let opening = backup(bytes, password)
+            switch opening {
+            case .backup: acceptedPassword = password
+            case .refused(.export(let refusal)):
+                error = refusal
+                continue
+            case .refused: break
+            }
+            return opening
+        }
+        return .refused(.export(error))
+    }
+
+    private func backup(_ bytes: [UInt8], _ password: SecretBytes) -> VaultOpening {
+        session.printer.progress("opening the vault")
+        defer { session.printer.endProgress() }
+        do {
+            return .backup(try VaultBackup(opening: bytes, passphrase: password))
+        } catch .wrongPassphrase {
+            return .refused(.export(.wrongPassword(.watchwordVault)))
+        } catch {
+            return .refused(.vault(error))
+        }
     }
 
     private func decrypt(

@@ -16,6 +16,14 @@ struct Finding {
     /// The item's name, if it is known.
     let name: EntryName?
     let content: Content
+    /// What a backup says about the entry beside its content; `nil` for other files.
+    let origin: Origin?
+
+    /// When the entry of a backup requires a presence check, and when it was added.
+    struct Origin {
+        let accessControl: AccessControl
+        let created: Int64
+    }
 
     enum Content {
         case entry(EntryContent, details: EntryDetails, warnings: [ImportWarning])
@@ -31,6 +39,10 @@ struct Finding {
         case repeatedPart = "repeated-part"
         /// The other app keeps the entry in its trash.
         case deleted
+        /// The server would take a copy of an enrolled secret for a stolen one.
+        case enrolled
+        /// The entry was wiped, so that it has no secret.
+        case wiped
     }
 
     /// Why an item was refused.
@@ -44,6 +56,10 @@ struct Finding {
         case export(ExportError)
         /// A file that the confined reader of exports could not process.
         case reader(HelperLoss)
+        /// A vault file that could not be read.
+        case vault(VaultError)
+        /// A copy of the vault into which the entries are imported.
+        case sameVault
         /// A row of another app's export.
         case exportRow(ExportRowRefusal)
         /// The missing pictures of an export that another app made.
@@ -76,13 +92,14 @@ struct Finding {
 
     init(
         _ file: String, line: Int? = nil, row: Int? = nil, name: EntryName? = nil,
-        _ content: Content
+        _ content: Content, origin: Origin? = nil
     ) {
         self.file = file
         self.line = line
         self.row = row
         self.name = name
         self.content = content
+        self.origin = origin
     }
 
     /// Where the item was found, safe for a terminal.

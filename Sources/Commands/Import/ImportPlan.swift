@@ -88,8 +88,9 @@ struct ImportPlan {
             case .skipped(let reason): results.append(.skipped(reason))
             case .refused(let refusal): results.append(.refused(refusal))
             case .entry(let content, let details, _):
+                let origin = finding.origin
                 do {
-                    results.append(try take(content, details, names: &names, in: &changes))
+                    results.append(try take(content, details, origin, names: &names, in: &changes))
                 } catch .overLimit(.name), .overLimit(.secret) {
                     // Refuse an entry whose name or key is too long, but import the rest.
                     results.append(.refused(.tooLong))
@@ -100,7 +101,8 @@ struct ImportPlan {
     }
 
     private mutating func take(
-        _ content: EntryContent, _ details: EntryDetails, names: inout [EntryName: RecordID],
+        _ content: EntryContent, _ details: EntryDetails, _ origin: Finding.Origin?,
+        names: inout [EntryName: RecordID],
         in changes: inout VaultChanges
     ) throws(VaultError) -> ImportResult {
         let name = EntryName(issuer: content.issuer, account: content.account)
@@ -161,7 +163,9 @@ struct ImportPlan {
             }
         case .keep: break
         }
-        let id = try changes.add(content, details: details, now: now)
+        let id = try changes.add(
+            content, details: details, accessControl: origin?.accessControl,
+            now: min(origin?.created ?? now, now))
         addedHere.insert(id)
         names[name] = names[name] ?? id
         return .added(name)

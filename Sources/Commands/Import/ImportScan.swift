@@ -5,6 +5,7 @@ import Interchange
 import OneTimePassword
 import POSIX
 import PictureReader
+import SecretVault
 
 /// All items found at the given paths, in order.
 ///
@@ -19,6 +20,8 @@ struct ImportScan {
     /// The files of other apps.
     var exportedFiles: [String: ExportedFile] = [:]
     var exportFiles: ExportFiles
+    /// The vault that the items are for.
+    let vault: UnlockedVault
     /// Whether entries are imported that the other app keeps in its trash.
     let includesDeleted: Bool
 
@@ -31,7 +34,8 @@ struct ImportScan {
     private static let largestList = 16 << 20
 
     /// Reads everything that the operands name.
-    init(_ session: Session) throws(CommandFailure) {
+    init(for vault: UnlockedVault, _ session: Session) throws(CommandFailure) {
+        self.vault = vault
         exportFiles = ExportFiles(session)
         includesDeleted = session.arguments.has(.includeDeleted)
         let found = PathWalk(session.arguments.operands.map(PathWalk.path)).found
@@ -76,7 +80,9 @@ struct ImportScan {
         } catch {
             return refuse(file, .file(error))
         }
-        if isText, content.count <= ImportScan.largestList {
+        if content.withBytes(Vault.isVault) {
+            return try takeVault(content, of: file)
+        } else if isText, content.count <= ImportScan.largestList {
             if try takeText(content, of: file) { return }
         } else if isPipe, try takePicture(content, of: file) {
             return

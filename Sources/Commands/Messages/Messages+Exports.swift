@@ -17,7 +17,7 @@ extension Messages {
         switch format {
         case .uriList: format.name
         case .keePass: "KeePass database"
-        case .oathUsersFile, .watchwordSheet: format.name
+        case .oathUsersFile, .watchwordSheet, .watchwordVault: format.name
         case .googlePAM, .passwordManagerCSV, .pskc: format.name + " file"
         default: format.name + " export"
         }

@@ -23,6 +23,9 @@ extension Messages {
         case .symbolicLink: "symbolic link"
         case .repeatedPart: "this part of the export was already read"
         case .deleted: "deleted in the other app; use --include-deleted to import it"
+        case .enrolled:
+            "the server would take a copy of an enrolled secret for a stolen one; enrol this device"
+        case .wiped: "wiped; it has no secret"
         }
     }
 
@@ -32,6 +35,8 @@ extension Messages {
         case .symbolicLink: "symbolic link"
         case .repeatedPart: "repeated part"
         case .deleted: "deleted"
+        case .enrolled: "enrolled secret"
+        case .wiped: "wiped"
         }
     }
 
@@ -44,6 +49,8 @@ extension Messages {
         case .line(.keyURI(let error)): sentence(for: error)
         case .line(.migration(let error)): sentence(for: error)
         case .export(let error): sentence(for: error)
+        case .vault(let error): "a Watchword vault, but " + sentence(for: error)
+        case .sameVault: "a copy of this vault; use watchword merge"
         case .reader(let loss): sentence(for: loss, file: "file", reader: "export reader")
         case .exportRow(let reason): sentence(for: reason)
         case .missingPictures(let numbers):
@@ -147,6 +154,8 @@ extension Messages {
         case .file(let error): slug(for: error)
         case .picture(let refusal): slug(for: refusal)
         case .export(let error): slug(for: error)
+        case .vault: "vault"
+        case .sameVault: "same-vault"
         case .reader(let loss): slug(for: loss)
         case .exportRow(let reason): slug(for: reason)
         case .unrelatedSymbol, .unrecognisedLines, .line(.notAURI): "no-otpauth"

@@ -14,7 +14,7 @@ enum ImportCommand {
         let policy = word.flatMap(DuplicatePolicy.init(rawValue:)) ?? .skip
         // Prompt for the passphrase first, not after several hundred images.
         let vault = try session.unlock()
-        let scan = try ImportScan(session)
+        let scan = try ImportScan(for: vault, session)
         let results = try results(of: scan.findings, policy, in: vault, session)
         try ImportReport(scan, results, session).print()
         return results.contains { $0.isRefusal } || results.isEmpty ? .no : .done

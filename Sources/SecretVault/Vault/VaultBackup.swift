@@ -106,9 +106,9 @@ extension Vault {
 
 extension UnlockedVault {
     /// Whether `file` is a copy or another generation of this vault.
-    public func isSameVault(_ file: [UInt8]) -> Bool {
-        do { return try VaultDocument(parsing: file).vaultID == state.vaultID } catch {
-            return false
-        }
+    ///
+    /// - Throws: the errors of a file that is not a complete vault, before its passphrase is known.
+    public func isSameVault(_ file: [UInt8]) throws(VaultError) -> Bool {
+        try VaultDocument(parsing: file).vaultID == state.vaultID
     }
 }
