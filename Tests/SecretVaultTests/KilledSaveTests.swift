@@ -20,6 +20,10 @@ struct KilledSaveTests {
         Run(verb: "add", before: ["a-0", "a-1"], after: ["a-0", "a-1", "new-0"]),
         Run(verb: "purge", before: ["a-0", "a-1"], after: ["a-1"]),
         Run(verb: "rekey", before: ["a-0", "a-1"], after: ["a-0", "a-1"]),
+        Run(verb: "undo", before: ["a-0", "a-1"], after: ["a-0"]),
+        Run(
+            verb: "merge", before: ["a-0", "a-1", "own-0"],
+            after: ["a-0", "a-1", "own-0", "copy-0"]),
     ]
 
     @Test(
@@ -27,14 +31,14 @@ struct KilledSaveTests {
     func killed(run: Run) throws {
         let strace = try #require(ForeignProgram("strace"))
         let writer = BuiltProgram.path("vault-writer")
-        let vault = try prepared(with: writer)
+        let vault = try prepared(with: writer, for: run)
         let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
         // The save begins when the writer takes the vault's lock; everything before is unlocking.
         let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
         #expect(calls[first...].contains { $0.hasPrefix("rename") })
         var seen: Set<[String]> = []
         for call in first..<calls.count {
-            let vault = try prepared(with: writer)
+            let vault = try prepared(with: writer, for: run)
             let killed = try strace.run([
                 "-f", "-o", "/dev/null", "-e", "trace=all",
                 "-e", kill(before: call, of: calls),
@@ -83,7 +87,7 @@ struct KilledSaveTests {
     func failing(run: Run) throws {
         let strace = try #require(ForeignProgram("strace"))
         let writer = BuiltProgram.path("vault-writer")
-        let vault = try prepared(with: writer)
+        let vault = try prepared(with: writer, for: run)
         let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
         let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
         let failing = [
@@ -93,7 +97,7 @@ struct KilledSaveTests {
         for call in first..<calls.count where failing.contains(String(name(of: calls[call]))) {
             // The last write goes to standard output.
             guard !calls[call].hasPrefix("write(1,") else { continue }
-            let vault = try prepared(with: writer)
+            let vault = try prepared(with: writer, for: run)
             let fault = kill(before: call, of: calls)
                 .replacing(":signal=KILL", with: ":error=EIO")
             let outcome = try strace.run([
@@ -216,12 +220,26 @@ struct KilledSaveTests {
         return calls.indices.first { $0 > renamed ?? 0 && calls[$0].hasPrefix("fsync(") } ?? 0
     }
 
-    private func prepared(with writer: String) throws -> TestVault {
+    private func prepared(with writer: String, for run: Run? = nil) throws -> TestVault {
         let vault = try TestVault()
-        let added = try ForeignProgram(path: writer).run(["add", vault.path, "a", "2"])
-        try #require(added.status == 0)
+        func add(_ name: String, _ count: Int) throws {
+            let added = try ForeignProgram(path: writer).run(
+                ["add", vault.path, name, String(count)])
+            try #require(added.status == 0)
+        }
+        try add("a", 2)
+        if run?.verb == "merge" {
+            // The vault and a copy of it, each with an entry of its own.
+            let common = try vault.bytes()
+            try add("copy", 1)
+            try vault.put(vault.bytes(), as: Self.copy)
+            try vault.put(common)
+            try add("own", 1)
+        }
         return vault
     }
+
+    private static let copy = "vault-copy"
 
     // strace counts each kind of call separately.
     private func kill(before call: Int, of calls: [String]) -> String {
@@ -258,7 +276,7 @@ struct KilledSaveTests {
                 .plainSecret(issuer: "next", account: "", value: secret("x")), now: 0)
         }
         #expect(try vault.unlock().entries.map(\.issuer) == left + ["next"], "\(when)")
-        #expect(try vault.files() == TestVault.files, "\(when)")
+        #expect(try vault.files().filter { $0 != Self.copy } == TestVault.files, "\(when)")
         return left
     }
 }

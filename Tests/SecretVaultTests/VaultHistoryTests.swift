@@ -65,7 +65,7 @@ struct VaultHistoryTests {
         #expect(read == history)
     }
 
-    @Test("a history is neither empty nor too long, and its generations descend to at least 1")
+    @Test("a history is neither empty nor too long, and its first save is the newest")
     func refused() throws {
         func read(_ generations: [UInt64]) throws(FieldReader.Unreadable) -> VaultHistory {
             let bytes = SecretBytes(capacity: 4 + 16 * generations.count) { output in
@@ -81,8 +81,11 @@ struct VaultHistoryTests {
             }
         }
         #expect(try read([9, 5, 1]).saves.count == 3)
+        #expect(try read([9, 5, 6]).saves.count == 3)
         #expect(try read((1...512).reversed()).saves.count == 512)
-        for generations: [UInt64] in [[], [0], [5, 5], [5, 6], (1...513).reversed()] {
+        for generations: [UInt64] in [
+            [], [0], [5, 5], [5, 6], [9, 5, 5], [9, 0], (1...513).reversed(),
+        ] {
             #expect(throws: FieldReader.Unreadable.self) { try read(generations) }
         }
     }

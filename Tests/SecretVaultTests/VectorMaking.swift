@@ -37,6 +37,7 @@ struct VectorMaking {
         try vectors.append(vector("third-generation-v2", thirdGeneration()))
         try vectors.append(vector("attempts-v2", attempts()))
         try vectors.append(vector("upgraded-v2", upgraded()))
+        try vectors.append(vector("merged-v2", merged()))
         let file = [
             "source":
                 "made once by VectorMaking; opened by every version, and by Scripts/read-vault.py"
@@ -135,6 +136,31 @@ struct VectorMaking {
             try changes.setDetails(
                 of: first, to: EntryDetails(tags: ["new"]), now: TestVault.now)
         }
+        return vault
+    }
+
+    /// A vault and a copy of it with the same generation, each with an edit of the same entry, and
+    /// merged.
+    private func merged() throws -> TestVault {
+        let vault = try TestVault()
+        let id = try vault.fill()[2]
+        try vault.put(vault.bytes(), as: "copy")
+        let path = vault.folder.file("copy")
+        let copy = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
+        let open = try vault.unlock()
+        for (vault, value) in [(open, "here"), (copy, "there")] {
+            try vault.update { changes throws(VaultError) in
+                try changes.replace(
+                    id,
+                    with: .plainSecret(issuer: "Wi-Fi", account: "home", value: secret(value)),
+                    now: TestVault.now)
+            }
+        }
+        let order: EnrolledOrder.Function = { (_, _) in .same }
+        let plan = try open.planOfMerge(
+            with: copy.asCopy, comparing: order, now: TestVault.now)
+        try open.merge(
+            copy.asCopy, as: plan, confirmed: [], comparing: order, now: TestVault.now)
         return vault
     }
 

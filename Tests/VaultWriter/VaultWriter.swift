@@ -19,7 +19,8 @@ import SecretVault
         let arguments = CommandLine.arguments
         precondition(
             arguments.count == 5,
-            "vault-writer create|add|fill|remove|purge|rekey|measure|scan|try|ask PATH NAME COUNT")
+            "vault-writer create|add|fill|remove|purge|rekey|undo|merge|measure|scan|try|ask PATH NAME COUNT"
+        )
         let (path, name) = (arguments[2], arguments[3])
         let count = Int(arguments[4]) ?? 0
         do throws(VaultError) {
@@ -30,6 +31,10 @@ import SecretVault
             if arguments[1] == "ask" { return ask(vault, answer: name, rounds: count) }
             if arguments[1] == "scan" { return try scan(vault, name, count) }
             if arguments[1] == "fill" { return try fill(vault, name, count) }
+            if arguments[1] == "undo" {
+                return try vault.undo(vault.planOfUndo(now: 0), confirmed: [], now: 0)
+            }
+            if arguments[1] == "merge" { return try merge(path + "-copy", into: vault) }
             for index in 0..<count {
                 try change(vault, arguments[1], name: "\(name)-\(index)")
             }
@@ -50,6 +55,13 @@ import SecretVault
         } catch {
             preconditionFailure("the cost is in range")
         }
+    }
+
+    static func merge(_ path: String, into vault: UnlockedVault) throws(VaultError) {
+        guard let copy = try vault.copy(at: path) else { throw .rekeyed }
+        let order: EnrolledOrder.Function = { (_, _) in .unrelated }
+        let plan = try vault.planOfMerge(with: copy, comparing: order, now: 0)
+        try vault.merge(copy, as: plan, confirmed: [], comparing: order, now: 0)
     }
 
     static func change(_ vault: UnlockedVault, _ verb: String, name: String) throws(VaultError) {

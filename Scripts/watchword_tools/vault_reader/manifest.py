@@ -32,9 +32,9 @@ def read_history(fields, generation):
     count = fields.number(4)
     expect(1 <= count <= 512, "manifest")
     saves = [{"generation": fields.number(8), "id": fields.take(8).hex()} for _ in range(count)]
-    generations = [save["generation"] for save in saves]
-    expect(generations[0] == generation and generations[-1] >= 1, "manifest")
-    expect(all(newer > older for newer, older in zip(generations, generations[1:])), "manifest")
+    expect(saves[0]["generation"] == generation, "manifest")
+    expect(all(1 <= save["generation"] < generation for save in saves[1:]), "manifest")
+    expect(len({(save["generation"], save["id"]) for save in saves}) == count, "manifest")
     return saves
 
 

@@ -108,6 +108,8 @@ extension Option {
         "only", .text("TAG|NAME"), "export only matching entries; repeat for several"
     ).repeatable
     static let plain = Option("plain", "do not encrypt an aegis or 2fas file")
+    static let otherPassphraseFile = Option(
+        "other-passphrase-file", .file, "read the copy's passphrase from FILE (- for stdin)")
     static let purge = Option("purge", "also erase the vault's previous generation")
 
     // Signing in.

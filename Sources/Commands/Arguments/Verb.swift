@@ -17,6 +17,8 @@ struct Verb: ProgramVerb {
         Verb(entry: .init("edit", .edit), run: EditCommand.run),
         Verb(entry: .init("rename", .rename), run: RenameCommand.rename),
         Verb(entry: .init("remove", .remove), run: RenameCommand.remove),
+        Verb(entry: .init("undo", .undo), run: UndoCommand.run),
+        Verb(entry: .init("merge", .merge), run: MergeCommand.run),
         Verb(entry: .init("export", .export), run: ExportCommand.run),
         Verb(entry: .init("passphrase", .passphrase), run: SlotCommand.changePassphrase),
         Verb(entry: .init("rekey", .rekey), run: SlotCommand.rekey),

@@ -80,3 +80,46 @@ extension CommandHelp {
                 + "are then not counted.",
         ])
 }
+
+// Returning to an earlier state, and merging separate copies.
+extension CommandHelp {
+    static let undo = CommandHelp(
+        summary: "undo the last change of entries",
+        operands: .none, options: [.dryRun, .yes, .presenceCheck],
+        examples: ["watchword undo --dry-run", "watchword undo", "watchword --json undo --yes"],
+        details: [
+            "Restores what the last add, edit, rename, remove, import or merge changed: removed entries "
+                + "return, changed ones become what they were, and added ones are removed. The "
+                + "command lists the changes and asks for confirmation first. It can undo one step, "
+                + "until the next change; running it again brings the change back.",
+            "Some things never go back: a counter keeps its greater value, an enrolled secret its "
+                + "newest state, and a wiped entry stays wiped. Enrolments, passphrases, recovery "
+                + "keys and the vault's key are not undone. After --purge, rekey or a new "
+                + "passphrase, nothing can be undone.",
+            "An entry that requires confirmation at each use also requires it before its key or its "
+                + "access control is changed back.",
+        ])
+    static let merge = CommandHelp(
+        summary: "merge a copy of the vault that was edited separately",
+        operands: .file, options: [.dryRun, .otherPassphraseFile, .presenceCheck],
+        examples: [
+            "watchword merge --dry-run vault.sync-conflict-20261122-101010-ABCDEFG",
+            "watchword merge 'vault (conflicted copy 2026-11-22)'",
+            "watchword --json merge other/vault --other-passphrase-file old.txt",
+        ],
+        details: [
+            "FILE is another copy of the same vault, for example one that a file-sync client kept "
+                + "because both were edited. Its entries are merged into the vault one by one, and the "
+                + "vault is saved once. FILE is neither changed nor deleted.",
+            "An edit replaces what its copy had seen. If an entry was edited in both copies, the newer "
+                + "edit is kept; if it is not clear which is newer, both are kept, one as “NAME "
+                + "(conflict)”. An entry that was removed in one copy is removed, unless it was edited "
+                + "in the other one later.",
+            "A counter gets the greater value, an enrolled secret its newest state, and a wiped entry "
+                + "stays wiped. If both copies changed the access control, the stricter one is kept. "
+                + "Passphrases and recovery keys of FILE are not added.",
+            "If FILE has another key, the command asks for its passphrase. Entries that require "
+                + "confirmation at each use are confirmed before their key or their access control is "
+                + "replaced. Merging the same FILE again changes nothing.",
+        ])
+}

@@ -92,7 +92,8 @@ extension Verb {
         records which enrolled secrets were presented last.
         To look at the previous generation, open it with
         .Fl -vault ;
-        to restore it, copy it over the vault.
+        to return to it, use
+        .Ic watchword undo .
         .It Pa /etc/pam.d/watchword
         The PAM service for entries that require confirmation at each use
         .Pq see Xr pam.d 5 .

@@ -6,6 +6,8 @@ enum Question: Hashable, Sendable {
     case passphrase
     /// The passphrase again, with the purpose.
     case passphraseAgain(String)
+    /// The passphrase of another file of the vault, with its path.
+    case otherPassphrase(String)
     case newPassphrase
     case newPassphraseAgain
     case key
@@ -32,6 +34,7 @@ enum Question: Hashable, Sendable {
         switch self {
         case .passphrase: "Passphrase: "
         case .passphraseAgain(let purpose): purpose + ", enter the passphrase again: "
+        case .otherPassphrase(let path): "Passphrase of \(path): "
         case .newPassphrase: "New passphrase: "
         case .newPassphraseAgain: "New passphrase again: "
         case .key: "Key (Base32): "
@@ -55,7 +58,7 @@ enum Question: Hashable, Sendable {
         case .shownRecoveryKey, .confirmation, .name: true
         case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .keyOrURI,
             .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain,
-            .exportPassword, .newExportPassword, .newExportPasswordAgain:
+            .otherPassphrase, .exportPassword, .newExportPassword, .newExportPasswordAgain:
             false
         }
     }

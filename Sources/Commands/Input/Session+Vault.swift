@@ -19,7 +19,9 @@ extension Session {
     }
 
     /// Unlocks the vault and prints its reports.
-    func unlock() throws(CommandFailure) -> UnlockedVault {
+    ///
+    /// - Parameter reportsCopies: whether to report copies that can be merged.
+    func unlock(reportsCopies: Bool = true) throws(CommandFailure) -> UnlockedVault {
         let path = try vaultPath()
         try inVault(path) { () throws(VaultError) in
             // Check that the vault exists before the prompt.
@@ -32,6 +34,7 @@ extension Session {
             switch report {
             // Repeated codes are dangerous, so this is printed even with --quiet.
             case .olderFile, .otherFile: printer.alarm(sentence)
+            case .conflictingCopy where !reportsCopies: continue
             default: printer.warn(sentence)
             }
         }
@@ -39,7 +42,7 @@ extension Session {
     }
 
     /// If other users can access the vault, asks whether to correct this.
-    private func correctPermissions(of path: String) throws(CommandFailure) {
+    func correctPermissions(of path: String) throws(CommandFailure) {
         let exposure = try inVault(path) { () throws(VaultError) in try Vault.exposure(at: path) }
         guard let exposure else { return }
         do {
@@ -59,8 +62,14 @@ extension Session {
                 throw .presence(.vaultLockedOut(VisibleText.of(path), seconds: waiting.seconds))
             }
         }
+        return try unlocked(path, with: opener())
+    }
+
+    /// Unlocks the vault at `path`, and explains what a failure costs.
+    func unlocked(_ path: String, with opener: VaultOpener) throws(CommandFailure)
+        -> UnlockedVault
+    {
         let began = SystemClock.unixTime()
-        let opener = try opener()
         let ceiling = try unlockCeiling()
         do {
             return try Vault.unlock(

@@ -73,6 +73,9 @@ extension Messages {
         case .rekeyed: "another program gave the vault a new key; try again"
         case .replaced: "the vault was replaced by another vault; try again"
         case .noSuchEntry: "another program removed the entry"
+        case .nothingToUndo(let reason): sentence(for: reason)
+        case .otherVault:
+            "a copy of another vault; export its entries, and import them into this one"
         case .wiped: "the entry was wiped; only its name is left"
         case .spaceAroundName:
             "the issuer or the account begins or ends with a space or a character that looks like one; "

@@ -135,8 +135,11 @@ extension ExitCode {
     init(_ error: VaultError) {
         self =
             switch error {
-            case .noSuchEntry, .otherKind, .noSuchSlot, .lastSlot, .wiped, .counterExhausted: .no
-            case .notFound, .alreadyExists, .reservedPath, .previousGeneration, .folder,
+            case .noSuchEntry, .nothingToUndo, .otherKind, .noSuchSlot, .lastSlot, .wiped,
+                .counterExhausted:
+                .no
+            case .notFound, .otherVault, .alreadyExists, .reservedPath, .previousGeneration,
+                .folder,
                 .symbolicLink,
                 .notAFile, .otherOwner, .openToOthers, .overLimit, .inTheWay,
                 .notAVault, .newerVersion, .newerAttempts, .truncated, .damaged, .costOverCeiling,

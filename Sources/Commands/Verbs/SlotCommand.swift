@@ -31,7 +31,7 @@ enum SlotCommand {
         return .done
     }
 
-    private static func method(_ slot: SlotSummary) -> String {
+    static func method(_ slot: SlotSummary) -> String {
         switch slot.method {
         case .passphrase: "passphrase"
         case .recoveryKey: "recovery-key"

@@ -2,7 +2,7 @@ internal import OneTimePassword
 internal import POSIX
 
 /// What the manifest contains about an entry for its owner, whether its secret is sealed or wiped.
-struct EntryProperties {
+struct EntryProperties: Hashable {
     /// When it was added, in Unix seconds.
     let created: Int64
     var issuer: String

@@ -3,13 +3,13 @@ internal import POSIX
 extension VaultLocation {
     private static var copyLimit: Int { 16 }
 
-    /// What to report about copies of `document`, the file at this path, that another program put
-    /// beside it.
+    /// What to report about copies of the vault at this path that another program put beside it,
+    /// unless it already includes them.
     ///
     /// The folder is read once; only files with such a name are opened.
-    func conflictingCopies(of document: VaultDocument, in folder: borrowing Folder)
-        -> [VaultReport]
-    {
+    func conflictingCopies(
+        of state: VaultState, with key: VaultKey, in folder: borrowing Folder
+    ) -> [VaultReport] {
         let names: [String]
         // A folder that cannot be listed hides its copies.
         do { names = try Folder.names(at: self.folder) } catch { return [] }
@@ -17,12 +17,25 @@ extension VaultLocation {
         for other in names where ConflictingName.isName(other, ofCopyOf: name) {
             guard reports.count < VaultLocation.copyLimit else { break }
             let start = folder.beginning(of: other, limit: VaultEnvelope.idLimit)
-            guard start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == document.vaultID else {
-                continue
-            }
+            guard start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == state.vaultID,
+                !includes(state, copy: other, key, in: folder)
+            else { continue }
             reports.append(.conflictingCopy(path: path(beside: other)))
         }
         return reports
+    }
+
+    // A copy that cannot be read, or has another key, may contain anything.
+    private func includes(
+        _ state: VaultState, copy name: String, _ key: VaultKey, in folder: borrowing Folder
+    ) -> Bool {
+        do throws(VaultError) {
+            let document = try VaultDocument(parsing: VaultLocation.read(name, in: folder))
+            let copy = try VaultState(verifying: document, with: key)
+            return state.history.includes(copy.history) && copy.changes == 0
+        } catch {
+            return false
+        }
     }
 
     /// The path of another file in the vault's folder.

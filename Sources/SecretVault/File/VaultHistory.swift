@@ -20,6 +20,16 @@ public struct SaveID: Hashable, Sendable {
         self.value = value
     }
 
+    /// The 8 bytes.
+    var bytes: [UInt8] {
+        (0..<SaveID.count).map { index in
+            UInt8(truncatingIfNeeded: value >> UInt64(8 * (SaveID.count - 1 - index)))
+        }
+    }
+
+    /// Orders IDs in the same way in every file.
+    var order: UInt64 { value }
+
     func write(to output: inout OutputSpan<UInt8>) { output.append(value, bytes: SaveID.count) }
 
     init(
@@ -40,7 +50,7 @@ struct VaultHistory: Hashable {
         let id: SaveID
     }
 
-    /// At least one save, in descending order of their generations.
+    /// At least one save, without duplicates; the first has the greatest generation.
     let saves: [Save]
 
     /// The maximum number of saves; older ones are dropped.
@@ -54,6 +64,9 @@ struct VaultHistory: Hashable {
     /// The save of this file.
     var newest: Save { saves[0] }
 
+    /// The save of the file that this one has replaced, if it is known.
+    var replaced: Save? { saves.dropFirst().first }
+
     /// This history followed by another save.
     func followed(by save: Save) -> VaultHistory {
         VaultHistory(saves: [save] + saves.prefix(VaultHistory.limit - 1))
@@ -61,6 +74,17 @@ struct VaultHistory: Hashable {
 
     /// Whether the save `id` is in the history.
     func contains(_ id: SaveID) -> Bool { saves.contains { $0.id == id } }
+
+    /// This history and that of another file, followed by the save that merges them.
+    ///
+    /// The newest save of this history comes second, because it is the one that was replaced.
+    func joined(with other: VaultHistory, by save: Save) -> VaultHistory {
+        let known = Set(saves)
+        let others = (saves.dropFirst() + other.saves.filter { !known.contains($0) })
+            .sorted { ($0.generation, $0.id.order) > ($1.generation, $1.id.order) }
+        return VaultHistory(
+            saves: Array(([save, newest] + others).prefix(VaultHistory.limit)))
+    }
 
     /// Whether the other file is this one, or an earlier state of it.
     ///
@@ -88,13 +112,16 @@ extension VaultHistory {
             throw FieldReader.Unreadable()
         }
         var saves: [Save] = []
+        var known: Set<Save> = []
         for _ in 0..<count {
-            let generation = try fields.number(bytes, width: 8)
-            guard generation >= 1, saves.last.map({ generation < $0.generation }) ?? true else {
-                throw FieldReader.Unreadable()
-            }
-            saves.append(
-                Save(generation: generation, id: try SaveID(reading: &fields, in: bytes)))
+            let save = Save(
+                generation: try fields.number(bytes, width: 8),
+                id: try SaveID(reading: &fields, in: bytes))
+            // After a merge, two saves may have the same generation.
+            guard save.generation >= 1, known.insert(save).inserted,
+                saves.first.map({ save.generation < $0.generation }) ?? true
+            else { throw FieldReader.Unreadable() }
+            saves.append(save)
         }
         self.init(saves: saves)
     }

@@ -78,12 +78,21 @@ public final class UnlockedVault {
     @discardableResult public func update<Result>(
         _ change: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
+        try save(joining: nil, change)
+    }
+
+    /// Changes the vault like ``update(_:)``.
+    ///
+    /// - Parameter other: the history of another file that this save merges.
+    @discardableResult func save<Result>(
+        joining other: VaultHistory?, _ change: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
         guard !isReadOnly else { throw .openedReadOnly }
         let writer = try VaultWriter(location)
         let read = try writer.read()
         let current = try verified(VaultDocument(parsing: read))
         let mark = writer.mark()
-        var changes = try VaultChanges(current, key: key, after: mark)
+        var changes = try VaultChanges(current, key: key, after: mark, joining: other)
         let result = try change(&changes)
         guard changes.isChanged else {
             state = current
@@ -134,7 +143,13 @@ public final class UnlockedVault {
     public func rehearse<Result>(
         _ change: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
-        var changes = try VaultChanges(state, key: key, after: nil)
+        try rehearse(joining: nil, change)
+    }
+
+    func rehearse<Result>(
+        joining other: VaultHistory?, _ change: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        var changes = try VaultChanges(state, key: key, after: nil, joining: other)
         return try change(&changes)
     }
 

@@ -200,12 +200,13 @@ private struct VaultOpening: ~Copyable {
         let reports = [
             try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
         ]
+        let state = try VaultState(verifying: document, with: key)
         return UnlockedVault(
             location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
-            state: try VaultState(verifying: document, with: key),
+            state: state,
             generationReport: mark?.report(on: document),
             reports: reports.compactMap { $0 }
-                + location.conflictingCopies(of: document, in: folder))
+                + location.conflictingCopies(of: state, with: key, in: folder))
     }
 
     private func admitted(_ attempts: Attempts, _ counter: borrowing AttemptCounter)

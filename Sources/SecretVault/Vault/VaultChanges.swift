@@ -6,13 +6,19 @@ public import POSIX
 public struct VaultChanges {
     var state: VaultState
     private(set) var key: VaultKey
+    /// The history of the file that is replaced.
+    let formerHistory: VaultHistory
     var isChanged = false
     var erasesPrevious = false
     private var holders: FingerprintIndex?
 
-    init(_ current: VaultState, key: VaultKey, after mark: GenerationRecord?) throws(VaultError) {
+    init(
+        _ current: VaultState, key: VaultKey, after mark: GenerationRecord?,
+        joining other: VaultHistory? = nil
+    ) throws(VaultError) {
         self.key = key
-        state = try current.next(after: mark)
+        formerHistory = current.history
+        state = try current.next(after: mark, joining: other)
     }
 
     /// Forces a save, even if only the manifest changes, and purges what was wiped.
@@ -224,7 +230,7 @@ public struct VaultChanges {
     mutating func invalidateFingerprintIndex() { holders = nil }
 
     /// The mark of an edit in this save.
-    private func edit(at now: Int64) -> EntryEdit {
+    func edit(at now: Int64) -> EntryEdit {
         EntryEdit(time: max(now, 0), save: state.history.newest.id)
     }
 

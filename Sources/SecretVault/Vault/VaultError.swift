@@ -84,6 +84,10 @@ public enum VaultError: Error, Hashable, Sendable {
     // The request.
     /// There is no such entry.
     case noSuchEntry
+    /// The last change cannot be undone, or changed nothing that can.
+    case nothingToUndo(NothingToUndo)
+    /// The file is a copy of another vault, with another ID.
+    case otherVault
     /// The entry was wiped; only its name is left.
     case wiped
     /// A name begins or ends with a space of any kind.

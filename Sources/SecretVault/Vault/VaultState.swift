@@ -93,6 +93,15 @@ struct VaultState {
         return index
     }
 
+    /// The record with this ID, if there is one.
+    func record(_ id: RecordID) -> Record? { places[id].map { records[$0] } }
+
+    /// Keeps only the records with these IDs, in this order.
+    mutating func arrange(_ ids: [RecordID]) throws(VaultError) {
+        records = try ids.map { id throws(VaultError) in records[try index(of: id)] }
+        places = Dictionary(uniqueKeysWithValues: ids.enumerated().map { ($1, $0) })
+    }
+
     /// Whether `first` precedes `second` in the list.
     func lists(_ first: RecordID, before second: RecordID) -> Bool {
         guard let place = places[first], let other = places[second] else { return false }
@@ -234,8 +243,12 @@ extension VaultState {
     /// If an older file was restored, the next generation is newer than any that was seen here. The
     /// generation record is not authenticated, so an implausibly high number in it is ignored, and
     /// cannot exhaust the numbers.
-    func next(after mark: GenerationRecord?) throws(VaultError) -> VaultState {
-        var newest = generation
+    ///
+    /// - Parameter other: the history of another file that this save merges.
+    func next(after mark: GenerationRecord?, joining other: VaultHistory? = nil)
+        throws(VaultError) -> VaultState
+    {
+        var newest = max(generation, other?.newest.generation ?? 0)
         if let mark, mark.vaultID == vaultID, mark.generation > newest,
             mark.generation - newest <= VaultLimits.missedGenerations
         {
@@ -243,14 +256,16 @@ extension VaultState {
         }
         guard newest < VaultLimits.generation else { throw .overLimit(.generations) }
         let save = VaultHistory.Save(generation: newest + 1, id: try .make())
-        return VaultState(self, savedAs: save)
+        return VaultState(
+            self, savedAs: save,
+            history: other.map { history.joined(with: $0, by: save) } ?? history.followed(by: save))
     }
 
-    private init(_ state: VaultState, savedAs save: VaultHistory.Save) {
+    private init(_ state: VaultState, savedAs save: VaultHistory.Save, history: VaultHistory) {
         vaultID = state.vaultID
         generation = save.generation
         changes = 0
-        history = state.history.followed(by: save)
+        self.history = history
         slots = state.slots
         records = state.records.map(\.settled)
         places = state.places

@@ -1,0 +1,174 @@
+import Arguments
+import CommandRunner
+import Cryptography
+import DeviceLogin
+import JSONText
+import POSIX
+import SecretVault
+
+/// `merge`: merges another copy of the vault, which was edited separately, into the vault.
+enum MergeCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let other = session.arguments.operands[0]
+        let vault = try session.unlock(reportsCopies: false)
+        try session.correctPermissions(of: other)
+        let copy = try session.copy(at: other, of: vault)
+        let now = SystemClock.unixTime()
+        let forks = ForkedEnrolments()
+        let plan = try session.inVault { () throws(VaultError) in
+            try vault.planOfMerge(with: copy, comparing: forks.order, now: now)
+        }
+        let isDry = session.arguments.has(.dryRun)
+        if !plan.isMerged, !isDry {
+            let asking = Set(plan.changes.filter(\.requiresCheck).map(\.id))
+            let confirmed = try session.askToReplace(
+                vault.entries.filter { asking.contains($0.id) }, in: vault)
+            // A secret that two devices have presented must not be presented again, whatever
+            // happens to the merge.
+            try forks.markStale(in: vault)
+            try session.inVault { () throws(VaultError) in
+                try vault.merge(
+                    copy, as: plan, confirmed: confirmed, comparing: forks.order, now: now)
+            }
+            session.warnAboutGeneration(of: vault)
+        }
+        try report(plan, other, session)
+        return .done
+    }
+
+    private static func report(_ plan: MergePlan, _ other: String, _ session: Session)
+        throws(CommandFailure)
+    {
+        let isDry = session.arguments.has(.dryRun)
+        if session.wantsJSON {
+            try session.printer.line(
+                .object([
+                    ("changes", .list(plan.changes.map(json))),
+                    (
+                        "foreign_slots",
+                        .list(plan.foreignSlots.map { .number(Int64($0.number)) })
+                    ),
+                    (
+                        "result",
+                        .text(plan.isMerged ? "already-merged" : isDry ? "planned" : "merged")
+                    ),
+                ]))
+        } else {
+            for change in plan.changes {
+                try session.printer.line(Messages.sentence(for: change))
+            }
+        }
+        let path = VisibleText.of(other)
+        for slot in plan.foreignSlots {
+            session.printer.warn(
+                "slot \(slot.number) of \(path) (\(SlotCommand.method(slot))) was not added; to add "
+                    + "a passphrase or recovery key to the vault, use watchword slot add")
+        }
+        for change in plan.changes where change.action == .forked {
+            session.printer.warn(
+                "\(change.name.visible): both copies have used the enrolled secret, and the server treats "
+                    + "that as theft; it will not be presented any more; enrol the device again")
+        }
+        guard !isDry else { return }
+        if plan.isMerged {
+            session.printer.note("\(path) was already merged; nothing was changed.")
+        } else if plan.changes.isEmpty {
+            session.printer.note("Merged \(path); no entry differs.")
+        } else {
+            session.printer.note("Merged \(path).")
+        }
+        session.printer.note(
+            "\(path) was not deleted; to delete it, run: rm \(ShellWord.quoted(path))")
+    }
+
+    private static func json(_ change: MergeChange) -> JSONValue {
+        var members: [(String, JSONValue)] = [("entry", .text(change.name.text))]
+        switch change.action {
+        case .replaced(let parts):
+            members.append(("parts", .list(parts.map { .text($0.rawValue) })))
+        case .keptBoth(let copy):
+            let name = EntryName(issuer: copy.issuer, account: copy.account)
+            members.append(("copy", .text(name.text)))
+        default: break
+        }
+        members.append(("result", .text(change.word)))
+        return .object(members.sorted { $0.0 < $1.0 })
+    }
+}
+
+/// The enrolments that a comparison found to be used by both copies.
+private final class ForkedEnrolments {
+    private var states: [SecretBytes] = []
+
+    func order(_ first: SecretBytes, _ second: SecretBytes) -> EnrolledOrder {
+        let order = EnrolledSecret.order(of: first, second)
+        if order == .forked { states.append(first) }
+        return order
+    }
+
+    func markStale(in vault: UnlockedVault) throws(CommandFailure) {
+        for state in states {
+            do {
+                try EnrolledSecret.markStale(state, in: vault)
+            } catch {
+                throw .login("login", error)
+            }
+        }
+    }
+}
+
+extension MergeChange {
+    /// The entry's name after the merge.
+    var name: EntryName { EntryName(issuer: issuer, account: account) }
+
+    fileprivate var word: String {
+        switch action {
+        case .added: "added"
+        case .removed: "removed"
+        case .replaced: "replaced"
+        case .kept: "kept"
+        case .keptBoth: "kept-both"
+        case .wiped: "wiped"
+        case .advanced: "advanced"
+        case .forked: "forked"
+        }
+    }
+}
+
+extension Session {
+    /// Opens another file of `vault`; if it has another key, asks for its own passphrase.
+    func copy(at path: String, of vault: UnlockedVault) throws(CommandFailure) -> VaultCopy {
+        let copy = try inVault(path) { () throws(VaultError) in try vault.copy(at: path) }
+        if let copy { return copy }
+        let passphrase: SecretBytes
+        if let file = arguments[.otherPassphraseFile] {
+            passphrase = try SecretSource(file).readFirstLine(limit: Session.secretLimit)
+        } else {
+            passphrase = try Question.otherPassphrase(VisibleText.of(path)).ask()
+            guard passphrase.count > 0 else { throw .terminal(.ended, asking: .passphrase) }
+        }
+        return try unlocked(path, with: .passphrase(passphrase)).asCopy
+    }
+}
+
+extension Messages {
+    /// What a merge does to an entry.
+    static func sentence(for change: MergeChange) -> String {
+        let name = change.name.visible
+        switch change.action {
+        case .added: return "added: \(name)"
+        case .removed: return "removed: \(name)"
+        case .replaced(let parts):
+            return
+                "replaced: \(name) (\(parts.map { description(of: $0) }.joined(separator: ", ")))"
+        case .kept: return "kept: \(name) (edited in both; this vault's edit is newer)"
+        case .keptBoth(let copy):
+            let second = EntryName(issuer: copy.issuer, account: copy.account)
+            return
+                "kept both: \(name) and \(second.visible) (edited in both at about the same time)"
+        case .wiped: return "wiped: \(name)"
+        case .advanced: return "advanced: \(name)"
+        case .forked: return "stale: \(name)"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import Courier
+public import Cryptography
+public import SecretVault
+
+// Comparing two copies of an enrolment, for a merge.
+extension EnrolledSecret {
+    /// Which of two stored states is newer.
+    ///
+    /// States follow one another: each secret is presented with one nonce, and its successor
+    /// arrives. The copy that is further on is newer. If both are at the same point with different
+    /// contents, both have presented a secret with a nonce of their own.
+    public static func order(of first: SecretBytes, _ second: SecretBytes) -> EnrolledOrder {
+        let states: (EnrolledSecret, EnrolledSecret)
+        do throws(Unreadable) {
+            states = (try EnrolledSecret(reading: first), try EnrolledSecret(reading: second))
+        } catch {
+            return .unrelated
+        }
+        guard states.0.server == states.1.server, states.0.credential == states.1.credential
+        else { return .unrelated }
+        if states.0.progress != states.1.progress {
+            return states.0.progress < states.1.progress ? .second : .first
+        }
+        return states.0.isSame(as: states.1) ? .same : .forked
+    }
+
+    /// Marks the enrolment as stale: none of its secrets is presented until the device is enrolled
+    /// again.
+    ///
+    /// - Parameter form: a stored state of the enrolment.
+    public static func markStale(_ form: SecretBytes, in vault: UnlockedVault)
+        throws(DeviceLoginError)
+    {
+        let state: EnrolledSecret
+        do { state = try EnrolledSecret(reading: form) } catch { throw .unreadable }
+        let presented = PresentedSecret(
+            enrolment: try state.enrolmentDigest(), generation: .max,
+            digest: [UInt8](repeating: 0, count: 32))
+        do { try vault.record(presented) } catch { throw .vault(error) }
+    }
+
+    /// How far the rotation is: the generation of the newest secret, and whether it was presented.
+    private var progress: (UInt64, Int) {
+        let newest = successor ?? current
+        return (successor == nil ? generation : generation + 1, newest.nonce == nil ? 0 : 1)
+    }
+
+    private func isSame(as other: EnrolledSecret) -> Bool {
+        guard current.isSame(as: other.current) else { return false }
+        switch (successor, other.successor) {
+        case (nil, nil): return true
+        case (let own?, let theirs?): return own.isSame(as: theirs)
+        default: return false
+        }
+    }
+}
+
+extension EnrolledSecret.StoredSecret {
+    fileprivate func isSame(as other: Self) -> Bool {
+        secret == other.secret && nonce == other.nonce
+    }
+}

@@ -1,0 +1,73 @@
+public import Cryptography
+
+/// What a merge does to one entry.
+public struct MergeChange: Hashable, Sendable {
+    /// What happens to the entry.
+    public enum Action: Hashable, Sendable {
+        /// It was added in the other file.
+        case added
+        /// It was removed in the other file.
+        case removed
+        /// These parts were edited in the other file, which has the newer edit.
+        case replaced([EntryPart])
+        /// Both files have an edit; this one has the newer edit, and the other one is dropped.
+        case kept
+        /// Both files have an edit, and it is not clear which is newer: the other content is added
+        /// as an entry with this name.
+        case keptBoth(copy: EntryNames)
+        /// Its secret was wiped in the other file.
+        case wiped
+        /// Its counter or its enrolled secret is further on in the other file.
+        case advanced
+        /// Both files have presented its enrolled secret. The server treats this as theft.
+        case forked
+    }
+
+    /// The entry.
+    public let id: RecordID
+    /// Its issuer, after the merge.
+    public let issuer: String
+    /// Its account, after the merge.
+    public let account: String
+    /// What happens to it.
+    public let action: Action
+    /// Whether the entry requires a check at each use, and its secret or access control is
+    /// replaced.
+    public let requiresCheck: Bool
+}
+
+/// What a merge does.
+public struct MergePlan: Sendable {
+    /// What happens to the entries, in list order; nothing to those that are not listed.
+    public let changes: [MergeChange]
+    /// Whether this file already contains everything that was saved in the other one.
+    public let isIncluded: Bool
+    /// The slots that open only the other file; they are not added.
+    public let foreignSlots: [SlotSummary]
+
+    /// Whether there is nothing to save.
+    public var isMerged: Bool { isIncluded && changes.isEmpty }
+}
+
+/// Which of two states of an enrolled secret is newer; its bytes mean nothing to the vault.
+public enum EnrolledOrder: Hashable, Sendable {
+    /// They are the same.
+    case same
+    /// The first one is newer.
+    case first
+    /// The second one is newer.
+    case second
+    /// Each was presented without the other: neither is newer.
+    case forked
+    /// They belong to different enrolments, or one of them cannot be read.
+    case unrelated
+
+    /// Compares two states.
+    public typealias Function = (SecretBytes, SecretBytes) -> EnrolledOrder
+}
+
+/// Another file of a vault, opened for a merge.
+public struct VaultCopy {
+    let state: VaultState
+    let key: VaultKey
+}

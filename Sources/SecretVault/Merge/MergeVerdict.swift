@@ -1,0 +1,75 @@
+/// What a merge does with one entry, according to the last edits of its two copies.
+struct MergeVerdict: Hashable {
+    /// One of the two files.
+    enum Side: Hashable {
+        case ours, theirs
+
+        var other: Side { self == .ours ? .theirs : .ours }
+    }
+
+    enum Result: Hashable {
+        /// This side's copy is the result: it is the same, or newer, or the only one.
+        case one(Side)
+        /// It is not clear which copy is newer. Both stay; the copy of this side keeps the ID.
+        case both(original: Side)
+        /// The other side removed the entry, and had seen its last edit.
+        case removed
+    }
+
+    let result: Result
+    /// Whether both copies were edited, and neither side had seen the other's edit.
+    let isIndependent: Bool
+}
+
+/// The facts on which all verdicts of a merge depend.
+struct MergeHistories {
+    private let ours: Set<SaveID>
+    private let theirs: Set<SaveID>
+    private let now: Int64
+
+    /// Times that differ by less than this do not show which edit is newer.
+    private static let clockTolerance: Int64 = 2
+
+    /// - Parameter now: Unix seconds; a later edit was made with a wrong clock.
+    init(ours: VaultHistory, theirs: VaultHistory, now: Int64) {
+        self.ours = Set(ours.saves.map(\.id))
+        self.theirs = Set(theirs.saves.map(\.id))
+        self.now = now
+    }
+
+    /// The verdict for an entry whose copies have these last edits; `nil` stands for no copy.
+    ///
+    /// It is symmetrical: exchanging the two sides exchanges `ours` and `theirs` in the result.
+    ///
+    /// - Parameter areEqual: whether the two copies have the same content.
+    func verdict(_ our: EntryEdit?, _ their: EntryEdit?, areEqual: Bool) -> MergeVerdict {
+        switch (our, their) {
+        case (let our?, let their?): return verdict(our, their, areEqual: areEqual)
+        case (let our?, nil): return alone(.ours, isSeen: theirs.contains(our.save))
+        case (nil, let their?): return alone(.theirs, isSeen: ours.contains(their.save))
+        case (nil, nil): return alone(.ours, isSeen: true)
+        }
+    }
+
+    private func alone(_ side: MergeVerdict.Side, isSeen: Bool) -> MergeVerdict {
+        MergeVerdict(result: isSeen ? .removed : .one(side), isIndependent: false)
+    }
+
+    private func verdict(_ our: EntryEdit, _ their: EntryEdit, areEqual: Bool) -> MergeVerdict {
+        if our.save == their.save { return MergeVerdict(result: .one(.ours), isIndependent: false) }
+        let (isOurSeen, isTheirSeen) = (theirs.contains(our.save), ours.contains(their.save))
+        if isOurSeen != isTheirSeen {
+            return MergeVerdict(result: .one(isOurSeen ? .theirs : .ours), isIndependent: false)
+        }
+        // An order that both sides agree on, whichever of them merges.
+        let later: MergeVerdict.Side =
+            (our.time, our.save.order) > (their.time, their.save.order) ? .ours : .theirs
+        let isClear =
+            abs(our.time - their.time) >= MergeHistories.clockTolerance
+            && max(our.time, their.time) <= now
+        let isOne = areEqual || isClear || isOurSeen
+        return MergeVerdict(
+            result: isOne ? .one(later) : .both(original: later),
+            isIndependent: !isOurSeen)
+    }
+}

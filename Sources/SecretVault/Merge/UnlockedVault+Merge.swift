@@ -1,0 +1,54 @@
+extension UnlockedVault {
+    /// Opens another file of this vault with this vault's key; `nil` if it has another key.
+    ///
+    /// - Throws: ``VaultError/otherVault`` if it is a file of another vault.
+    public func copy(at path: String) throws(VaultError) -> VaultCopy? {
+        let document = try VaultDocument(parsing: VaultLocation(path).read())
+        guard document.vaultID == key.vaultID else { throw .otherVault }
+        do throws(VaultError) {
+            return VaultCopy(state: try VaultState(verifying: document, with: key), key: key)
+        } catch .damaged(.header) where state.isRekeyed(in: document) {
+            return nil
+        }
+    }
+
+    /// This vault, for a merge into another file of it.
+    public var asCopy: VaultCopy { VaultCopy(state: state, key: key) }
+
+    /// What ``merge(_:as:confirmed:comparing:now:)`` would do.
+    public func planOfMerge(
+        with copy: VaultCopy, comparing order: EnrolledOrder.Function, now: Int64
+    ) throws(VaultError) -> MergePlan {
+        guard copy.key.vaultID == key.vaultID else { throw .otherVault }
+        let changes = try rehearse(joining: copy.state.history) { changes throws(VaultError) in
+            try changes.merge(copy, comparing: order, now: now)
+        }
+        let known = Set(state.slots.map(\.slot.head.publicKey))
+        return MergePlan(
+            changes: changes, isIncluded: state.history.includes(copy.state.history),
+            foreignSlots: copy.state.slots.map(\.slot)
+                .filter { !known.contains($0.head.publicKey) }.map(SlotSummary.init))
+    }
+
+    /// Merges the entries of another file of this vault into this one, in one save.
+    ///
+    /// - Parameters:
+    ///   - plan: the result of ``planOfMerge(with:comparing:now:)``, as the owner has seen it.
+    ///   - confirmed: entries that require a check at each use, and whose owner has confirmed the
+    ///     change.
+    /// - Throws: ``VaultError/busy`` if another process has changed the vault since the plan was
+    ///   made; ``VaultError/presenceNeeded`` for an entry that is not among `confirmed`. In both
+    ///   cases, nothing is changed.
+    public func merge(
+        _ copy: VaultCopy, as plan: MergePlan, confirmed: Set<RecordID>,
+        comparing order: EnrolledOrder.Function, now: Int64
+    ) throws(VaultError) {
+        try save(joining: copy.state.history) { changes throws(VaultError) in
+            let merged = try changes.merge(copy, comparing: order, now: now)
+            guard merged == plan.changes else { throw .busy }
+            guard merged.allSatisfy({ !$0.requiresCheck || confirmed.contains($0.id) }) else {
+                throw .presenceNeeded
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+internal import Cryptography
+
+extension VaultChanges {
+    /// Merges the entries of `copy` into this vault.
+    ///
+    /// - Returns: what happens to the entries, in list order.
+    mutating func merge(
+        _ copy: VaultCopy, comparing order: EnrolledOrder.Function, now: Int64
+    ) throws(VaultError) -> [MergeChange] {
+        let ours = state
+        let histories = MergeHistories(
+            ours: formerHistory, theirs: copy.state.history, now: now)
+        var merged: [MergeChange] = []
+        var ids: [RecordID] = []
+        for record in ours.records {
+            var pair = MergedPair(
+                ours: record, theirs: copy.state.record(record.line.id), changes: self,
+                copy: copy, now: now)
+            if pair.areIdentical {
+                ids.append(record.line.id)
+                continue
+            }
+            try pair.merge(by: histories, comparing: order)
+            merged += pair.merged
+            guard let result = pair.result else { continue }
+            try state.replace(result)
+            ids.append(record.line.id)
+            if let second = pair.second, copy.state.record(second.line.id) == nil,
+                ours.record(second.line.id) == nil
+            {
+                state.append(second)
+                ids.append(second.line.id)
+            }
+            if pair.wipesOurs { erasesPrevious = true }
+        }
+        for record in copy.state.records where ours.record(record.line.id) == nil {
+            var pair = MergedPair(
+                ours: nil, theirs: record, changes: self, copy: copy, now: now)
+            try pair.merge(by: histories, comparing: order)
+            merged += pair.merged
+            guard let result = pair.result else { continue }
+            state.append(result)
+            ids.append(record.line.id)
+        }
+        guard ids.count <= VaultLimits.entries else { throw .overLimit(.entries) }
+        try state.arrange(ids)
+        invalidateFingerprintIndex()
+        if !merged.isEmpty || !formerHistory.includes(copy.state.history) { isChanged = true }
+        return merged
+    }
+}
+
+/// The two copies of one entry, and the result of merging them.
+private struct MergedPair {
+    private let ours: VaultState.Record?
+    private let theirs: VaultState.Record?
+    private let key: VaultKey
+    private let copy: VaultCopy
+    private let generation: UInt64
+    /// The mark of an edit that the merge itself makes.
+    private let edit: EntryEdit
+
+    /// What happens to the entry.
+    private(set) var merged: [MergeChange] = []
+    /// The entry; `nil` if it is removed.
+    private(set) var result: VaultState.Record?
+    /// Another entry with the other content.
+    private(set) var second: VaultState.Record?
+    /// Whether our secret is replaced by a tombstone.
+    private(set) var wipesOurs = false
+
+    init(
+        ours: VaultState.Record?, theirs: VaultState.Record?, changes: VaultChanges,
+        copy: VaultCopy, now: Int64
+    ) {
+        self.ours = ours
+        self.theirs = theirs
+        self.copy = copy
+        key = changes.key
+        generation = changes.state.generation
+        edit = changes.edit(at: now)
+    }
+
+    /// Whether both files contain the same box and the same properties.
+    var areIdentical: Bool {
+        guard let ours, let theirs, ours.line == theirs.line,
+            ours.listed.properties == theirs.listed.properties
+        else { return false }
+        switch (ours.body, theirs.body) {
+        case (.sealed(let box), .sealed(let other)): return box.elementsEqual(other)
+        case (.tombstone(let tombstone), .tombstone(let other)): return tombstone == other
+        default: return false
+        }
+    }
+
+    mutating func merge(by histories: MergeHistories, comparing order: EnrolledOrder.Function)
+        throws(VaultError)
+    {
+        let our = try opened(ours, with: key)
+        let their = try opened(theirs, with: copy.key)
+        var areEqual = false
+        if let our, let their {
+            areEqual = try our.parts(differingFrom: their).allSatisfy { $0 == .accessControl }
+        }
+        var verdict = histories.verdict(
+            our?.properties.edited, their?.properties.edited, areEqual: areEqual)
+        if case .both(let original) = verdict.result, let our, let their,
+            our.isWiped || their.isWiped || our.isEnrolled && their.isEnrolled
+        {
+            // A wiped entry stays wiped, and one enrolment must not become two entries.
+            verdict = MergeVerdict(result: .one(original), isIndependent: true)
+        }
+        switch verdict.result {
+        case .removed:
+            if let our { note(.removed, our) }
+        case .one(.ours):
+            guard let our else { return }
+            try join(our, with: their, by: verdict, comparing: order)
+        case .one(.theirs):
+            guard let their else { return }
+            guard let our else {
+                note(.added, their)
+                result = try their.sealed(like: nil, in: generation, under: key)
+                return
+            }
+            try join(their, with: our, by: verdict, comparing: order)
+        case .both(let original):
+            guard let our, let their else { return }
+            let (winner, loser) = original == .ours ? (our, their) : (their, our)
+            try join(winner, with: loser, by: verdict, comparing: order)
+            try addSecond(loser, beside: winner, comparing: order)
+        }
+    }
+
+    private func opened(_ record: VaultState.Record?, with key: VaultKey) throws(VaultError)
+        -> MergedEntry?
+    {
+        guard let record else { return nil }
+        return try MergedEntry(record, with: key)
+    }
+
+    /// Makes the result from the copy that wins, and from what must not go back in the other one.
+    private mutating func join(
+        _ winner: MergedEntry, with loser: MergedEntry?, by verdict: MergeVerdict,
+        comparing order: EnrolledOrder.Function
+    ) throws(VaultError) {
+        guard let our = try opened(ours, with: key) else { return }
+        var entry = winner
+        var isForked = false
+        if let loser {
+            isForked = entry.advance(to: loser, comparing: order)
+            entry.wipe(like: loser)
+            if verdict.isIndependent { entry.access = entry.access.stricter(than: loser.access) }
+            // A result that differs from the winner is an edit of its own.
+            if try !entry.parts(differingFrom: winner).isEmpty { entry.properties.edited = edit }
+        }
+        let parts = try entry.parts(differingFrom: our)
+        let isReplaced = parts.contains(.secret) || parts.contains(.accessControl)
+        wipesOurs = entry.isWiped && !our.isWiped
+        if case .both = verdict.result {
+            needsCheck = isReplaced && our.requiresCheck
+        } else if wipesOurs {
+            note(.wiped, entry)
+        } else if !parts.isEmpty {
+            note(.replaced(parts), entry, requiresCheck: isReplaced && our.requiresCheck)
+        } else if let loser, verdict.isIndependent,
+            try !loser.parts(differingFrom: winner).isEmpty
+        {
+            note(.kept, entry)
+        }
+        if !wipesOurs, !parts.contains(.secret), try !entry.hasPayload(of: our) {
+            note(.advanced, entry)
+        }
+        if isForked { note(.forked, entry) }
+        result = try entry.sealed(like: ours, in: generation, under: key)
+    }
+
+    /// Whether our copy, which does not keep the ID, requires a check.
+    private var needsCheck = false
+
+    private mutating func addSecond(
+        _ loser: MergedEntry, beside winner: MergedEntry, comparing order: EnrolledOrder.Function
+    ) throws(VaultError) {
+        var entry = try loser.second(edited: edit)
+        _ = entry.advance(to: winner, comparing: order)
+        entry.access = entry.access.stricter(than: winner.access)
+        second = try entry.sealed(like: nil, in: generation, under: key)
+        let names = EntryNames(
+            issuer: entry.properties.issuer, account: entry.properties.account)
+        note(.keptBoth(copy: names), winner, requiresCheck: needsCheck)
+    }
+
+    private mutating func note(
+        _ action: MergeChange.Action, _ entry: MergedEntry, requiresCheck: Bool = false
+    ) {
+        merged.append(
+            MergeChange(
+                id: entry.id, issuer: entry.properties.issuer, account: entry.properties.account,
+                action: action, requiresCheck: requiresCheck))
+    }
+}

@@ -1,0 +1,204 @@
+internal import Cryptography
+
+/// What undoing the last change does to one entry.
+public struct UndoneChange: Hashable, Sendable {
+    /// What happens to the entry.
+    public enum Action: Hashable, Sendable {
+        /// It was removed, and returns.
+        case restored
+        /// It was added, and is removed.
+        case removed
+        /// These parts return to what they were.
+        case changedBack([EntryPart])
+        /// It was enrolled by the last change, and stays: undoing does not sign a device out.
+        case kept
+    }
+
+    /// The entry.
+    public let id: RecordID
+    /// Its issuer, after undoing.
+    public let issuer: String
+    /// Its account, after undoing.
+    public let account: String
+    /// Its issuer and account before undoing, if they change.
+    public let renamedFrom: EntryNames?
+    /// What happens to the entry.
+    public let action: Action
+    /// Whether the entry requires a check at each use, and its secret or access control changes.
+    public let requiresCheck: Bool
+}
+
+/// An issuer and an account.
+public struct EntryNames: Hashable, Sendable {
+    /// The issuer; may be empty.
+    public let issuer: String
+    /// The account; may be empty.
+    public let account: String
+}
+
+/// A part of an entry that an edit changes.
+public enum EntryPart: String, CaseIterable, Hashable, Sendable {
+    /// The issuer and the account.
+    case name
+    /// The key or secret, and the parameters of its codes.
+    case secret
+    /// When presence is checked, and what failures cost.
+    case accessControl = "access-control"
+    /// The tags, the note, the icon and the favourite mark.
+    case details
+}
+
+/// Why there is nothing to undo.
+public enum NothingToUndo: Hashable, Sendable {
+    /// There is no previous generation: there never was one, or it was purged.
+    case noPrevious
+    /// The vault has had another key since.
+    case rekeyed
+    /// The previous generation is not the one that the last change replaced.
+    case notPredecessor
+    /// The last change only advanced counters and enrolled secrets, which never go back.
+    case onlyAdvanced
+    /// The last change only enrolled this device.
+    case enrolment
+    /// The last change did not change an entry.
+    case noEntry
+}
+
+extension VaultChanges {
+    /// Gives each entry the state that it has in `previous`, the generation that the last change
+    /// replaced.
+    ///
+    /// What must not go back stays: counters, enrolled secrets, wiped entries, and the ways to open
+    /// the vault.
+    mutating func undo(to previous: VaultState, now: Int64) throws(VaultError) -> [UndoneChange] {
+        let current = state
+        var undone: [UndoneChange] = []
+        var order: [RecordID] = []
+        for old in previous.records {
+            order.append(old.line.id)
+            if let record = current.record(old.line.id) {
+                guard let change = try changeBack(record, to: old, now: now) else { continue }
+                undone.append(change)
+            } else {
+                state.append(restored(old, now: now))
+                undone.append(UndoneChange(of: old, .restored))
+            }
+        }
+        for record in current.records where previous.record(record.line.id) == nil {
+            if record.summary.kind == .enrolled {
+                order.append(record.line.id)
+                undone.append(UndoneChange(of: record, .kept))
+            } else {
+                undone.append(UndoneChange(of: record, .removed))
+            }
+        }
+        guard order.count <= VaultLimits.entries else { throw .overLimit(.entries) }
+        guard undone.contains(where: { $0.action != .kept }) else {
+            throw .nothingToUndo(
+                undone.isEmpty ? .noChange(from: previous, to: current) : .enrolment)
+        }
+        try state.arrange(order)
+        invalidateFingerprintIndex()
+        isChanged = true
+        return undone
+    }
+
+    /// A removed record as it returns; its failures are still counted, because it is not resealed.
+    private func restored(_ old: VaultState.Record, now: Int64) -> VaultState.Record {
+        var listed = old.listed
+        if case .tombstone(let tombstone) = old.body { listed.secret = .wiped(tombstone) }
+        listed.properties.edited = edit(at: now)
+        return VaultState.Record(line: old.line, listed: listed, body: old.body)
+    }
+
+    private mutating func changeBack(
+        _ record: VaultState.Record, to old: VaultState.Record, now: Int64
+    ) throws(VaultError) -> UndoneChange? {
+        let former = old.listed.properties
+        var properties = record.listed.properties
+        var parts: [EntryPart] = []
+        var names: EntryNames?
+        if (properties.issuer, properties.account) != (former.issuer, former.account) {
+            parts.append(.name)
+            names = EntryNames(issuer: properties.issuer, account: properties.account)
+            (properties.issuer, properties.account) = (former.issuer, former.account)
+        }
+        if properties.details != former.details {
+            parts.append(.details)
+            properties.details = former.details
+        }
+        let payload = try formerPayload(of: record, in: old)
+        if payload != nil {
+            parts.append(.secret)
+            properties.traits = former.traits
+        }
+        var isWiped = false
+        if case .tombstone = record.body { isWiped = true }
+        if !isWiped, record.line.accessControl != old.line.accessControl {
+            parts.append(.accessControl)
+        }
+        guard !parts.isEmpty else { return nil }
+        properties.edited = edit(at: now)
+        let reseals = parts.contains(.secret) || parts.contains(.accessControl)
+        if reseals {
+            let line = RecordLine(
+                id: record.line.id, revision: state.generation,
+                accessControl: old.line.accessControl)
+            let content: RecordPayload
+            if let payload { content = payload } else { content = try record.opened(with: key) }
+            try state.replace(.sealing(content, as: line, properties, under: key))
+        } else {
+            try state.change(record.line.id) { $0 = properties }
+        }
+        return UndoneChange(
+            id: record.line.id, issuer: properties.issuer, account: properties.account,
+            renamedFrom: names, action: .changedBack(parts),
+            requiresCheck: reseals && record.summary.requiresCheckPerUse)
+    }
+
+    /// What `record` contained before the last change; `nil` if that does not differ, or must not
+    /// return.
+    private func formerPayload(of record: VaultState.Record, in old: VaultState.Record)
+        throws(VaultError) -> RecordPayload?
+    {
+        guard case .sealed(let box) = record.body, case .sealed(let oldBox) = old.body,
+            !box.elementsEqual(oldBox)
+        else { return nil }
+        let (traits, formerTraits) = (record.listed.properties.traits, old.listed.properties.traits)
+        // Only the server's answers change an enrolled secret.
+        if traits == .enrolled, formerTraits == .enrolled { return nil }
+        let present = try record.opened(with: key)
+        let former = try old.opened(with: key).notBehind(present)
+        let isSame = try former.isExactly(present)
+        return isSame && traits == formerTraits ? nil : former
+    }
+}
+
+extension UndoneChange {
+    fileprivate init(of record: VaultState.Record, _ action: Action) {
+        let entry = record.summary
+        self.init(
+            id: entry.id, issuer: entry.issuer, account: entry.account, renamedFrom: nil,
+            action: action, requiresCheck: false)
+    }
+}
+
+extension NothingToUndo {
+    /// Why two states have no difference that can be undone.
+    fileprivate static func noChange(from previous: VaultState, to current: VaultState) -> Self {
+        let isAdvanced = current.records.contains { record in
+            previous.record(record.line.id)?.line.revision != record.line.revision
+        }
+        return isAdvanced ? .onlyAdvanced : .noEntry
+    }
+}
+
+extension RecordPayload {
+    /// The same content; if `other` has the same key and a greater counter, with that counter.
+    func notBehind(_ other: RecordPayload) -> RecordPayload {
+        guard case .hotp(let counter, let key, let parameters) = self,
+            case .hotp(let reached, let otherKey, _) = other, key == otherKey
+        else { return self }
+        return .hotp(counter: max(counter, reached), key: key, parameters: parameters)
+    }
+}

@@ -1,0 +1,149 @@
+import Cryptography
+import OneTimePassword
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// A copy of a vault in memory, with random changes.
+struct MergeModel {
+    private(set) var state: VaultState
+    private(set) var key: VaultKey
+    private var generator: SeededGenerator
+    private var time: Int64
+
+    static let now: Int64 = 10_000
+
+    init(seed: UInt64) throws {
+        generator = SeededGenerator(seed: seed)
+        time = 1000
+        key = try .make()
+        state = try VaultState(new: key.vaultID, slots: [])
+    }
+
+    /// A copy that goes its own way.
+    mutating func forked() -> MergeModel {
+        var copy = self
+        copy.generator = SeededGenerator(seed: generator.next())
+        return copy
+    }
+
+    /// Compares the enrolled secrets of these models: decimal numbers.
+    static func order(_ first: SecretBytes, _ second: SecretBytes) -> EnrolledOrder {
+        let numbers = [first, second].map { Int(String(decoding: $0.copied, as: UTF8.self)) ?? 0 }
+        if numbers[0] == numbers[1] { return .same }
+        return numbers[0] > numbers[1] ? .first : .second
+    }
+
+    /// Makes `count` random changes, with one save for each.
+    mutating func change(_ count: Int) throws {
+        for _ in 0..<count {
+            // Clocks agree to within a few seconds, and some are wrong.
+            time += Int64.random(in: 0...3, using: &generator)
+            let now = Int.random(in: 0..<20, using: &generator) == 0 ? Self.now + 50 : time
+            var changes = try VaultChanges(state, key: key, after: nil)
+            try change(&changes, now)
+            guard changes.isChanged else { continue }
+            (state, key) = (changes.state, changes.key)
+        }
+    }
+
+    private mutating func change(_ changes: inout VaultChanges, _ now: Int64) throws {
+        let text = String(Int.random(in: 0..<1000, using: &generator))
+        guard let entry = changes.entries.randomElement(using: &generator),
+            Int.random(in: 0..<4, using: &generator) > 0
+        else {
+            try changes.add(try content(text), now: now)
+            return
+        }
+        let isWiped = entry.tombstone != nil
+        switch Int.random(in: 0..<12, using: &generator) {
+        case 0, 1: try changes.rename(entry.id, issuer: text, account: "", now: now)
+        case 7: try changes.setDetails(of: entry.id, to: EntryDetails(note: text), now: now)
+        case 2, 3: try changes.remove(entry.id, purge: false)
+        case 4 where !isWiped: try changes.wipe(entry.id, because: .failures, now: now)
+        case 5 where !isWiped:
+            let checks: [AccessControl.Presence] = [
+                .perUnlock, .perUse(.any), .perUse(.passphrase), .perUse(.pam),
+            ]
+            let check = checks[Int.random(in: 0..<checks.count, using: &generator)]
+            try changes.setAccessControl(
+                of: entry.id, to: AccessControl(presence: check, onFailure: .lockOut), now: now)
+        case 6 where !isWiped && entry.kind == .hotp:
+            _ = try changes.advanceCounter(of: entry.id)
+        case 8 where !isWiped && entry.kind == .enrolled:
+            guard
+                case .enrolledSecret(let issuer, let account, let value) = try changes.content(
+                    of: entry.id)
+            else { return }
+            let next = (Int(String(decoding: value.copied, as: UTF8.self)) ?? 0) + 1
+            try changes.advance(
+                entry.id,
+                to: .enrolledSecret(issuer: issuer, account: account, value: secret("\(next)")))
+        case 9 where Int.random(in: 0..<4, using: &generator) == 0: try changes.rekey()
+        case _ where !isWiped && entry.kind != .enrolled:
+            try changes.replace(entry.id, with: try content(text, entry.kind), now: now)
+        default: break
+        }
+    }
+
+    private mutating func content(_ text: String, _ kind: EntryKind? = nil) throws -> EntryContent {
+        let kinds: [EntryKind] = [.totp, .hotp, .secret, .enrolled]
+        switch kind ?? kinds[Int.random(in: 0..<kinds.count, using: &generator)] {
+        case .totp:
+            return .oneTimePassword(
+                try Credential(issuer: text, account: "t", key: secret("key of \(text)")))
+        case .hotp:
+            return .oneTimePassword(
+                try Credential(
+                    issuer: text, account: "h", key: secret("key of \(text)"), algorithm: .sha1,
+                    style: .decimal(.six), movingFactor: .counter(1)))
+        case .enrolled: return .enrolledSecret(issuer: text, account: "e", value: secret("1"))
+        default: return .plainSecret(issuer: text, account: "s", value: secret(text))
+        }
+    }
+
+    /// Merges another copy into this one.
+    ///
+    /// - Returns: whether anything was saved.
+    @discardableResult mutating func merge(_ other: MergeModel) throws -> Bool {
+        var changes = try VaultChanges(
+            state, key: key, after: nil, joining: other.state.history)
+        let merged = try changes.merge(
+            VaultCopy(state: other.state, key: other.key), comparing: MergeModel.order,
+            now: Self.now)
+        guard changes.isChanged else {
+            #expect(merged.isEmpty)
+            return false
+        }
+        state = changes.state
+        return true
+    }
+
+    func merged(_ other: MergeModel) throws -> MergeModel {
+        var merged = self
+        try merged.merge(other)
+        return merged
+    }
+
+    /// The entries, opened, by ID.
+    func entries() throws -> [RecordID: MergedEntry] {
+        var entries: [RecordID: MergedEntry] = [:]
+        for record in state.records {
+            entries[record.line.id] = try MergedEntry(record, with: key)
+        }
+        return entries
+    }
+
+    /// Everything that the owner can see or use, sorted.
+    func contents() throws -> [String] {
+        try entries().values.map { entry in
+            let properties = entry.properties
+            return [
+                entry.id.text, properties.issuer, properties.account, "\(properties.traits)",
+                properties.details.note, "\(entry.access)", "\(entry.isWiped)",
+                "\(try entry.payload?.sealedForm().copied ?? [])",
+            ].joined(separator: " | ")
+        }.sorted()
+    }
+}

@@ -1,0 +1,245 @@
+import Cryptography
+import OneTimePassword
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Merging files of one vault that were edited independently.
+struct MergeTests {
+    private static let now: Int64 = 1_795_100_000
+    private typealias Change = (inout VaultChanges) throws(VaultError) -> Void
+
+    /// A vault and, in the same folder, a copy of it.
+    private struct Copies {
+        let vault: TestVault
+        let ids: [RecordID]
+        let path: String
+
+        init() throws {
+            vault = try TestVault()
+            ids = try vault.fill()
+            path = vault.folder.file("copy")
+            try vault.put(vault.bytes(), as: "copy")
+        }
+
+        func here(_ change: Change) throws { try vault.unlock().update(change) }
+
+        func there(_ change: Change) throws { try unlockedCopy().update(change) }
+
+        func unlockedCopy() throws -> UnlockedVault {
+            try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
+        }
+
+        func plan() throws -> (UnlockedVault, VaultCopy, MergePlan) {
+            let open = try vault.unlock()
+            let copy = try open.copy(at: path) ?? unlockedCopy().asCopy
+            let plan = try open.planOfMerge(
+                with: copy, comparing: MergeTests.order, now: MergeTests.now)
+            return (open, copy, plan)
+        }
+
+        @discardableResult func merge(confirmed: Set<RecordID> = []) throws -> MergePlan {
+            let (open, copy, plan) = try plan()
+            try open.merge(
+                copy, as: plan, confirmed: confirmed, comparing: MergeTests.order,
+                now: MergeTests.now)
+            return plan
+        }
+
+        func facts(_ id: RecordID) throws -> Facts { try Facts(vault.unlock().open(id)) }
+    }
+
+    private static func order(_ first: SecretBytes, _ second: SecretBytes) -> EnrolledOrder {
+        if first == second { return .same }
+        return first.count == second.count ? .forked : first.count < second.count ? .second : .first
+    }
+
+    private func rename(_ id: RecordID, _ name: String, _ time: Int64) -> Change {
+        { changes throws(VaultError) in
+            try changes.rename(id, issuer: name, account: "", now: time)
+        }
+    }
+
+    private func replace(_ id: RecordID, _ value: String, _ time: Int64) -> Change {
+        { changes throws(VaultError) in
+            try changes.replace(
+                id,
+                with: .plainSecret(issuer: "Wi-Fi", account: "home", value: secret(value)),
+                now: time)
+        }
+    }
+
+    @Test("if it is not clear which edit is newer, both are kept, and the second one is marked")
+    func bothKept() throws {
+        let copies = try Copies()
+        let id = copies.ids[2]
+        try copies.here(replace(id, "here", 100))
+        try copies.there(replace(id, "there", 101))
+        let plan = try copies.merge()
+        let names = EntryNames(issuer: "Wi-Fi", account: "home (conflict)")
+        #expect(plan.changes.map(\.action) == [.keptBoth(copy: names)])
+        #expect(try copies.facts(id).secret == Array("there".utf8))
+        let entries = try copies.vault.unlock().entries
+        #expect(entries.count == 5 && entries[3].account == "home (conflict)")
+        #expect(try copies.facts(entries[3].id).secret == Array("here".utf8))
+        #expect(try copies.plan().2.isMerged)
+    }
+
+    @Test("the newer of two edits wins, and the other one is reported as dropped")
+    func newer() throws {
+        let copies = try Copies()
+        try copies.here(rename(copies.ids[0], "here", 200))
+        try copies.there(rename(copies.ids[0], "there", 100))
+        try copies.here(rename(copies.ids[2], "here", 100))
+        try copies.there(rename(copies.ids[2], "there", 200))
+        let plan = try copies.merge()
+        #expect(plan.changes.map(\.action) == [.kept, .replaced([.name])])
+        let names = try copies.vault.unlock().entries.map(\.issuer)
+        #expect(names == ["here", "Bänk", "there", "shop"])
+    }
+
+    @Test("counters take the greater value, and enrolled secrets the newest state, without an edit")
+    func advanced() throws {
+        let copies = try Copies()
+        let (counter, enrolled) = (copies.ids[1], copies.ids[3])
+        try copies.here { changes throws(VaultError) in
+            _ = try changes.advanceCounter(of: counter)
+        }
+        let next = EntryContent.enrolledSecret(
+            issuer: "shop", account: "alice", value: secret("wws_what it says next"))
+        try copies.there { changes throws(VaultError) in
+            for _ in 0..<3 { _ = try changes.advanceCounter(of: counter) }
+            try changes.advance(enrolled, to: next)
+        }
+        let plan = try copies.merge()
+        #expect(plan.changes.map(\.action) == [.advanced, .advanced])
+        #expect(try copies.vault.unlock().counter(of: counter) == 44)
+        #expect(try copies.facts(enrolled) == Facts(next))
+    }
+
+    @Test("an enrolled secret that both have used is reported, and stays as it is")
+    func forked() throws {
+        let copies = try Copies()
+        for (value, change) in [("wws_1", copies.here), ("wws_2", copies.there)] {
+            try change { changes throws(VaultError) in
+                try changes.advance(
+                    copies.ids[3],
+                    to: .enrolledSecret(issuer: "shop", account: "alice", value: secret(value)))
+            }
+        }
+        #expect(try copies.merge().changes.map(\.action) == [.forked])
+        #expect(try copies.facts(copies.ids[3]).secret == Array("wws_1".utf8))
+    }
+
+    @Test("a wipe without the key is merged even from a file whose saves are all known")
+    func wiped() throws {
+        let copies = try Copies()
+        let id = copies.ids[0]
+        let document = try VaultDocument(parsing: copies.vault.folder.bytes(of: "copy"))
+        let tombstone = Tombstone(time: 50, reason: .failures)
+        let wiped = try #require(try document.wiping([id], leaving: tombstone))
+        try copies.vault.put(wiped.bytes, as: "copy")
+        try copies.here(rename(id, "renamed", 100))
+        let plan = try copies.merge()
+        #expect(plan.isIncluded && plan.changes.map(\.action) == [.wiped])
+        let entry = try #require(try copies.vault.unlock().entries.first)
+        #expect(entry.tombstone == tombstone && entry.issuer == "renamed")
+        // The previous generation contained the secret.
+        #expect(try !copies.vault.files().contains(TestVault.own("previous")))
+    }
+
+    @Test("a per-use entry is replaced only after a check; an unconfirmed merge changes nothing")
+    func checks() throws {
+        let copies = try Copies()
+        let id = copies.ids[2]
+        let strict = AccessControl(presence: .perUse(.passphrase), onFailure: .lockOut)
+        try copies.here { changes throws(VaultError) in
+            try changes.setAccessControl(of: id, to: strict, now: 10)
+        }
+        try copies.vault.put(copies.vault.bytes(), as: "copy")
+        try copies.there(replace(id, "there", 100))
+        let bytes = try copies.vault.bytes()
+        #expect(try copies.plan().2.changes.map(\.requiresCheck) == [true])
+        #expect(throws: VaultError.presenceNeeded) { try copies.merge() }
+        #expect(try copies.vault.bytes() == bytes)
+        try copies.merge(confirmed: [id])
+        #expect(try copies.facts(id).secret == Array("there".utf8))
+        #expect(try copies.vault.unlock().entries[2].accessControl == strict)
+    }
+
+    @Test("if both changed the access control, the stricter one is kept")
+    func stricter() throws {
+        let copies = try Copies()
+        let id = copies.ids[2]
+        let wiping = try #require(FailureCount(3))
+        try copies.here { changes throws(VaultError) in
+            try changes.setAccessControl(
+                of: id, to: .init(presence: .perUse(.any), onFailure: .lockOut), now: 100)
+        }
+        try copies.there { changes throws(VaultError) in
+            try changes.setAccessControl(
+                of: id, to: .init(presence: .perUnlock, onFailure: .wipe(after: wiping)), now: 200)
+        }
+        let plan = try copies.merge(confirmed: [id])
+        #expect(plan.changes.map(\.action) == [.replaced([.accessControl])])
+        #expect(
+            try copies.vault.unlock().entries[2].accessControl
+                == AccessControl(presence: .perUse(.any), onFailure: .wipe(after: wiping)))
+    }
+
+    @Test("a copy with another key is opened with its own passphrase; its slots are only named")
+    func otherKey() throws {
+        let copies = try Copies()
+        try copies.there { changes throws(VaultError) in
+            try changes.add(
+                .plainSecret(issuer: "new", account: "", value: secret("new")), now: 100)
+            try changes.addPassphrase(secret("second"), cost: .standard, now: 100)
+            try changes.rekey()
+        }
+        #expect(try copies.vault.unlock().copy(at: copies.path) == nil)
+        let plan = try copies.merge()
+        #expect(plan.changes.map(\.action) == [.added])
+        #expect(plan.foreignSlots.map(\.number) == [2])
+        let open = try copies.vault.unlock()
+        #expect(open.slots.count == 1 && open.entries.last?.issuer == "new")
+        #expect(try open.open(copies.ids[0]).issuer == "GitHub")
+        let other = try TestVault()
+        #expect(throws: VaultError.otherVault) { try open.copy(at: other.path) }
+    }
+
+    @Test("the merged file is newer than both, includes both, and can be undone")
+    func history() throws {
+        let copies = try Copies()
+        for time in 1...4 as ClosedRange<Int64> {
+            try copies.there(rename(copies.ids[0], "there \(time)", time))
+        }
+        try copies.here(rename(copies.ids[2], "here", 10))
+        let before = try copies.vault.unlock().entries.map(\.issuer)
+        let (here, there) = (
+            try copies.vault.unlock().state.history, try copies.unlockedCopy().state.history
+        )
+        try copies.merge()
+        let merged = try copies.vault.unlock()
+        #expect(merged.generation == 10)
+        #expect(merged.state.history.includes(here) && merged.state.history.includes(there))
+        #expect(merged.entries.map(\.issuer) == ["there 4", "Bänk", "here", "shop"])
+        let plan = try merged.planOfUndo(now: Self.now)
+        try merged.undo(plan, confirmed: [], now: Self.now)
+        #expect(try copies.vault.unlock().entries.map(\.issuer) == before)
+    }
+
+    @Test("a plan that another process has overtaken changes nothing")
+    func overtaken() throws {
+        let copies = try Copies()
+        try copies.there(rename(copies.ids[0], "there", 100))
+        let (open, copy, plan) = try copies.plan()
+        try copies.here(rename(copies.ids[0], "here", 200))
+        let bytes = try copies.vault.bytes()
+        #expect(throws: VaultError.busy) {
+            try open.merge(
+                copy, as: plan, confirmed: [], comparing: Self.order, now: Self.now)
+        }
+        #expect(try copies.vault.bytes() == bytes)
+    }
+}
