@@ -127,6 +127,22 @@ extension ForeignProgram.Outcome {
         #expect(try harness.run("watchword list").text.split(separator: "\n").count == 1)
     }
 
+    @Test("an older vault that is put back sends nothing; login status calls its secret stale")
+    func stale() throws {
+        let harness = try Harness()
+        try harness.enrol()
+        #expect(try harness.run("cp -p v backup; watchword login present mill").status == 0)
+        let sent = try harness.server.requests().count
+        let refused = try harness.run("cp -p v newer; cp -p backup v; watchword login present mill")
+        #expect(refused.status == 3 && refused.text == "")
+        #expect(refused.words.contains("an older vault was restored; nothing was sent"))
+        #expect(try harness.server.requests().count == sent)
+        let status = try harness.run("watchword --json login status mill").text
+        #expect(status.contains("\"state\":\"stale\""))
+        let again = try harness.run("cp -p newer v; watchword login present mill")
+        #expect(again.status == 0 && again.text.hasPrefix("wwl_"))
+    }
+
     @Test("R-06 after a lost or truncated response, running the command again succeeds")
     func lost() throws {
         for fault in ["lose", "drop", "cut=0", "cut=1", "cut=60", "cut=200"] {

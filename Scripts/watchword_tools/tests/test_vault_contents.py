@@ -80,7 +80,7 @@ class ManifestTests(unittest.TestCase):
         self.read(detailed(tags=numbered[1:], note=b"n" * 16384, icon=b"i" * 256), 2)
         self.read(detailed(tags=["a\u0308".encode(), "ä".encode(), b"a" * 256]), 2)
 
-    def test_the_history_descends_from_the_generation_of_the_file(self):
+    def test_the_history_begins_with_the_save_of_the_file_and_its_generation_is_the_greatest(self):
         def read(generations):
             fields = Fields(struct.pack(">I", len(generations))
                             + b"".join(struct.pack(">Q", number) + bytes(8) for number in generations), "manifest")
@@ -88,9 +88,9 @@ class ManifestTests(unittest.TestCase):
             fields.end()
             return [save["generation"] for save in saves]
 
-        for generations in [[9], [9, 8, 1]]:
+        for generations in [[9], [9, 8, 1], [9, 3, 4]]:
             self.assertEqual(read(generations), generations)
-        for generations in [[], [8], [9, 9], [9, 0], [9, 3, 4]]:
+        for generations in [[], [8], [9, 9], [9, 10], [9, 0], [9, 3, 3]]:
             with self.subTest(generations), self.assertRaisesRegex(Damaged, "^manifest$"):
                 read(generations)
 

@@ -99,6 +99,8 @@ extension Option {
     static let includeDeleted = Option(
         "include-deleted", "also import entries from the other app's trash")
     static let verbose = Option("verbose", "show each item and each warning")
+    static let otherPassphraseFile = Option(
+        "other-passphrase-file", .file, "read its passphrase from FILE (- for stdin)")
     static let format = Option(
         "format", .choice(ExportRequest.Format.words), placeholder: "FORMAT",
         "what to write (default otpauth)")
@@ -108,8 +110,6 @@ extension Option {
         "only", .text("TAG|NAME"), "export only matching entries; repeat for several"
     ).repeatable
     static let plain = Option("plain", "do not encrypt an aegis or 2fas file")
-    static let otherPassphraseFile = Option(
-        "other-passphrase-file", .file, "read the copy's passphrase from FILE (- for stdin)")
     static let purge = Option("purge", "also erase the vault's previous generation")
 
     // Signing in.

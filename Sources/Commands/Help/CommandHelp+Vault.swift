@@ -104,7 +104,7 @@ extension CommandHelp {
         operands: .file, options: [.dryRun, .otherPassphraseFile, .presenceCheck],
         examples: [
             "watchword merge --dry-run vault.sync-conflict-20261122-101010-ABCDEFG",
-            "watchword merge 'vault (conflicted copy 2026-11-22)'",
+            "watchword merge vault_REMOTE_4711",
             "watchword --json merge other/vault --other-passphrase-file old.txt",
         ],
         details: [
