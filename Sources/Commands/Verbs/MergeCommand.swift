@@ -77,6 +77,9 @@ enum MergeCommand {
         } else {
             session.printer.note("Merged \(path).")
         }
+        // A copy in another folder may be in use there.
+        guard OutputFile.split(other).folder == OutputFile.split(try session.vaultPath()).folder
+        else { return }
         session.printer.note(
             "\(path) was not deleted; to delete it, run: rm \(ShellWord.quoted(path))")
     }
