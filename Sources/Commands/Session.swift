@@ -36,6 +36,11 @@ struct Session {
         printer.warn("the system clock is not synchronised; codes may be wrong")
     }
 
+    /// Whether to ask the user to choose, rather than refuse.
+    var canAskToChoose: Bool {
+        printer.outputIsTerminal && StandardStream.input.isTerminal && !wantsJSON
+    }
+
     /// Asks for confirmation before a secret is printed on a terminal.
     func confirmShowing(_ what: String) throws(CommandFailure) {
         guard printer.outputIsTerminal, !arguments.has(.yes) else { return }

@@ -75,6 +75,56 @@ struct ImportTerminalTests {
         #expect(terminal.screen.contains("exit 1"))
     }
 
+    /// Imports keys of the names A:a, B:b and C:c, which have other keys in the vault.
+    private func startWithTakenNames() throws -> PseudoTerminal {
+        let vault = try VaultFixture()
+        let secrets = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"]
+        for (file, secret) in zip(["old.txt", "new.txt"], secrets) {
+            let lines = ["A:a", "B:b", "C:c"].map { "otpauth://totp/\($0)?secret=\(secret)\n" }
+            try vault.folder.write(Array(lines.joined().utf8), to: file)
+        }
+        return try vault.terminal(
+            "watchword import -q old.txt --passphrase-file pass.txt;"
+                + " watchword import new.txt --passphrase-file pass.txt; echo \"exit $?\";"
+                + " watchword list --passphrase-file pass.txt")
+    }
+
+    private static let choice = "replace it, keep both, or skip the new one?"
+
+    @Test("for each name with another key, the user chooses to replace, keep both or skip")
+    func chosenEach() throws {
+        let terminal = try startWithTakenNames()
+        try terminal.answer([
+            ("A:a (1 of 3): " + Self.choice, "r"), ("B:b (2 of 3): " + Self.choice, "what"),
+            ("B:b (2 of 3): " + Self.choice, "k"), ("C:c (3 of 3): " + Self.choice, ""),
+        ])
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("replaced: A:a"))
+        #expect(terminal.screen.contains("added: B:b"))
+        #expect(terminal.screen.contains("skipped: C:c (at your request)"))
+        #expect(terminal.screen.contains("1 added, 1 replaced, 1 skipped (at your request)"))
+        #expect(terminal.screen.contains("exit 0"))
+    }
+
+    @Test("an answer in upper case applies to the names that follow")
+    func chosenForAll() throws {
+        let terminal = try startWithTakenNames()
+        try terminal.answer([("A:a (1 of 3): " + Self.choice, "K")])
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("new.txt: 3 added"))
+    }
+
+    @Test("Ctrl-D at the choice imports nothing")
+    func choiceEnded() throws {
+        let terminal = try startWithTakenNames()
+        try terminal.answer([("A:a (1 of 3): " + Self.choice, "r")])
+        try terminal.waitFor("B:b (2 of 3)")
+        try terminal.type("\u{4}")
+        #expect(try terminal.end() == 0)
+        #expect(!terminal.screen.contains("replaced"))
+        #expect(!terminal.screen.contains("exit 0"))
+    }
+
     @Test("Return and Ctrl-D at the prompt skip the file", arguments: ["\n", "\u{4}"])
     func skipped(_ answer: String) throws {
         let terminal = try start("ente.txt")

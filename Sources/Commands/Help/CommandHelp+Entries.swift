@@ -81,6 +81,9 @@ extension CommandHelp {
                 + "(Mobile-OTP, Yandex) are stored with their PINs.",
             "An entry that is already in the vault is skipped. If it is counter-based and the file "
                 + "has a greater counter, its counter is raised.",
+            "If only the name is in the vault, with another key, the command asks on a terminal whether "
+                + "to replace the entry, keep both or skip the new one. Elsewhere it refuses the "
+                + "item unless --on-duplicate is given.",
             "With --on-duplicate replace, the entry's own tags and note stay, and those of the file "
                 + "are added. Entries that require confirmation at each use are "
                 + "confirmed one by one before they are replaced.",

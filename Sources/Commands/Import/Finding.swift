@@ -75,7 +75,7 @@ struct Finding {
         /// The vault already has the maximum number of entries with this key.
         case keyRepeatedTooOften
         /// An entry with the same name has another key.
-        case nameTaken(String)
+        case nameTaken(EntryName)
         /// During the import, the entry to replace was changed to require confirmation at each use.
         case requiresCheckPerUse(String)
         /// The name or the key is too long for the vault.

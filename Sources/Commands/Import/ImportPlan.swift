@@ -2,9 +2,6 @@ import Cryptography
 import OneTimePassword
 import SecretVault
 
-/// What to do with an item whose entry already exists.
-enum DuplicatePolicy: String, Sendable { case skip, replace, keep }
-
 /// The result of importing a finding.
 enum ImportResult {
     case added(EntryName)
@@ -13,6 +10,8 @@ enum ImportResult {
     case present(EntryName, as: EntryName)
     /// Another entry has the same codes, and the item has a later state of it.
     case updated(EntryName, as: EntryName, ImportUpdate)
+    /// The user chose to skip the item: an entry with its name has another key.
+    case declined(EntryName)
     case skipped(Finding.SkipReason)
     case refused(Finding.Refusal)
 
@@ -21,7 +20,7 @@ enum ImportResult {
     /// Whether the user must know about the item even if it is one of many.
     var isNotable: Bool {
         switch self {
-        case .skipped, .refused: true
+        case .declined, .skipped, .refused: true
         case .added, .replaced, .present, .updated: false
         }
     }
@@ -38,10 +37,10 @@ enum ImportUpdate: Hashable {
 ///
 /// Two entries are the same if they have the same codes, that is, the same key and parameters;
 /// names do not matter. If only the names are the same, the item may be a newer enrolment or
-/// another account. It is refused unless the policy says otherwise, so that no key is lost
+/// another account. It is refused unless the user chose otherwise, so that no key is lost
 /// silently.
 struct ImportPlan {
-    let policy: DuplicatePolicy
+    let choices: DuplicateChoices
     /// When the entries are added, in Unix seconds.
     let now: Int64
     /// The per-use entries that the user confirmed; `nil` in a rehearsal, which saves nothing.
@@ -53,8 +52,8 @@ struct ImportPlan {
     private var asking: [RecordID] = []
 
     /// Creates a plan that replaces per-use entries only if they are in `confirmed`.
-    init(policy: DuplicatePolicy, now: Int64, confirmed: Set<RecordID>?) {
-        self.policy = policy
+    init(choices: DuplicateChoices, now: Int64, confirmed: Set<RecordID>?) {
+        self.choices = choices
         self.now = now
         self.confirmed = confirmed
     }
@@ -66,6 +65,21 @@ struct ImportPlan {
         var plan = self
         _ = try plan.take(findings, in: &changes)
         return plan.asking
+    }
+
+    /// The names of the items that are refused because an entry with the name has another key.
+    func takenNames(
+        _ findings: [Finding], in changes: inout VaultChanges
+    ) throws(VaultError) -> [EntryName] {
+        var plan = self
+        var names: [EntryName] = []
+        var seen: Set<EntryName> = []
+        for result in try plan.take(findings, in: &changes) {
+            if case .refused(.nameTaken(let name)) = result, seen.insert(name).inserted {
+                names.append(name)
+            }
+        }
+        return names
     }
 
     /// Applies `findings` and returns the result of each.
@@ -116,14 +130,15 @@ struct ImportPlan {
         if let twin = same.first(where: addedHere.contains) {
             return try update(twin, from: content, name, in: &changes)
         }
-        switch policy {
+        switch choices.policy(for: name) {
         case .skip:
             if let twin = same.first {
                 return try update(twin, from: content, name, in: &changes)
             }
             // Entries of one import may have the same name, as they have in the other app.
             if let id = names[name], !addedHere.contains(id) {
-                return .refused(.nameTaken(name.visible))
+                return choices.isDeclined(name)
+                    ? .declined(name) : .refused(.nameTaken(name))
             }
         case .replace:
             // If several entries have the name, prefer the one with the same key.

@@ -51,6 +51,11 @@ extension ImportReport {
                 ("result", .text("updated")), ("entry", .text(name.text)),
                 ("same_as", .text(twin.text)),
             ] + changes
+        case .declined(let name):
+            return [
+                ("result", .text("skipped")), ("entry", .text(name.text)),
+                ("reason", .text("declined")),
+            ]
         case .skipped(let reason):
             return [("result", .text("skipped"))] + entry + [("reason", .text(reason.rawValue))]
         case .refused(let refusal):

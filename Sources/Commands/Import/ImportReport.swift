@@ -94,6 +94,8 @@ struct ImportReport {
             return "\(place): skipped: \(name.visible) (\(words))"
         case .updated(_, let twin, let update):
             return "\(place): updated: \(twin.visible) (\(Messages.sentence(for: update)))"
+        case .declined(let name):
+            return "\(place): skipped: \(name.visible) (at your request)"
         case .skipped(let reason):
             let words = Messages.sentence(for: reason)
             return "\(place): skipped: " + (name.isEmpty ? words : "\(name)(\(words))")
@@ -145,6 +147,7 @@ struct ImportCounts {
     private var replaced = 0
     private var updated = 0
     private var present = 0
+    private var declined = 0
     private var refused = 0
     private var skipped: [Finding.SkipReason: Int] = [:]
 
@@ -155,6 +158,7 @@ struct ImportCounts {
             case .replaced: replaced += 1
             case .updated: updated += 1
             case .present: present += 1
+            case .declined: declined += 1
             case .skipped(let reason): skipped[reason, default: 0] += 1
             case .refused: refused += 1
             }
@@ -163,7 +167,7 @@ struct ImportCounts {
 
     /// All numbers; the number of updated entries only if there are any.
     var text: String {
-        let skipped = skipped.values.reduce(present, +)
+        let skipped = skipped.values.reduce(present + declined, +)
         let updated = updated > 0 ? "\(updated) updated, " : ""
         return "\(added) added, \(replaced) replaced, \(updated)\(skipped) skipped, "
             + "\(refused) refused"
@@ -175,6 +179,7 @@ struct ImportCounts {
             (added, "added"), (replaced, "replaced"), (updated, "updated"),
             (present, "already present"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        if declined > 0 { parts.append("\(declined) skipped (at your request)") }
         for reason in Finding.SkipReason.allCases {
             guard let count = skipped[reason] else { continue }
             parts.append("\(count) skipped (\(Messages.word(for: reason)))")

@@ -62,7 +62,7 @@ extension ImportResult {
     fileprivate var name: EntryName? {
         switch self {
         case .added(let name), .replaced(let name), .present(let name, _),
-            .updated(let name, _, _):
+            .updated(let name, _, _), .declined(let name):
             name
         case .skipped, .refused: nil
         }
@@ -73,7 +73,7 @@ extension ImportResult {
         case .added: "add"
         case .replaced: "replace"
         case .updated: "update"
-        case .present, .skipped: "skip"
+        case .present, .declined, .skipped: "skip"
         case .refused: "refuse"
         }
     }
@@ -83,6 +83,7 @@ extension ImportResult {
         case .added, .replaced: ""
         case .present(let name, let twin): Messages.sentence(forSkipping: name, as: twin)
         case .updated(_, _, let update): Messages.sentence(for: update)
+        case .declined: "at your request"
         case .skipped(let reason): Messages.sentence(for: reason)
         case .refused(let refusal): Messages.sentence(for: refusal)
         }

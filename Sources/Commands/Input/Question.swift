@@ -26,6 +26,8 @@ enum Question: Hashable, Sendable {
     /// A new password for a file in a format with this name.
     case newExportPassword(format: String)
     case newExportPasswordAgain(format: String)
+    /// What to do with an imported item with the name of an entry.
+    case duplicate(String)
     /// A yes-or-no question.
     case confirmation(String)
 
@@ -48,6 +50,8 @@ enum Question: Hashable, Sendable {
         case .exportPassword(let file, let format): "Password for \(file) (\(format)): "
         case .newExportPassword(let format): "New password for the \(format) export: "
         case .newExportPasswordAgain(let format): "New password for the \(format) export again: "
+        case .duplicate(let name):
+            "\(name): replace it, keep both, or skip the new one? [r/k/S; R/K/S for all] "
         case .confirmation(let question): question + " [y/N] "
         }
     }
@@ -55,7 +59,7 @@ enum Question: Hashable, Sendable {
     private var isShownWhileTyped: Bool {
         switch self {
         // This key is already on the screen.
-        case .shownRecoveryKey, .confirmation, .name: true
+        case .shownRecoveryKey, .confirmation, .duplicate, .name: true
         case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .keyOrURI,
             .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain,
             .otherPassphrase, .exportPassword, .newExportPassword, .newExportPasswordAgain:

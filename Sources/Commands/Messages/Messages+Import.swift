@@ -71,7 +71,7 @@ extension Messages {
             count == 1 ? "1 more export is incomplete" : "\(count) more exports are incomplete"
         case .keyRepeatedTooOften: "the vault already has too many entries with this key"
         case .nameTaken(let name):
-            "an entry named “\(name)” has another key or other parameters; use --on-duplicate replace or keep"
+            "an entry named “\(name.visible)” has another key or other parameters; use --on-duplicate replace or keep"
         case .requiresCheckPerUse(let name):
             "“\(name)” now requires confirmation at each use; run the import again"
         case .tooLong: "the name or the key is too long"

@@ -11,7 +11,7 @@ enum ImportCommand {
         let word = try session.usage { () throws(UsageError) in
             try session.arguments.choice(.onDuplicate)
         }
-        let policy = word.flatMap(DuplicatePolicy.init(rawValue:)) ?? .skip
+        let policy = word.flatMap(DuplicatePolicy.init(rawValue:))
         // Prompt for the passphrase first, not after several hundred images.
         let vault = try session.unlock()
         let scan = try ImportScan(for: vault, session)
@@ -22,11 +22,12 @@ enum ImportCommand {
 
     /// Applies the findings in one change.
     private static func results(
-        of findings: [Finding], _ policy: DuplicatePolicy, in vault: UnlockedVault,
+        of findings: [Finding], _ policy: DuplicatePolicy?, in vault: UnlockedVault,
         _ session: Session
     ) throws(CommandFailure) -> [ImportResult] {
         let now = SystemClock.unixTime()
-        let rehearsal = ImportPlan(policy: policy, now: now, confirmed: nil)
+        var choices = DuplicateChoices(policy ?? .skip)
+        var rehearsal = ImportPlan(choices: choices, now: now, confirmed: nil)
         guard !session.arguments.has(.dryRun) else {
             return try session.inVault { () throws(VaultError) in
                 try vault.rehearse { changes throws(VaultError) in
@@ -34,8 +35,17 @@ enum ImportCommand {
                 }
             }
         }
+        if policy == nil, session.canAskToChoose {
+            let taken = try session.inVault { () throws(VaultError) in
+                try vault.rehearse { changes throws(VaultError) in
+                    try rehearsal.takenNames(findings, in: &changes)
+                }
+            }
+            try choices.ask(about: taken, session)
+            rehearsal = ImportPlan(choices: choices, now: now, confirmed: nil)
+        }
         var confirmed: Set<RecordID> = []
-        if policy == .replace {
+        if choices.mayReplace {
             let asking = try session.inVault { () throws(VaultError) in
                 try vault.rehearse { changes throws(VaultError) in
                     try rehearsal.replacedThatRequireCheck(findings, in: &changes)
@@ -45,7 +55,7 @@ enum ImportCommand {
             confirmed = try session.askToReplace(
                 vault.entries.filter { wanted.contains($0.id) }, in: vault)
         }
-        let plan = ImportPlan(policy: policy, now: now, confirmed: confirmed)
+        let plan = ImportPlan(choices: choices, now: now, confirmed: confirmed)
         return try session.change(vault) { changes throws(VaultError) in
             try plan.apply(findings, to: &changes)
         }

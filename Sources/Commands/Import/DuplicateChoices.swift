@@ -1,0 +1,60 @@
+import SecretVault
+
+/// What to do with an item whose entry already exists.
+enum DuplicatePolicy: String, Sendable { case skip, replace, keep }
+
+/// What to do with the items of an import whose entries already exist.
+struct DuplicateChoices {
+    /// The policy for names that nobody was asked about.
+    let policy: DuplicatePolicy
+    private var answers: [EntryName: DuplicatePolicy] = [:]
+
+    init(_ policy: DuplicatePolicy) { self.policy = policy }
+
+    /// Whether an item may replace an entry.
+    var mayReplace: Bool { policy == .replace || answers.values.contains(.replace) }
+
+    func policy(for name: EntryName) -> DuplicatePolicy { answers[name] ?? policy }
+
+    /// Whether the user chose to skip the items with this name.
+    func isDeclined(_ name: EntryName) -> Bool { answers[name] == .skip }
+
+    /// Asks about each name; an answer in upper case also applies to the rest.
+    mutating func ask(about names: [EntryName], _ session: Session) throws(CommandFailure) {
+        guard !names.isEmpty else { return }
+        session.printer.note(
+            names.count == 1
+                ? "The vault has an entry with this name and another key or other parameters:"
+                : "The vault has entries with these names and other keys or parameters:")
+        var rest: DuplicatePolicy?
+        for (index, name) in names.enumerated() {
+            if let rest {
+                answers[name] = rest
+                continue
+            }
+            let place = names.count == 1 ? "" : " (\(index + 1) of \(names.count))"
+            let answer = try DuplicateChoices.answer(for: name.visible + place)
+            answers[name] = answer.policy
+            if answer.appliesToRest { rest = answer.policy }
+        }
+    }
+
+    private static func answer(
+        for name: String
+    ) throws(CommandFailure) -> (policy: DuplicatePolicy, appliesToRest: Bool) {
+        while true {
+            let answer = try Question.duplicate(name).ask()
+            // The answer is not secret.
+            let letters = answer.withBytes { bytes in bytes.indices.map { bytes[$0] } }
+            switch String(decoding: letters, as: UTF8.self) {
+            case "r": return (.replace, false)
+            case "R": return (.replace, true)
+            case "k": return (.keep, false)
+            case "K": return (.keep, true)
+            case "s", "": return (.skip, false)
+            case "S": return (.skip, true)
+            default: break
+            }
+        }
+    }
+}
