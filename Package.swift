@@ -41,7 +41,8 @@ let package = Package(
         .library(
             name: "InternalModules",
             targets: [
-                "Cryptography", "ImageFile", "Interchange", "JSONReading", "JSONText",
+                "Cryptography", "ExportReader", "ExportReading", "GzipReading", "ImageFile",
+                "Interchange", "JSONReading", "JSONText",
                 "OneTimePassword", "POSIX", "Raster", "SecretVault", "SymbolDrawing",
                 "SymbolReading", "Verification",
             ]),
@@ -117,7 +118,8 @@ let package = Package(
             "Verification", documents: ["EnrolledSecrets.md"], "Cryptography", "OneTimePassword",
             "POSIX"),
         module("Interchange", "Cryptography", "OneTimePassword"),
-        module("JSONReading", "CJansson", "Cryptography", "JSONText", "POSIX"),
+        module(
+            "JSONReading", "CJansson", "Cryptography", "JSONText", "OneTimePassword", "POSIX"),
         // Level 4
         module("CommandRunner", "Arguments", "Cryptography", "JSONText", "POSIX"),
         module("DeviceLogin", "Courier", "Cryptography", "POSIX", "SecretVault"),

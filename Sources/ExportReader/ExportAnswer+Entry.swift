@@ -4,9 +4,9 @@ internal import OneTimePassword
 internal import POSIX
 
 // An entry: its content, the tags, the note, the icon's name, the favourite mark (1 byte), the state
-// (1 byte), the warnings, and the last used step (8 bytes, after 1 byte that says whether it is
-// known). The content begins with 1 byte: 0 for a one-time password, 1 for a code that is not
-// computed. Texts and secrets are preceded by their counts.
+// (1 byte), the line (4 bytes), the warnings, and the last used step (8 bytes, after 1 byte that says
+// whether it is known). The content begins with 1 byte: 0 for a one-time password, 1 for a code that
+// is not computed. Texts and secrets are preceded by their counts.
 
 private enum ContentCode: UInt8 {
     case oneTimePassword, notComputed
@@ -29,6 +29,7 @@ extension AnswerWriter {
         append(entry.icon)
         append(entry.isFavourite)
         append(entry.state.rawValue)
+        append(count: entry.line ?? 0)
         let warnings = entry.warnings.prefix(ExportProtocol.mostWarnings)
         append(count: warnings.count)
         for warning in warnings { append(warning) }
@@ -86,13 +87,14 @@ extension FieldReader {
         let icon = try text(bytes)
         let isFavourite = try flag(bytes)
         let state: ExportedEntry.State = try choice(bytes)
+        let line = try line(bytes)
         let warnings = try list(bytes, most: ExportProtocol.mostWarnings) {
             (fields, bytes) throws(Unreadable) in try fields.exportWarning(bytes)
         }
         let lastUsedStep = try flag(bytes) ? try number(bytes, width: 8) : nil
         return ExportedEntry(
             content: content, tags: tags, note: note, icon: icon, isFavourite: isFavourite,
-            state: state, warnings: warnings, lastUsedStep: lastUsedStep)
+            state: state, warnings: warnings, line: line, lastUsedStep: lastUsedStep)
     }
 
     private mutating func credential(_ bytes: Span<UInt8>) throws(Unreadable) -> Credential {

@@ -1,14 +1,16 @@
-internal import Interchange
+public import Interchange
 internal import POSIX
 
 /// A reader's answer about an export, as encoded in a frame.
 ///
 /// A byte for the verdict. After `export`: the format (1 byte), the count of icons, the entries, the
-/// refused rows (row, then 1 byte for the reason), the missing pictures and the count of emergency
-/// codes. After `refused`: an ``ExportError``. A list is preceded by its count; counts and rows have
-/// 4 bytes.
-enum ExportAnswer {
+/// refused rows (row, line, issuer, account, then 1 byte for the reason), the missing pictures and
+/// the count of emergency codes. After `refused`: an ``ExportError``. A list is preceded by its
+/// count; counts, rows and lines have 4 bytes, and a line of 0 stands for none.
+public enum ExportAnswer {
+    /// The file is an export.
     case export(Export)
+    /// The file is not an export, or could not be read.
     case refused(ExportError)
 
     private enum Verdict: UInt8 {
@@ -16,7 +18,7 @@ enum ExportAnswer {
     }
 
     /// Parses a frame; `nil` if any byte breaks the protocol.
-    init?(parsing bytes: Span<UInt8>) {
+    public init?(parsing bytes: Span<UInt8>) {
         do {
             var fields = FieldReader(.littleEndian)
             switch Verdict(rawValue: try fields.byte(bytes)) {
@@ -34,19 +36,20 @@ enum ExportAnswer {
     ///
     /// The frame contains secrets in ordinary memory, because the process does nothing else, is
     /// confined, cannot be dumped, and ends soon.
-    static func bytes(for export: Export) -> [UInt8] {
+    public static func bytes(
+        for export: Export, limit: Int = ExportLimits.standard.answer
+    ) -> [UInt8] {
         var writer = AnswerWriter(first: Verdict.export.rawValue)
         writer.append(export)
         let count = writer.bytes.count
-        guard count > ExportProtocol.largestAnswer else { return writer.bytes }
+        guard count > limit else { return writer.bytes }
         return bytes(
             for: .overLimit(
-                export.format, .documentSize, found: UInt64(count),
-                allowed: UInt64(ExportProtocol.largestAnswer)))
+                export.format, .documentSize, found: UInt64(count), allowed: UInt64(limit)))
     }
 
     /// The frame that reports `error`.
-    static func bytes(for error: ExportError) -> [UInt8] {
+    public static func bytes(for error: ExportError) -> [UInt8] {
         var writer = AnswerWriter(first: Verdict.refused.rawValue)
         writer.append(error)
         return writer.bytes
@@ -57,23 +60,36 @@ extension FieldReader {
     fileprivate mutating func export(_ bytes: Span<UInt8>) throws(Unreadable) -> Export {
         let format: ExportFormat = try choice(bytes)
         let iconCount = Int(try number(bytes, width: 4))
-        let entries = try list(bytes, most: ExportProtocol.mostRows) {
+        let entries = try list(bytes, most: ExportLimits.longestList) {
             (fields, bytes) throws(Unreadable) in try fields.exportedEntry(bytes)
         }
-        let refusals = try list(bytes, most: ExportProtocol.mostRows) {
+        let refusals = try list(bytes, most: ExportLimits.longestList) {
             (fields, bytes) throws(Unreadable) in
-            let row = Int(try fields.number(bytes, width: 4))
-            guard row > 0 else { throw Unreadable() }
-            let reason: ExportRowRefusal = try fields.choice(bytes)
-            return (row: row, reason: reason)
+            try fields.refusal(bytes)
         }
-        let missing = try list(bytes, most: ExportProtocol.mostRows) {
+        let missing = try list(bytes, most: ExportLimits.longestList) {
             (fields, bytes) throws(Unreadable) in Int(try fields.number(bytes, width: 4))
         }
         guard missing.allSatisfy({ $0 > 0 }) else { throw Unreadable() }
         return Export(
             format: format, entries: entries, refusals: refusals, iconCount: iconCount,
             missingPictures: missing, emergencyCodeCount: Int(try number(bytes, width: 4)))
+    }
+
+    private mutating func refusal(_ bytes: Span<UInt8>) throws(Unreadable) -> ExportRefusal {
+        let row = Int(try number(bytes, width: 4))
+        guard row > 0 else { throw Unreadable() }
+        let line = try line(bytes)
+        let issuer = try text(bytes)
+        let account = try text(bytes)
+        return ExportRefusal(
+            row: row, line: line, issuer: issuer, account: account, reason: try choice(bytes))
+    }
+
+    /// Reads a line's number; 0 stands for none.
+    mutating func line(_ bytes: Span<UInt8>) throws(Unreadable) -> Int? {
+        let line = Int(try number(bytes, width: 4))
+        return line == 0 ? nil : line
     }
 
     fileprivate mutating func exportError(
@@ -114,9 +130,12 @@ extension AnswerWriter {
         append(count: export.entries.count)
         for entry in export.entries { append(entry) }
         append(count: export.refusals.count)
-        for (row, reason) in export.refusals {
-            append(count: row)
-            append(reason.rawValue)
+        for refusal in export.refusals {
+            append(count: refusal.row)
+            append(count: refusal.line ?? 0)
+            append(refusal.issuer)
+            append(refusal.account)
+            append(refusal.reason.rawValue)
         }
         append(count: export.missingPictures.count)
         for picture in export.missingPictures { append(count: picture) }

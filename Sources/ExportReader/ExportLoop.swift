@@ -1,15 +1,11 @@
 public import Cryptography
 public import Interchange
-public import POSIX
+internal import POSIX
 
-/// The reader's side for an export: give up every right, then answer for one file.
+/// The reader's side: give up every right, then answer for one file.
 public enum ExportLoop {
-    /// The resources that a reader of exports may use.
-    ///
-    /// A key derivation may take 1 GiB. The file, its decrypted document and the document's values
-    /// need a multiple of 128 MiB each.
-    public static let limits = Confinement.Limits(
-        addressSpace: 3 << 30, processorSeconds: Int(ExportProcess.timeout.components.seconds))
+    /// The argument with which the program accepts larger files and costlier encryption.
+    public static let raisedLimits = ExportProtocol.raisedLimits
 
     /// Confines the process, reads one file, and reads it again for each password that follows.
     ///
@@ -17,37 +13,63 @@ public enum ExportLoop {
     /// been created. If the process cannot be confined, it reports this and ends without reading
     /// the file.
     public static func run(
-        limits: Confinement.Limits = limits,
-        read: (SecretBytes, _ password: SecretBytes?) throws(ExportError) -> Export
+        limits: ExportLimits = .standard,
+        read: (ExportSource, _ password: SecretBytes?) throws(ExportError) -> Export
     ) -> Never {
-        ConfinedHelper.run(as: ExportProtocol.identity, limits: limits) {
+        ConfinedHelper.run(as: ExportProtocol.identity, limits: Confinement.Limits(limits)) {
             () throws(SystemCallFailure) in
-            guard let file = try receiveFile() else { return }
-            try ConfinedHelper.send(answer { () throws(ExportError) in try read(file, nil) })
+            guard let source = try receiveSource(limits) else { return }
+            func answer(_ password: SecretBytes?) -> [UInt8] {
+                do {
+                    return ExportAnswer.bytes(
+                        for: try read(source, password), limit: limits.answer)
+                } catch {
+                    return ExportAnswer.bytes(for: error)
+                }
+            }
+            try ConfinedHelper.send(answer(nil))
             while let password = try receivePassword() {
-                try ConfinedHelper.send(
-                    answer { () throws(ExportError) in try read(file, password) })
+                try ConfinedHelper.send(answer(password))
             }
         }
     }
 
-    private static func answer(_ read: () throws(ExportError) -> Export) -> [UInt8] {
-        do {
-            return ExportAnswer.bytes(for: try read())
-        } catch {
-            return ExportAnswer.bytes(for: error)
+    /// The file and what belongs to it; `nil` if standard input has ended.
+    private static func receiveSource(
+        _ limits: ExportLimits
+    ) throws(SystemCallFailure) -> ExportSource? {
+        var parts: [ExportPart: SecretBytes] = [:]
+        while let kind = try receiveKind() {
+            guard parts[kind] == nil else { ConfinedHelper.refuseRequest() }
+            let limit = kind == .file ? limits.bytes : ExportProtocol.largestPart
+            guard let content = try receiveContent(limit: limit) else { return nil }
+            parts[kind] = content
+            guard kind == .file else { continue }
+            let name = parts[.name]?.withBytes {
+                String(decoding: [UInt8](copying: $0), as: UTF8.self)
+            }
+            return ExportSource(
+                content, name: name ?? "", manifest: parts[.manifest], keyFile: parts[.keyFile])
         }
+        return nil
     }
 
-    /// The whole file; `nil` if standard input has ended.
-    private static func receiveFile() throws(SystemCallFailure) -> SecretBytes? {
+    private static func receiveKind() throws(SystemCallFailure) -> ExportPart? {
+        guard let count = try FileDescriptor.readCount(from: 0) else { return nil }
+        guard count == 1 else { ConfinedHelper.refuseRequest() }
+        guard let byte = try receive(count)?.withBytes({ $0[0] }) else { return nil }
+        guard let kind = ExportPart(rawValue: byte) else { ConfinedHelper.refuseRequest() }
+        return kind
+    }
+
+    private static func receiveContent(limit: Int) throws(SystemCallFailure) -> SecretBytes? {
         var chunks: [SecretBytes] = []
         var total = 0
         while let count = try FileDescriptor.readCount(from: 0) {
             guard count > 0 else { return joined(chunks, count: total) }
-            guard count <= ExportProtocol.largestChunk,
-                count <= ExportProtocol.largestFile - total
-            else { ConfinedHelper.refuseRequest() }
+            guard count <= ExportProtocol.largestChunk, count <= limit - total else {
+                ConfinedHelper.refuseRequest()
+            }
             guard let chunk = try receive(count) else { return nil }
             chunks.append(chunk)
             total += count
@@ -57,9 +79,7 @@ public enum ExportLoop {
 
     private static func receivePassword() throws(SystemCallFailure) -> SecretBytes? {
         guard let count = try FileDescriptor.readCount(from: 0) else { return nil }
-        guard count <= ExportProtocol.longestPassword else {
-            ConfinedHelper.refuseRequest()
-        }
+        guard count <= ExportProtocol.longestPassword else { ConfinedHelper.refuseRequest() }
         return try receive(count)
     }
 
@@ -74,5 +94,14 @@ public enum ExportLoop {
         SecretBytes(capacity: count) { output in
             for chunk in chunks { chunk.withBytes { output.append(copying: $0) } }
         }
+    }
+}
+
+extension Confinement.Limits {
+    /// What the process of a file with these limits may use.
+    init(_ limits: ExportLimits) {
+        self.init(
+            addressSpace: limits.addressSpace,
+            processorSeconds: Int(limits.time.components.seconds))
     }
 }

@@ -20,18 +20,9 @@ public enum ExportOutcome: Sendable {
 /// It must be used from one thread, which must outlive it: the kernel kills the process with that
 /// thread.
 public final class ExportProcess {
-    /// How long reading a file with one password may take.
-    ///
-    /// The most expensive key derivation that is accepted takes about a minute.
-    public static let timeout = Duration.seconds(240)
     /// How long a process may take to start.
     private static let startTimeout = Duration.seconds(30)
-    /// The largest file that is read, in bytes.
-    public static let largestFile = ExportProtocol.largestFile
-    private static let limits = HelperProcess.Limits(
-        greeting: HelperGreeting.maximumCount, frame: ExportProtocol.largestAnswer,
-        outgoing: ExportProtocol.largestChunk + 8)
-
+    private let limits: ExportLimits
     private let timeout: Duration
     private let helper: HelperProcess
     private var hasEnded = false
@@ -47,40 +38,47 @@ public final class ExportProcess {
     /// - Parameters:
     ///   - path: The program; by default as for pictures: beside the running program, or where an
     ///     installation puts it.
-    ///   - timeout: How long reading the file with one password may take.
+    ///   - limits: ``ExportLimits/standard`` or ``ExportLimits/raised``.
+    ///   - timeout: How long reading the file with one password may take; by default as `limits`
+    ///     state.
     public init(
-        path: String? = nil, timeout: Duration = timeout
+        path: String? = nil, limits: ExportLimits = .standard, timeout: Duration? = nil
     ) throws(HelperFailure) {
         guard let path = path ?? RunningProgram.companion("watchword-exports") else {
             throw .notFound
         }
-        self.timeout = timeout
+        self.limits = limits
+        self.timeout = timeout ?? limits.time
         helper = try HelperProcess(
-            running: path, limits: ExportProcess.limits, timeout: ExportProcess.startTimeout)
+            running: path, argument: limits == .raised ? ExportProtocol.raisedLimits : nil,
+            limits: HelperProcess.Limits(
+                greeting: HelperGreeting.maximumCount, frame: limits.answer,
+                outgoing: ExportProtocol.largestChunk + 8),
+            timeout: ExportProcess.startTimeout)
     }
 
     /// Reads the file; called once.
     ///
     /// - Throws: ``HelperFailure`` if no file at all can be read.
-    public func read(_ file: SecretBytes) throws(HelperFailure) -> ExportOutcome {
-        guard file.count <= ExportProtocol.largestFile else {
+    public func read(_ source: ExportSource) throws(HelperFailure) -> ExportOutcome {
+        guard source.file.count <= limits.bytes else {
             return .refused(
                 .overLimit(
-                    nil, .fileSize, found: UInt64(file.count),
-                    allowed: UInt64(ExportProtocol.largestFile)))
+                    nil, .fileSize, found: UInt64(source.file.count),
+                    allowed: UInt64(limits.bytes)))
         }
+        let parts: [(ExportPart, SecretBytes?)] = [
+            (.name, SecretBytes(copying: Array(source.name.utf8).span)),
+            (.manifest, source.manifest), (.keyFile, source.keyFile),
+        ]
         return try outcome { () throws(Loss) in
             try awaitGreeting()
             helper.restartTimeout(timeout)
-            try file.withBytes { bytes throws(Loss) in
-                var start = 0
-                while start < bytes.count {
-                    let end = min(start + ExportProtocol.largestChunk, bytes.count)
-                    try send(bytes.extracting(start..<end))
-                    start = end
-                }
-                try send(bytes.extracting(0..<0))
+            for case (let kind, let content?) in parts
+            where 1...ExportProtocol.largestPart ~= content.count {
+                try send(kind, content)
             }
+            try send(.file, source.file)
         }
     }
 
@@ -163,6 +161,19 @@ extension ExportProcess {
         }
     }
 
+    private func send(_ kind: ExportPart, _ content: SecretBytes) throws(Loss) {
+        try send([kind.rawValue].span)
+        try content.withBytes { bytes throws(Loss) in
+            var start = 0
+            while start < bytes.count {
+                let end = min(start + ExportProtocol.largestChunk, bytes.count)
+                try send(bytes.extracting(start..<end))
+                start = end
+            }
+            try send(bytes.extracting(0..<0))
+        }
+    }
+
     /// Sends the count of `bytes` and the bytes.
     private func send(_ bytes: Span<UInt8>) throws(Loss) {
         helper.outgoing.append(UInt32(bytes.count).littleEndianBytes)
@@ -196,6 +207,6 @@ extension ExportProcess {
         let (ending, peakMemory) = helper.end()
         guard helper.isReady else { return .every(.died(ending)) }
         return .file(
-            HelperLoss(ending: ending, peakMemory: peakMemory, limits: ExportLoop.limits))
+            HelperLoss(ending: ending, peakMemory: peakMemory, limits: Confinement.Limits(limits)))
     }
 }

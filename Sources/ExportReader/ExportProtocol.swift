@@ -3,24 +3,29 @@ internal import POSIX
 // The protocol between `watchword` and `watchword-exports`. Numbers are little-endian.
 //
 // exports → watchword, once:  frame: a ``HelperGreeting``
-// watchword → exports, once:  chunks: count (4 bytes), that many bytes of the file; a count of 0
-//                             ends the file
+// watchword → exports, once:  parts; the file is the last one
 // exports → watchword, each:  frame: an ``ExportAnswer``
 // watchword → exports, each:  a password: count (4 bytes) and the bytes; the file is read again
-// A frame is its count of bytes (4 bytes) and the bytes. Nothing is sent unsolicited.
+// A part is a chunk with one byte, an ``ExportPart``, chunks with the content, and a count of 0; a
+// chunk is its count of bytes (4 bytes) and the bytes, and so is a frame. Nothing is sent
+// unsolicited.
+//
+// With the argument "raised-limits" the program accepts larger files and costlier encryption.
+
+/// What is sent to the reader.
+enum ExportPart: UInt8 {
+    case file, name, manifest, keyFile
+}
 
 /// The limits that both ends observe.
 enum ExportProtocol {
     static let identity = HelperGreeting.Identity(mark: "WWX", version: 1)
-    /// Bytes of a file, 128 MiB.
-    static let largestFile = 128 << 20
+    static let raisedLimits = "raised-limits"
     /// The maximum size of a chunk of a file, in bytes.
     static let largestChunk = 1 << 16
-    /// Bytes of an ``ExportAnswer``, 64 MiB.
-    static let largestAnswer = 64 << 20
+    /// Bytes of a part other than the file, 1 MiB.
+    static let largestPart = 1 << 20
     static let longestPassword = 1 << 12
-    /// Entries and refused rows.
-    static let mostRows = 20_000
     /// Bytes of a note or another text, 1 MiB.
     static let longestText = 1 << 20
     static let mostWarnings = 1_000

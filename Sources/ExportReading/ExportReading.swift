@@ -2,29 +2,52 @@ public import Cryptography
 public import Interchange
 internal import JSONText
 
-/// The maximum length of an export in bytes.
-public let maximumExportCount = 128 << 20
-
 /// Reads another app's export, whose format is recognised by its content.
 ///
-/// - Parameter password: The export's password, if the user gave one.
+/// - Parameters:
+///   - password: The export's password, if the user gave one.
+///   - limits: What the file may cost.
 /// - Throws: ``ExportError``.
+public func readExport(
+    _ source: ExportSource, password: SecretBytes?, limits: ExportLimits = .standard
+) throws(ExportError) -> Export {
+    // The limits are a task-local value because all readers of formats use them.
+    let result = ExportLimits.$current.withValue(limits) { () -> Result<Export, ExportError> in
+        do throws(ExportError) {
+            return .success(try readWithinLimits(source, password))
+        } catch {
+            return .failure(error)
+        }
+    }
+    return try result.get()
+}
+
+/// Reads a file that needs no other one.
 public func readExport(
     _ file: SecretBytes, password: SecretBytes?
 ) throws(ExportError) -> Export {
-    guard file.count <= maximumExportCount else {
+    try readExport(ExportSource(file), password: password)
+}
+
+extension ExportLimits {
+    /// The limits of the file that is being read.
+    @TaskLocal static var current = standard
+}
+
+private func readWithinLimits(
+    _ source: ExportSource, _ password: SecretBytes?
+) throws(ExportError) -> Export {
+    let limit = ExportLimits.current.bytes
+    guard source.file.count <= limit else {
         throw .overLimit(
-            nil, .fileSize, found: UInt64(file.count), allowed: UInt64(maximumExportCount))
+            nil, .fileSize, found: UInt64(source.file.count), allowed: UInt64(limit))
     }
-    let content = try readRows(file, anyFormOf: password)
+    let content = try readRows(source, anyFormOf: password)
     guard !content.rows.isEmpty else { throw .noEntries(content.format) }
     var entries: [ExportedEntry] = []
-    var refusals: [(row: Int, reason: ExportRowRefusal)] = []
-    for (index, row) in content.rows.enumerated() {
-        do { entries.append(try row.entry()) } catch {
-            let reason = row.state == .deleted ? .unreadableDeleted : error
-            refusals.append((row: index + 1, reason: reason))
-        }
+    var refusals: [ExportRefusal] = []
+    for row in content.rows {
+        do { entries.append(try row.entry()) } catch { refusals.append(row.refused(error)) }
     }
     return Export(
         format: content.format, entries: entries, refusals: refusals,
@@ -33,9 +56,16 @@ public func readExport(
 }
 
 /// Reads the rows with the reader of the format that the content has.
-func readRows(_ file: SecretBytes, password: SecretBytes?) throws(ExportError) -> ExportRows {
+///
+/// - Parameter isMember: Whether the file is the only member of an archive.
+func readRows(
+    _ source: ExportSource, password: SecretBytes?, isMember: Bool = false
+) throws(ExportError) -> ExportRows {
+    let file = source.file
     if let signature = file.withBytes(FileSignature.init) {
-        return try signature.read(file, password: password)
+        // Archives are not nested.
+        guard !isMember || signature != .zip else { throw .unknownFormat }
+        return try signature.read(source, password: password)
     }
     let text = file.withoutByteOrderMark
     switch text.withBytes({ $0.firstNonblank }) {
@@ -46,7 +76,9 @@ func readRows(_ file: SecretBytes, password: SecretBytes?) throws(ExportError) -
     case UInt8(ascii: "<"): return try MarkupReading.read(text, password: password)
     default: break
     }
-    if let kind = text.withBytes(TextKind.init) { return try kind.read(text, password: password) }
+    if let kind = text.withBytes(TextKind.init) {
+        return try kind.read(text, source, password: password)
+    }
     guard !text.withBytes({ $0.isText }) else { throw .unknownFormat }
     return try UnmarkedCiphertext.read(file, password: password)
 }

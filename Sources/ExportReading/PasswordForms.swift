@@ -8,11 +8,11 @@ internal import Interchange
 ///
 /// Systems differ in the form of what is typed: "ä" is one character or two.
 func readRows(
-    _ file: SecretBytes, anyFormOf password: SecretBytes?
+    _ source: ExportSource, anyFormOf password: SecretBytes?
 ) throws(ExportError) -> ExportRows {
-    do { return try readRows(file, password: password) } catch {
+    do { return try readRows(source, password: password) } catch {
         guard case .wrongPassword = error, let composed = password?.composed else { throw error }
-        do { return try readRows(file, password: composed) } catch .wrongPassword {
+        do { return try readRows(source, password: composed) } catch .wrongPassword {
             throw error
         }
     }

@@ -5,7 +5,7 @@ public enum ExportFormat: UInt8, CaseIterable, Hashable, Sendable {
     case googlePAM, keePass, keePassXCCSV, lastPass, microsoftAuthenticator, oathUsersFile
     case onePassword, otpClient, passwordManagerCSV, protonAuthenticator, protonPass, pskc, raivo
     case steam, stratum, totpAuthenticator, uriList, watchwordSheet
-    case watchwordVault, winAuth
+    case watchwordVault, winAuth, zipArchive
 
     /// The name that users know, such as "Aegis".
     public var name: String {
@@ -44,6 +44,7 @@ public enum ExportFormat: UInt8, CaseIterable, Hashable, Sendable {
         case .watchwordSheet: "Watchword sheet"
         case .watchwordVault: "Watchword vault"
         case .winAuth: "WinAuth"
+        case .zipArchive: "zip archive"
         }
     }
 }
@@ -93,10 +94,14 @@ public enum ExportObstacle: UInt8, CaseIterable, Hashable, Sendable {
     case keePass1
     /// UTF-16 text: convert it to UTF-8.
     case utf16
-    /// KeePass: a key file is needed as well.
-    case keyFile
     /// The file uses an algorithm that Watchword does not support.
     case unsupportedAlgorithm
+    /// KeePass: the key file is damaged.
+    case badKeyFile
+    /// KeePass: Argon2 version 0x10, which the library does not compute.
+    case oldArgon2
+    /// The file contains no entries, but is needed to read the files beside it.
+    case manifest
 }
 
 /// A limit that a file exceeds.

@@ -29,6 +29,8 @@ public struct ExportedEntry: Sendable {
     public let state: State
     /// Deviations that were accepted, in the order in which they were found.
     public let warnings: [ExportWarning]
+    /// The line of a list on which the entry was found, counted from one.
+    public let line: Int?
     /// The last time step whose code a server accepted, if the file is a server's and says so.
     public let lastUsedStep: UInt64?
 
@@ -36,7 +38,7 @@ public struct ExportedEntry: Sendable {
     public init(
         content: Content, tags: [String] = [], note: String = "", icon: String = "",
         isFavourite: Bool = false, state: State = .active, warnings: [ExportWarning] = [],
-        lastUsedStep: UInt64? = nil
+        line: Int? = nil, lastUsedStep: UInt64? = nil
     ) {
         self.content = content
         self.tags = tags
@@ -45,6 +47,7 @@ public struct ExportedEntry: Sendable {
         self.isFavourite = isFavourite
         self.state = state
         self.warnings = warnings
+        self.line = line
         self.lastUsedStep = lastUsedStep
     }
 }
@@ -94,14 +97,42 @@ public enum ExportRowRefusal: UInt8, Error, CaseIterable, Hashable, Sendable {
     case unreadableDeleted
 }
 
+/// A row of an export that did not become an entry.
+public struct ExportRefusal: Hashable, Sendable {
+    /// The row's position; the first row of the file is 1.
+    public let row: Int
+    /// The line of a list on which the row was found, counted from one.
+    public let line: Int?
+    /// The issuer, as far as it is known.
+    ///
+    /// Where a file's columns are shifted, it can be a secret.
+    public let issuer: String
+    /// The account, as far as it is known.
+    public let account: String
+    /// Why there is no entry.
+    public let reason: ExportRowRefusal
+
+    /// Creates a refusal.
+    public init(
+        row: Int, line: Int? = nil, issuer: String = "", account: String = "",
+        reason: ExportRowRefusal
+    ) {
+        self.row = row
+        self.line = line
+        self.issuer = issuer
+        self.account = account
+        self.reason = reason
+    }
+}
+
 /// The content of an export.
 public struct Export: Sendable {
     /// The format.
     public let format: ExportFormat
     /// The entries, in the app's order.
     public let entries: [ExportedEntry]
-    /// The refused rows with their positions; the first row of the file is 1.
-    public let refusals: [(row: Int, reason: ExportRowRefusal)]
+    /// The refused rows.
+    public let refusals: [ExportRefusal]
     /// The number of icons and attachments that were not read.
     public let iconCount: Int
     /// The missing pictures of a Google Authenticator export, counted from one.
@@ -112,8 +143,8 @@ public struct Export: Sendable {
     /// Creates the content.
     public init(
         format: ExportFormat, entries: [ExportedEntry],
-        refusals: [(row: Int, reason: ExportRowRefusal)], iconCount: Int,
-        missingPictures: [Int] = [], emergencyCodeCount: Int = 0
+        refusals: [ExportRefusal], iconCount: Int, missingPictures: [Int] = [],
+        emergencyCodeCount: Int = 0
     ) {
         self.format = format
         self.entries = entries

@@ -14,9 +14,6 @@ public struct JSONLimits: Hashable, Sendable {
     /// The limits for a request or a response: 64 KiB, eight levels.
     public static let message = JSONLimits(bytes: 64 << 10, depth: 8)
 
-    /// The limits for another app's export: 128 MiB, 64 levels, two million values.
-    public static let export = JSONLimits(bytes: 128 << 20, depth: 64, values: 2_000_000)
-
     /// Creates limits.
     ///
     /// The depth is at most 2,000, because the library's own limit is 2,048.
@@ -28,43 +25,46 @@ public struct JSONLimits: Hashable, Sendable {
     }
 }
 
-/// Which numbers are accepted.
-public enum JSONNumbers: Hashable, Sendable {
-    /// Whole numbers; any other refuses the text.
-    case whole
-    /// All numbers; one that is not whole or exceeds `Int64` is read as
-    /// ``JSONValue/otherNumber``.
+/// Which numbers and texts are accepted.
+public enum JSONContent: Hashable, Sendable {
+    /// Whole numbers, and texts of Unicode scalars without NUL; anything else refuses the text.
+    case strict
+    /// Everything that programs write: a number that is not whole or exceeds 64 bits is read as
+    /// ``JSONValue/otherNumber``, one above `Int64` as ``JSONValue/counter(_:)``, and an escaped
+    /// surrogate without its pair as U+FFFD; texts may contain NUL.
     case any
 }
 
 /// Reads an object or a list (RFC 8259) strictly.
 ///
-/// It refuses invalid UTF-8, duplicate names in an object, numbers that are not whole (`6.0` and
-/// `6e0` are whole, as in JSON Schema) or exceed `Int64` unless `numbers` allows them, NUL in texts
-/// unless `allowsNUL`, NUL in names, anything but white space before or after the value, and input
-/// beyond the limits.
+/// It refuses invalid UTF-8, duplicate names in an object, NUL in names, anything but white space
+/// before or after the value, input beyond the limits, and, unless `content` allows them, numbers
+/// that are not whole (`6.0` and `6e0` are whole, as in JSON Schema) or exceed `Int64`, NUL in
+/// texts, and surrogates without their pairs.
 /// Members keep their order.
 /// Every text is returned as ``JSONValue/secret(_:)``, because only the caller knows which ones are
 /// not secret; names are assumed not to be secret. The library's own copies are wiped.
 ///
 /// - Throws: ``JSONReadingError``, which reports the position, never the content.
 public func readJSON(
-    _ text: Span<UInt8>, limits: JSONLimits = .message, numbers: JSONNumbers = .whole,
-    allowsNUL: Bool = false
+    _ text: Span<UInt8>, limits: JSONLimits = .message, content: JSONContent = .strict
 ) throws(JSONReadingError) -> JSONValue {
     guard text.count <= limits.bytes else { throw .tooLong(limit: limits.bytes) }
     try checkShape(text, limits)
-    let document = try JanssonDocument(parsing: text, numbers: numbers, allowsNUL: allowsNUL)
-    return try document.value()
+    if content == .any, let replaced = text.replacingLoneSurrogates() {
+        return try replaced.withBytes { text throws(JSONReadingError) in
+            try JanssonDocument(parsing: text, content).value()
+        }
+    }
+    return try JanssonDocument(parsing: text, content).value()
 }
 
 /// Reads JSON that is secret as a whole.
 public func readJSON(
-    _ text: SecretBytes, limits: JSONLimits = .message, numbers: JSONNumbers = .whole,
-    allowsNUL: Bool = false
+    _ text: SecretBytes, limits: JSONLimits = .message, content: JSONContent = .strict
 ) throws(JSONReadingError) -> JSONValue {
     try text.withBytes { text throws(JSONReadingError) in
-        try readJSON(text, limits: limits, numbers: numbers, allowsNUL: allowsNUL)
+        try readJSON(text, limits: limits, content: content)
     }
 }
 

@@ -5,21 +5,23 @@ internal import JSONText
 /// Owns a parsed text, which is wiped and freed with the value.
 @safe struct JanssonDocument: ~Copyable {
     private let root: UnsafeMutablePointer<json_t>
-    private let numbers: JSONNumbers
+    private let content: JSONContent
+    /// The numbers of the text in their order, if the library reads all of them as doubles.
+    private let numbers: [JSONValue]
 
     /// Parses strictly: no duplicates, whole numbers stay whole, nothing after the value.
-    init(
-        parsing text: Span<UInt8>, numbers: JSONNumbers, allowsNUL: Bool
-    ) throws(JSONReadingError) {
-        self.numbers = numbers
-        let flags = JSON_REJECT_DUPLICATES | (allowsNUL ? JSON_ALLOW_NUL : 0)
+    init(parsing text: Span<UInt8>, _ content: JSONContent) throws(JSONReadingError) {
+        self.content = content
+        let flags = JSON_REJECT_DUPLICATES | (content == .any ? JSON_ALLOW_NUL : 0)
         let parsed: UnsafeMutablePointer<json_t>
         do {
             unsafe parsed = try Self.parse(text, flags: flags)
-        } catch .notWhole where numbers == .any {
+            numbers = []
+        } catch .notWhole where content == .any {
             // The library refuses an integer beyond `Int64` unless it reads all numbers as
             // doubles, which represent whole numbers exactly up to 2^53.
             unsafe parsed = try Self.parse(text, flags: flags | JSON_DECODE_INT_AS_REAL)
+            numbers = text.numbers()
         }
         unsafe root = parsed
     }
@@ -44,21 +46,24 @@ internal import JSONText
     deinit { unsafe json_decref(root) }
 
     /// The whole value.
-    func value() throws(JSONReadingError) -> JSONValue { try unsafe value(of: root) }
+    func value() throws(JSONReadingError) -> JSONValue {
+        var numbers = numbers[...]
+        return try unsafe value(of: root, &numbers)
+    }
 
     /// Converts a nested value.
     ///
     /// The recursion is as deep as the text, whose depth the caller limits.
     private func value(
-        of json: UnsafeMutablePointer<json_t>
+        of json: UnsafeMutablePointer<json_t>, _ numbers: inout ArraySlice<JSONValue>
     ) throws(JSONReadingError) -> JSONValue {
         switch unsafe json.pointee.type {
-        case JSON_OBJECT: return .object(try unsafe members(of: json))
+        case JSON_OBJECT: return .object(try unsafe members(of: json, &numbers))
         case JSON_ARRAY:
             var elements: [JSONValue] = []
             for index in 0..<(unsafe json_array_size(json)) {
                 guard let element = unsafe json_array_get(json, index) else { throw .noMemory }
-                elements.append(try unsafe value(of: element))
+                elements.append(try unsafe value(of: element, &numbers))
             }
             return .list(elements)
         case JSON_STRING:
@@ -71,8 +76,13 @@ internal import JSONText
             // 6.0 is an integer (JSON Schema 2020-12, section 6.1.1), as long as a double
             // represents it exactly.
             let real = unsafe json_real_value(json)
+            switch numbers.popFirst() {
+            case .number(let whole)?: return .number(whole)
+            case .counter(let whole)?: return .counter(whole)
+            default: break
+            }
             if real.magnitude < 0x1p53, let whole = Int64(exactly: real) { return .number(whole) }
-            guard numbers == .any else { throw .notWhole }
+            guard content == .any else { throw .notWhole }
             return .otherNumber
         case JSON_TRUE: return .flag(true)
         case JSON_FALSE: return .flag(false)
@@ -83,7 +93,7 @@ internal import JSONText
     }
 
     private func members(
-        of json: UnsafeMutablePointer<json_t>
+        of json: UnsafeMutablePointer<json_t>, _ numbers: inout ArraySlice<JSONValue>
     ) throws(JSONReadingError) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = []
         var position = unsafe json_object_iter(json)
@@ -92,7 +102,7 @@ internal import JSONText
                 let member = unsafe json_object_iter_value(current)
             else { throw .noMemory }
             // The library guarantees that names are UTF-8 without NUL.
-            members.append((unsafe String(cString: name), try unsafe value(of: member)))
+            members.append((unsafe String(cString: name), try unsafe value(of: member, &numbers)))
             unsafe position = json_object_iter_next(json, current)
         }
         return members

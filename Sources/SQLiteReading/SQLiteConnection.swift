@@ -33,7 +33,7 @@ internal import POSIX
         unsafe handle = ready
         unsafe deadline = .allocate(capacity: 1)
         unsafe deadline.initialize(to: .now)
-        try restrict(limits)
+        try restrict(limits, fileLength: file.count)
         try load(file, limits)
     }
 
@@ -84,11 +84,14 @@ internal import POSIX
     }
 
     /// Turns off everything that reading tables does not need.
-    private func restrict(_ limits: SQLiteLimits) throws(SQLiteReadingError) {
+    private func restrict(
+        _ limits: SQLiteLimits, fileLength: Int
+    ) throws(SQLiteReadingError) {
         var code = unsafe watchword_distrust(handle)
         guard code == SQLITE_OK else { throw SQLiteReadingError(code, limits) }
         for (limit, value) in [
-            (SQLITE_LIMIT_LENGTH, limits.valueLength), (SQLITE_LIMIT_SQL_LENGTH, 100_000),
+            (SQLITE_LIMIT_LENGTH, max(fileLength, limits.valueLength)),
+            (SQLITE_LIMIT_SQL_LENGTH, 100_000),
             (SQLITE_LIMIT_COLUMN, 200), (SQLITE_LIMIT_EXPR_DEPTH, 20),
             (SQLITE_LIMIT_COMPOUND_SELECT, 3), (SQLITE_LIMIT_VDBE_OP, 25_000),
             (SQLITE_LIMIT_FUNCTION_ARG, 8), (SQLITE_LIMIT_ATTACHED, 0),
@@ -168,7 +171,8 @@ internal import POSIX
 
     init(statement: OpaquePointer) { unsafe self.statement = statement }
 
-    func value(_ column: Int32) throws(SQLiteReadingError) -> SQLiteValue {
+    /// - Parameter limit: The maximum length of the value in bytes.
+    func value(_ column: Int32, limit: Int) throws(SQLiteReadingError) -> SQLiteValue {
         switch unsafe sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: return .integer(unsafe sqlite3_column_int64(statement, column))
         case SQLITE_FLOAT: return .real(unsafe sqlite3_column_double(statement, column))
@@ -177,19 +181,22 @@ internal import POSIX
             guard let start = unsafe sqlite3_column_text(statement, column) else {
                 throw .outOfMemory
             }
-            return .text(unsafe bytes(from: UnsafeRawPointer(start), column))
+            let count = Int(unsafe sqlite3_column_bytes(statement, column))
+            guard count <= limit else { return .tooLong(length: count) }
+            return .text(unsafe bytes(from: UnsafeRawPointer(start), count))
         case SQLITE_BLOB:
             // An empty blob has no address.
             guard let start = unsafe sqlite3_column_blob(statement, column) else {
                 return .blob(SecretBytes(capacity: 0) { _ in })
             }
-            return .blob(unsafe bytes(from: start, column))
+            let count = Int(unsafe sqlite3_column_bytes(statement, column))
+            guard count <= limit else { return .tooLong(length: count) }
+            return .blob(unsafe bytes(from: start, count))
         default: return .null
         }
     }
 
-    private func bytes(from start: UnsafeRawPointer, _ column: Int32) -> SecretBytes {
-        let count = Int(unsafe sqlite3_column_bytes(statement, column))
+    private func bytes(from start: UnsafeRawPointer, _ count: Int) -> SecretBytes {
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
         return SecretBytes(copying: unsafe bytes.bindMemory(to: UInt8.self).span)
     }
@@ -201,7 +208,6 @@ extension SQLiteReadingError {
             switch code & 0xff {
             case SQLITE_NOMEM: .outOfMemory
             case SQLITE_NOTADB: .notADatabase
-            case SQLITE_TOOBIG: .overLimit(.valueLength, allowed: UInt64(limits.valueLength))
             case SQLITE_INTERRUPT:
                 .overLimit(.seconds, allowed: UInt64(limits.time.components.seconds))
             default: .damaged

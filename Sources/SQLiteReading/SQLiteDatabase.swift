@@ -47,7 +47,7 @@ public struct SQLiteDatabase {
             }
             var values: [SQLiteValue] = []
             for column in present.indices {
-                let value = try row.value(Int32(column))
+                let value = try row.value(Int32(column), limit: limits.valueLength)
                 length += value.length
                 guard length <= limits.totalLength else {
                     throw .overLimit(.totalLength, allowed: UInt64(limits.totalLength))
@@ -90,7 +90,7 @@ extension SQLiteConnection {
             guard names.count < limits.tables else {
                 throw .overLimit(.tables, allowed: UInt64(limits.tables))
             }
-            if let name = try row.value(0).name { names.append(name) }
+            if let name = try row.value(0, limit: limits.valueLength).name { names.append(name) }
         }
         var tables: [SQLiteTable] = []
         for name in names {
@@ -98,7 +98,9 @@ extension SQLiteConnection {
             // This pragma leaves out generated and hidden columns.
             _ = try query("PRAGMA table_info(\(quoted(name)))", limits) {
                 row throws(SQLiteReadingError) in
-                if let column = try row.value(1).name { columns.insert(column) }
+                if let column = try row.value(1, limit: limits.valueLength).name {
+                    columns.insert(column)
+                }
             }
             tables.append(SQLiteTable(name: name, columns: columns))
         }
@@ -119,6 +121,7 @@ extension SQLiteValue {
     fileprivate var length: Int {
         switch self {
         case .text(let bytes), .blob(let bytes): bytes.count
+        case .tooLong(let length): length
         default: 8
         }
     }

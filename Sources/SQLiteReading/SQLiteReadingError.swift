@@ -19,8 +19,6 @@ public enum SQLiteReadingError: Error, Hashable, Sendable {
         case tables
         /// The number of rows that are read.
         case rows
-        /// The length of one value in bytes.
-        case valueLength
         /// The length of all values that are read, in bytes.
         case totalLength
         /// The time to read, in seconds.
@@ -34,7 +32,7 @@ public struct SQLiteLimits: Hashable, Sendable {
     public let tables: Int
     /// The maximum number of rows that are read from one table.
     public let rows: Int
-    /// The maximum length of one value in bytes.
+    /// The maximum length of one value in bytes; longer ones are ``SQLiteValue/tooLong(length:)``.
     public let valueLength: Int
     /// The maximum length of all values that are read from one table, in bytes.
     public let totalLength: Int

@@ -12,6 +12,8 @@ public enum SQLiteValue: Sendable {
     case text(SecretBytes)
     /// Bytes.
     case blob(SecretBytes)
+    /// A text or bytes that exceed the limit.
+    case tooLong(length: Int)
 }
 
 /// A row with the columns that were asked for.

@@ -8,10 +8,14 @@ internal import Interchange
 /// `watchword` starts it and communicates over pipes.
 @main struct Program {
     static func main() {
-        HelperProgram.main("watchword-exports", hint: "use `watchword import FILE`") {
+        HelperProgram.main(
+            "watchword-exports", hint: "use `watchword import FILE`",
+            tasks: [ExportLoop.raisedLimits]
+        ) { task in
+            let limits = task == nil ? ExportLimits.standard : .raised
             prepareExportReading()
-            ExportLoop.run { file, password throws(ExportError) in
-                try readExport(file, password: password)
+            ExportLoop.run(limits: limits) { source, password throws(ExportError) in
+                try readExport(source, password: password, limits: limits)
             }
         }
     }

@@ -20,7 +20,7 @@ internal import POSIX
             Confinement.Limits(addressSpace: mebibytes << 20, processorSeconds: 60))
         let file = standardInput()
         do {
-            let export = try readExport(file, password: password)
+            let export = try readExport(ExportSource(file), password: password)
             report(
                 "\(export.format): \(export.entries.count) entries, "
                     + "\(export.refusals.count) refused")

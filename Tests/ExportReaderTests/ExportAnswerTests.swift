@@ -58,7 +58,8 @@ import Testing
                     icon: "i", isFavourite: true, state: .deleted,
                     warnings: warnings + [.keyURI(.misnamedParameter(name: alias))]),
                 ExportedEntry(content: .oneTimePassword(counted), state: .archived),
-                ExportedEntry(content: .oneTimePassword(shifted), lastUsedStep: .max),
+                ExportedEntry(
+                    content: .oneTimePassword(shifted), line: 7, lastUsedStep: .max),
                 ExportedEntry(
                     content: .notComputed(
                         UncomputedCode(
@@ -69,7 +70,11 @@ import Testing
                         UncomputedCode(
                             kind: .motp, issuer: "", account: "", secret: key, pin: nil))),
             ],
-            refusals: ExportRowRefusal.allCases.enumerated().map { ($0 + 1, $1) }, iconCount: 3,
+            refusals: ExportRowRefusal.allCases.enumerated().map { index, reason in
+                ExportRefusal(
+                    row: index + 1, line: index == 0 ? nil : index, issuer: "i\(index)",
+                    account: "a", reason: reason)
+            }, iconCount: 3,
             missingPictures: [2, 5], emergencyCodeCount: 4)
     }
 
@@ -87,8 +92,7 @@ import Testing
         #expect(decoded.iconCount == 3)
         #expect(decoded.missingPictures == [2, 5])
         #expect(decoded.emergencyCodeCount == 4)
-        #expect(decoded.refusals.map(\.reason) == ExportRowRefusal.allCases)
-        #expect(decoded.refusals.map(\.row) == Array(1...ExportRowRefusal.allCases.count))
+        #expect(decoded.refusals == export.refusals)
         for (entry, expected) in zip(decoded.entries, export.entries) {
             #expect(entry.tags == expected.tags)
             #expect(entry.note == expected.note)
@@ -96,6 +100,7 @@ import Testing
             #expect(entry.isFavourite == expected.isFavourite)
             #expect(entry.state == expected.state)
             #expect(entry.warnings == expected.warnings)
+            #expect(entry.line == expected.line)
             #expect(entry.lastUsedStep == expected.lastUsedStep)
             switch (entry.content, expected.content) {
             case (.oneTimePassword(let one), .oneTimePassword(let other)): #expect(one == other)

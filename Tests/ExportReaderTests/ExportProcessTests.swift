@@ -25,13 +25,27 @@ internal import Testing
         let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
         let file = SecretBytes(copying: Array("encrypted".utf8).span)
         #expect(
-            try ExportReading(reader.read(file)) == .refused(.passwordNeeded(.aegis)))
+            try ExportReading(reader.read(ExportSource(file))) == .refused(.passwordNeeded(.aegis)))
         for (password, expected) in [
             ("wrong", ExportReading.refused(.wrongPassword(.aegis))),
             ("right", .entries(["right:encrypted"])),
         ] {
             let bytes = SecretBytes(copying: Array(password.utf8).span)
             #expect(try ExportReading(reader.read(password: bytes)) == expected)
+        }
+    }
+
+    @Test("what belongs to the file arrives with it")
+    func parts() throws {
+        func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8).span) }
+        let source = ExportSource(
+            secret("a file"), name: "1.maFile", manifest: secret("manifest"),
+            keyFile: secret("key file"))
+        for limits in [ExportLimits.standard, .raised] {
+            let reader = try ExportProcess(
+                path: BuiltProgram.path("FaultyExportReader"), limits: limits)
+            #expect(
+                try ExportReading(reader.read(source)) == .entries([":1.maFile manifest key file"]))
         }
     }
 
@@ -58,7 +72,7 @@ internal import Testing
                 for _ in 0..<size % part.count { output.append(part[0]) }
             }
             let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
-            #expect(try ExportReading(reader.read(file)) == expected)
+            #expect(try ExportReading(reader.read(ExportSource(file))) == expected)
         }
     }
 
@@ -88,7 +102,7 @@ internal import Testing
         let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
         let file = SecretBytes(copying: Array("crash on a password".utf8).span)
         #expect(
-            try ExportReading(reader.read(file)) == .refused(.passwordNeeded(.ente)))
+            try ExportReading(reader.read(ExportSource(file))) == .refused(.passwordNeeded(.ente)))
         let password = SecretBytes(copying: Array("any".utf8).span)
         #expect(
             try ExportReading(reader.read(password: password)) == .lost(.crashed(signal: 11)))
@@ -99,7 +113,7 @@ internal import Testing
         "an answer that describes an export but breaks the protocol is rejected",
         arguments: [
             "unknown format", "more entries than sent", "fewer entries than sent",
-            "4 billion entries", "20,001 entries", "unknown content", "empty key",
+            "4 billion entries", "200,001 entries", "unknown content", "empty key",
             "key beyond the end", "issuer that is not UTF-8", "issuer with a space at its end",
             "unknown algorithm", "11 digits", "period of zero", "negative period",
             "unknown state", "favourite of two", "last use of two", "unknown warning",
@@ -120,7 +134,7 @@ internal import Testing
     func twice() throws {
         let reader = try ExportProcess(path: BuiltProgram.path("LyingExportReader"))
         let file = SecretBytes(copying: Array("answer twice".utf8).span)
-        #expect(try ExportReading(reader.read(file)) == .entries(["Acme:ann"]))
+        #expect(try ExportReading(reader.read(ExportSource(file))) == .entries(["Acme:ann"]))
         let password = SecretBytes(copying: Array("any".utf8).span)
         #expect(try ExportReading(reader.read(password: password)) == .lost(.badAnswer))
     }
@@ -167,7 +181,7 @@ enum ExportReading: Equatable {
         _ content: [UInt8], path: String, timeout: Duration = .seconds(60)
     ) throws -> ExportReading {
         let reader = try ExportProcess(path: path, timeout: timeout)
-        return ExportReading(try reader.read(SecretBytes(copying: content.span)))
+        return ExportReading(try reader.read(ExportSource(SecretBytes(copying: content.span))))
     }
 
     private static func name(_ entry: ExportedEntry) -> String {

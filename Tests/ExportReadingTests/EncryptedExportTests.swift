@@ -132,6 +132,40 @@ struct EncryptedPartTests {
         }
     }
 
+    @Test("Steam Desktop Authenticator's file opens with the manifest beside it")
+    func steamFiles() throws {
+        let part = try #require(parts["steam"])
+        let manifest =
+            #"{"encrypted":true,"entries":[{"filename":"1.maFile","steamid":1,"#
+            + #""encryption_salt":"\#(try #require(part.salt))","#
+            + #""encryption_iv":"\#(try #require(part.vector))"}]}"#
+        let source = ExportSource(
+            SecretBytes(text: part.file), name: "1.maFile", manifest: SecretBytes(text: manifest))
+        let other = ExportSource(source.file, name: "2.maFile", manifest: source.manifest)
+        let archive = ExportSource(
+            SecretBytes(
+                try MadeArchive.file([
+                    .init(name: "maFiles/1.maFile", content: Array(part.file.utf8)),
+                    .init(name: "maFiles/manifest.json", content: Array(manifest.utf8)),
+                ])))
+        for source in [source, archive] {
+            #expect(throws: ExportError.passwordNeeded(.steam)) {
+                try readExport(source, password: nil)
+            }
+            #expect(throws: ExportError.wrongPassword(.steam)) {
+                try readExport(source, password: SecretBytes(text: "pX"))
+            }
+            let export = try readExport(source, password: password)
+            #expect(export.format == .steam && export.entries.count == 1)
+        }
+        #expect(throws: ExportError.passwordNeeded(.totpAuthenticator)) {
+            try readExport(other, password: nil)
+        }
+        #expect(throws: ExportError.unreadable(.steam, .manifest)) {
+            try readExport(SecretBytes(text: manifest), password: nil)
+        }
+    }
+
     @Test("Authy's secret opens, and a wrong password is refused")
     func authy() throws {
         let part = try #require(parts["authy"])

@@ -1,5 +1,6 @@
 import Cryptography
 import Interchange
+import OneTimePassword
 import TestSupport
 import Testing
 
@@ -57,6 +58,83 @@ struct LossTests {
             ,,1
             """
         #expect(try counts(authenticator) == [1, 2])
+    }
+
+    @Test("a refused row is named, and its line is known in a list")
+    func refusedNames() throws {
+        func refusals(_ text: String) throws -> [ExportRefusal] {
+            try readExport(SecretBytes(text: text), password: nil).refusals
+        }
+        let list = "\(Self.uri)\n\notpauth://totp/B:bob?secret=1!\notpauth://hotp/c\n"
+        #expect(
+            try refusals(list) == [
+                ExportRefusal(row: 2, line: 3, account: "B:bob", reason: .badSecret),
+                ExportRefusal(row: 3, line: 4, account: "c", reason: .noSecret),
+            ])
+        // Anything but a key URI may be a secret as a whole.
+        for secret in ["AAISEM2EKVTHPCE1", "steam://a/AAISEM2EKVTHPCE1", "motp://a/1?secret=1!"] {
+            #expect(
+                try refusals("title,totp\n,\(secret)\n").allSatisfy {
+                    $0.issuer.isEmpty && $0.account.isEmpty
+                })
+        }
+        let aegis = """
+            {"version":1,"header":{},"db":{"version":3,"entries":[
+            {"type":"totp","name":"ann","issuer":"Acme","info":{"secret":"AAISEM2EKVTHPCEZ"}},
+            {"type":"totp","name":"bob","issuer":"Acme","info":{"secret":"1!"}},7]}}
+            """
+        #expect(
+            try refusals(aegis) == [
+                ExportRefusal(row: 2, issuer: "Acme", account: "bob", reason: .badSecret),
+                ExportRefusal(row: 3, reason: .malformed),
+            ])
+    }
+
+    @Test("a lone surrogate affects only its own text, and a counter of 64 bits is exact")
+    func unusualJSON() throws {
+        let text = #"""
+            {"schemaVersion":4,"services":[
+            {"name":"A\ud800","secret":"AAISEM2EKVTHPCEZ","otp":{"account":"a"}},
+            {"name":"B","secret":"AAISEM2EKVTHPCEZ\udc00","otp":{"account":"b"}},
+            {"name":"C","secret":"AAISEM2EKVTHPCEZ",
+            "otp":{"tokenType":"HOTP","counter":18446744073709551615}},
+            {"name":"D","secret":"AAISEM2EKVTHPCEZ",
+            "otp":{"tokenType":"HOTP","counter":18446744073709551616}}]}
+            """#
+        let export = try readExport(SecretBytes(text: text), password: nil)
+        guard export.entries.count == 2,
+            case .oneTimePassword(let first) = export.entries[0].content,
+            case .oneTimePassword(let third) = export.entries[1].content
+        else {
+            Issue.record("not two entries")
+            return
+        }
+        #expect(first.issuer == "A\u{FFFD}")
+        #expect(third.movingFactor == .counter(.max))
+        #expect(export.refusals.map(\.reason) == [.badSecret, .badCounter])
+        #expect(export.refusals.map(\.row) == [2, 4])
+    }
+
+    @Test("an archive with one file is read as this file, whatever its format")
+    func archives() throws {
+        for (name, content, format) in [
+            ("a.txt", Self.uri, ExportFormat.uriList),
+            ("a.txt", Self.uri + "&icon=WinAuth", .winAuth),
+            (
+                "folder/b.json", #"{"shared_secret":"ABEiM0RVZneImQ==","account_name":"ann"}"#,
+                .steam
+            ),
+        ] {
+            let file = try MadeArchive.file([.init(name: name, content: Array(content.utf8))])
+            let export = try readExport(SecretBytes(file), password: nil)
+            #expect(export.format == format)
+            #expect(export.entries.count == 1)
+            // Archives are not nested.
+            let outer = try MadeArchive.file([.init(name: "inner.zip", content: file)])
+            #expect(throws: ExportError.unknownFormat) {
+                try readExport(SecretBytes(outer), password: nil)
+            }
+        }
     }
 
     @Test("a name that is not UTF-8 refuses the row")

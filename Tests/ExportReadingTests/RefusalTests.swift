@@ -98,10 +98,16 @@ struct RefusalTests {
     @Test("rows and nesting have limits")
     func limits() throws {
         let line = "otpauth://totp/a?secret=AAISEM2EKVTHPCEZ\n"
-        let most = String(repeating: line, count: 20_000)
+        let most = String(repeating: line, count: 200_000)
         let export = try readExport(SecretBytes(text: most), password: nil)
-        #expect(export.entries.count == 20_000)
-        #expect(error(most + line) == .overLimit(.uriList, .rows, found: 20_001, allowed: 20_000))
+        #expect(export.entries.count == 200_000)
+        #expect(
+            error(most + line) == .overLimit(.uriList, .rows, found: 200_001, allowed: 200_000))
+        let rows = String(repeating: "ann:AAISEM2EKVTHPCEZ\n", count: 20_001)
+        #expect(error(rows) == .overLimit(.gauth, .rows, found: 20_001, allowed: 20_000))
+        let raised = try readExport(
+            ExportSource(SecretBytes(text: rows)), password: nil, limits: .raised)
+        #expect(raised.entries.count == 20_001)
         let deep = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
         #expect(error(deep) == .unknownFormat)
         #expect(error("[\(deep)]") == .overLimit(nil, .depth, found: 65, allowed: 64))
@@ -131,7 +137,7 @@ struct RefusalTests {
 
     @Test("the file's size has a limit")
     func size() {
-        let file = SecretBytes(capacity: maximumExportCount + 1) { output in
+        let file = SecretBytes(capacity: 128 << 20 + 1) { output in
             while output.freeCapacity > 0 { output.append(0x20) }
         }
         let error = #expect(throws: ExportError.self) {

@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
 """Makes the fuzzer's seed inputs from the project's vectors: make-seeds.py FOLDER"""
+import base64
+import gzip
 import hashlib
+import io
 import json
 import os
 import shutil
+import sqlite3
+import struct
 import sys
+import zipfile
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
 # Each target, its folder in Vectors, and whether the folder contains files, or texts inside JSON.
@@ -39,6 +45,121 @@ JSON = [
 KEYS = ["watchword-keys 1\nlookup {0}=\nkey 1 {0}=\nkey 7 {0}=\ncurrent 7\nend {0}=\n".format("A" * 43)]
 BASE32 = ["JBSWY3DPEHPK3PXP", "MZXW6===", "MZXW6YTBOI======", "mzxw 6ytb-oi"]
 
+SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+EXPORT_TEXTS = [
+    *URIS, "otpauth://totp/A:a?codeDisplay=%7B%22tags%22%3A%5B%22x%22%5D%2C%22trashed%22%3Atrue%7D&secret=" + SECRET,
+    "motp://I:u?secret=00ff00ff00ff00ff\nsteam://" + SECRET + "\notpauth://yaotp/a?secret=" + SECRET + "&pin=GEZDGNBV",
+    "otpauth://totp/a?secret=" + SECRET + ",otpauth://totp/b?secret=" + SECRET,
+    "Title,Url,Username,Password,OTPAuth,Favorite,Archived,Tags,Notes\nA,u,user,pw,otpauth://totp/A?secret=" + SECRET
+    + ",true,true,x;y,\"n\n2\"\n",
+    'folder,favorite,type,name,login_uri,login_totp\n,,1,Acme,,otpauth://totp/A?secret=' + SECRET + ",Acme,30,6\n",
+    "HOTP/T30/6 bob - 3132333435363738\nHOTP alice 1234 3132333435363738 5 123456 2020-01-01T00:00:00L\n",
+    SECRET + '\n" RATE_LIMIT 3 30\n" TOTP_AUTH\n12345678\n', SECRET + '\n" HOTP_COUNTER 3\n',
+    "Acme:ann:" + SECRET.lower() + "\n",
+]
+EXPORT_JSON = [
+    {"version": 1, "header": {"slots": None, "params": None}, "db": {"version": 3, "entries": [
+        {"type": "totp", "uuid": "u", "name": "ann", "issuer": "Acme", "note": "n", "favorite": True, "icon": None,
+         "info": {"secret": SECRET, "algo": "SHA256", "digits": 7, "period": 20}, "groups": ["g"]},
+        {"type": "motp", "name": "m", "info": {"secret": SECRET, "pin": "1234"}}],
+        "groups": [{"uuid": "g", "name": "G"}]}},
+    {"schemaVersion": 4, "groups": [{"id": "g", "name": "G"}], "services": [
+        {"name": "Acme", "secret": SECRET, "groupId": "g", "order": {"position": 1},
+         "otp": {"account": "ann", "tokenType": "HOTP", "counter": 9223372036854775808, "digits": 6}}]},
+    [{"secret": SECRET, "issuer": "A", "label": "x", "digits": 6, "type": "MOTP", "algorithm": "SHA1", "tags": ["t"]}],
+    [{"kind": "TOTP", "timer": "30", "secret": SECRET, "issuer": "A", "account": "a", "digits": "6",
+      "algorithm": "SHA1", "counter": "0", "pinned": "true"}],
+    [{"name": "d", "otpGenerator": {"otpSecret": SECRET, "counter": 2}}],
+    [{"decryptedSecret": SECRET, "digits": 7, "originalName": "A:a"}, {"secretSeed": "00ff", "name": "A - b"}],
+    {"tokenOrder": ["A:a"], "tokens": [{"algo": "SHA1", "counter": -1, "digits": 6, "issuerExt": "A", "label": "a",
+                                        "period": 30, "secret": [-1, 0, 127], "type": "HOTP"}]},
+    {"encrypted": False, "folders": [{"id": "f", "name": "F"}], "items": [
+        {"type": 1, "name": "A", "notes": "\ud800", "favorite": True, "folderId": "f",
+         "login": {"username": "u", "totp": "steam://" + SECRET}}]},
+    {"items": ["otpauth://totp/A?secret=" + SECRET, {"rawData": "otpauth://hotp/A?counter=1&secret=" + SECRET}]},
+    {"version": 1, "entries": [{"content": {"uri": "steam://" + SECRET, "entry_type": "Steam", "name": "n"},
+                                "note": "n"}]},
+    {"vaults": {"v": {"name": "V", "items": [{"state": 2, "pinned": True, "data": {
+        "metadata": {"name": "N", "note": ""}, "type": "login",
+        "content": {"itemUsername": "u", "totpUri": SECRET},
+        "extraFields": [{"fieldName": "f", "type": "totp", "data": {"totpUri": SECRET}}]}}]}}},
+    {"version": 3, "accounts": [{"issuerName": "A", "userName": "u", "secret": SECRET, "timeStep": 30, "digits": 6,
+                                 "algorithm": "SHA1", "folderData": {"folderId": 2}}], "folders": [{"id": 2, "name": "F"}]},
+    {"shared_secret": "ABEiM0RVZneImQ==", "account_name": "ann"},
+    {"Authenticators": [{"Type": 3, "Issuer": "A", "Username": "u", "Secret": "00ff00ff", "Pin": "1"}],
+     "Categories": [{"Id": "c", "Name": "C"}],
+     "AuthenticatorCategories": [{"CategoryId": "c", "AuthenticatorSecret": "00ff00ff"}]},
+]
+EXPORT_XML = [
+    '<map><string name="tokenOrder">["A:a"]</string><string name="A:a">{"algo":"SHA1","secret":[1,2],"type":"TOTP",'
+    '"label":"a"}</string></map>',
+    '<map><string name="com.blizzard.messenger.AUTHENTICATOR_SERIAL">6cdd0acc61155948545086d208ccf95c35</string>'
+    '<string name="com.blizzard.messenger.AUTHENTICATOR_DEVICE_SECRET">58b643986544585c540085d711c3a558</string></map>',
+    '<map><string name="STATIC_TOTP_CODES_LIST">[{"issuer":"A","name":"a","key":"00FF","base":16,"digits":"","period":""}]'
+    "</string></map>",
+    '<KeyContainer Version="1.0" xmlns="urn:ietf:params:xml:ns:keyprov:pskc"><KeyPackage><Key Id="1" '
+    'Algorithm="urn:ietf:params:xml:ns:keyprov:pskc:hotp"><AlgorithmParameters><ResponseFormat Length="8" '
+    'Encoding="DECIMAL"/></AlgorithmParameters><Data><Secret><PlainValue>MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=</PlainValue>'
+    "</Secret><Counter><PlainValue>0</PlainValue></Counter></Data></Key></KeyPackage></KeyContainer>",
+    "<html><code>otpauth://totp/A?secret=" + SECRET + "&amp;digits=6</code></html>",
+]
+DATABASES = [
+    "CREATE TABLE accounts (email TEXT, secret TEXT, counter INTEGER, type INTEGER, issuer TEXT, isencrypted INTEGER);"
+    f"INSERT INTO accounts VALUES ('A:a', '{SECRET}', 3, 1, NULL, 0);",
+    "CREATE TABLE accounts (name TEXT, username TEXT, oath_secret_key TEXT, account_type INTEGER);"
+    f"INSERT INTO accounts VALUES ('A', 'a', '{SECRET}', 0);",
+    "CREATE TABLE authenticator (type INTEGER, issuer TEXT, username TEXT, secret TEXT, digits INTEGER);"
+    f"INSERT INTO authenticator VALUES (2, 'A', 'a', '{SECRET}', 6);",
+]
+
+
+def field(text):
+    return struct.pack("<I", len(text)) + text
+
+
+# An answer of watchword-exports: format, icons, one entry, one refused row, one missing picture; and an error.
+ANSWERS = [
+    bytes([0, 0]) + struct.pack("<II", 1, 1) + bytes([0]) + field(b"Acme") + field(b"ann") + field(b"key") + bytes([0, 6, 0])
+    + struct.pack("<QQI", 30, 0, 0) + struct.pack("<I", 1) + field(b"tag") + field(b"note") + bytes([1, 2])
+    + struct.pack("<II", 7, 1) + bytes([0, 0]) + struct.pack("<III", 1, 2, 0) + field(b"A") + field(b"a") + bytes([3])
+    + struct.pack("<III", 1, 2, 0),
+    bytes([1, 7, 1, 3, 0]) + struct.pack("<QQ", 129, 128), bytes([1, 2, 0]),
+]
+
+
+def exports():
+    """Yields a target and the bytes of an export."""
+    for text in EXPORT_TEXTS + MIGRATIONS:
+        yield "exporttext", text.encode()
+    for value in EXPORT_JSON:
+        yield "exportjson", json.dumps(value).encode()
+    for text in EXPORT_XML:
+        yield "exportxml", text.encode()
+    for script in DATABASES:
+        with sqlite3.connect(":memory:") as database:
+            database.executescript(script)
+            yield "sqlite", database.serialize()
+    members = {"export.data": {"accounts": []}, "raivo-otp-export.json": EXPORT_JSON[3],
+               "Proton Pass/data.json": EXPORT_JSON[10], "1.maFile": EXPORT_JSON[12], "data.json": EXPORT_JSON[7]}
+    for name, value in members.items():
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr(name, json.dumps(value))
+        yield "zip", archive.getvalue()
+    yield "gzip", gzip.compress(b"text" * 100)
+    for answer in ANSWERS:
+        yield "answer", answer
+    for case in load("exports/encrypted.json")["cases"]:
+        content = base64.b64decode(case["file"]) if case.get("encoding") == "base64" else case["file"].encode()
+        yield "java" if content.startswith(b"\xac\xed") else "exportjson", content
+    for case in load("exports/keepass.json")["cases"]:
+        yield "kdbx", base64.b64decode(case["file"])
+
+
+def load(path):
+    with open(os.path.join(VECTORS, path), encoding="utf-8") as file:
+        return json.load(file)
+
 
 def texts(value):
     if isinstance(value, str):
@@ -60,9 +181,10 @@ def files(folder):
 def write(place, target, text):
     folder = os.path.join(place, target)
     os.makedirs(folder, exist_ok=True)
-    name = hashlib.sha256(text.encode()).hexdigest()[:16]
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as seed:
-        seed.write(text)
+    content = text if isinstance(text, bytes) else text.encode()
+    name = hashlib.sha256(content).hexdigest()[:16]
+    with open(os.path.join(folder, name), "wb") as seed:
+        seed.write(content)
 
 
 def main(place):
@@ -70,6 +192,8 @@ def main(place):
                           ("lines", ["\n".join(["# comment", "", *URIS, *MIGRATIONS])])):
         for text in seeds:
             write(place, target, text)
+    for target, content in exports():
+        write(place, target, content)
     for target, folder, kind in SOURCES:
         seeds = os.path.join(place, target)
         os.makedirs(seeds, exist_ok=True)

@@ -63,9 +63,12 @@ struct JSONReadingTests {
 
     @Test(
         "if all numbers are accepted, a fraction or out-of-range number is read without its value",
-        arguments: ["1.5", "1e-2", "9223372036854775808", "-1e16", "9007199254740993.0"])
+        arguments: [
+            "1.5", "1e-2", "18446744073709551616", "-9223372036854775809", "-1e16",
+            "9007199254740993.0",
+        ])
     func otherNumbers(_ text: String) throws {
-        let value = try readJSON(Array("[\(text),7]".utf8).span, numbers: .any)
+        let value = try readJSON(Array("[\(text),7]".utf8).span, content: .any)
         guard case .list(let elements) = value, elements.count == 2,
             case .otherNumber = elements[0], case .number(7) = elements[1]
         else {
@@ -77,6 +80,33 @@ struct JSONReadingTests {
         #expect(throws: JSONReadingError.notWhole) { try read("[\(text),7]") }
     }
 
+    @Test("if all numbers are accepted, those of 64 bits are exact")
+    func exactNumbers() throws {
+        let text = #"""
+            {"a":9223372036854775808,"\"1":[18446744073709551615,-9223372036854775808,
+            9007199254740993,1.5,true,false,null,"5",6.0],"b":{"c":{},"d":[],"e":1E2},"f":-1}
+            """#
+        let value = try readJSON(Array(text.utf8).span, content: .any)
+        #expect(
+            value.rendered().text
+                == #"{"a":9223372036854775808,"\"1":[18446744073709551615,-9223372036854775808,"#
+                + #"9007199254740993,null,true,false,null,"5",6],"b":{"c":{},"d":[],"e":100},"#
+                + #""f":-1}"#)
+    }
+
+    @Test(
+        "if all texts are accepted, a surrogate without its pair is read as U+FFFD",
+        arguments: [
+            (#"\ud800"#, "\u{FFFD}"), (#"a\udc00b"#, "a\u{FFFD}b"),
+            (#"\ud83d\ude00"#, "\u{1F600}"), (#"\uD83D\uD83D\uDE00"#, "\u{FFFD}\u{1F600}"),
+            (#"\ude00\ud83d"#, "\u{FFFD}\u{FFFD}"), (#"\\ud800"#, #"\ud800"#),
+            (#"\\\ud800"#, "\\\u{FFFD}"), (#"\ud83d\n"#, "\u{FFFD}\n"),
+        ])
+    func loneSurrogates(_ escaped: String, _ text: String) throws {
+        let value = try readJSON(Array(#"["x","\#(escaped)","y"]"#.utf8).span, content: .any)
+        #expect(value.elements?.map(\.string) == ["x", text, "y"])
+    }
+
     @Test("if all numbers are accepted, the other rules still apply")
     func otherNumbersAreStrict() {
         for (text, error) in [
@@ -84,7 +114,7 @@ struct JSONReadingTests {
             (#"{"a":1e19,"a":1}"#, .duplicateName(at: 13)), ("[1e999]", .notWhole),
             ("[9223372036854775808", .incomplete),
         ] {
-            #expect(throws: error) { try readJSON(Array(text.utf8).span, numbers: .any) }
+            #expect(throws: error) { try readJSON(Array(text.utf8).span, content: .any) }
         }
     }
 

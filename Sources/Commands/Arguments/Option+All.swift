@@ -96,6 +96,9 @@ extension Option {
         "skip (default), replace, keep (both)")
     static let exportPasswordFile = Option(
         "export-password-file", .file, "read an export's password from FILE (- for stdin)")
+    static let keyFile = Option("key-file", .file, "read the key file of a KeePass database")
+    static let raiseLimits = Option(
+        "raise-limits", "accept larger exports and costlier encryption")
     static let includeDeleted = Option(
         "include-deleted", "also import entries from the other app's trash")
     static let verbose = Option("verbose", "show each item and each warning")

@@ -48,7 +48,8 @@ extension CommandHelp {
         summary: "import entries from images, other apps' exports and texts",
         operands: .paths,
         options: [
-            .dryRun, .onDuplicate, .exportPasswordFile, .includeDeleted, .verbose, .presenceCheck,
+            .dryRun, .onDuplicate, .exportPasswordFile, .keyFile, .includeDeleted, .raiseLimits,
+            .verbose, .presenceCheck,
         ],
         examples: [
             "watchword import aegis-backup.json",
@@ -70,6 +71,11 @@ extension CommandHelp {
             "The entries of a backup keep their tags, notes, access control and times.",
             "The command asks for the password of an encrypted export. --export-password-file is "
                 + "for scripts; its first line is the password of every encrypted export.",
+            "An encrypted file of Steam Desktop Authenticator is read together with the manifest.json "
+                + "beside it.",
+            "With --raise-limits, an export may have 512 MiB (not 128) and ten times as many entries "
+                + "as usual, its key derivation may take 4 GiB of memory (not 1) and an hour (not 4 "
+                + "minutes). Use it only for files that you trust.",
             "Each item is added, replaced, updated, skipped or refused. Items are listed for files with at "
                 + "most 20 items; for larger files, only those that were not imported. Each file "
                 + "gets one summary, and one line for its warnings; --verbose shows everything.",

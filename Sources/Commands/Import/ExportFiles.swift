@@ -11,6 +11,8 @@ struct ExportFiles {
     private let session: Session
     /// The password from `--export-password-file`, once it has been read.
     private var givenPassword: SecretBytes?
+    /// The content of `--key-file`, once it has been read.
+    private var givenKeyFile: SecretBytes?
     /// The last password from a prompt that was right; people often use one for several exports.
     private var acceptedPassword: SecretBytes?
 
@@ -18,15 +20,24 @@ struct ExportFiles {
     private static let mostAttempts = 3
     /// The longest password: the kernel's limit for a line on a terminal.
     private static let longestPassword = 4096
+    /// The largest manifest or key file, 1 MiB.
+    private static let longestPart = 1 << 20
 
     init(_ session: Session) { self.session = session }
+
+    /// The limits that the options state.
+    var limits: ExportLimits { session.arguments.has(.raiseLimits) ? .raised : .standard }
 
     /// Reads the content of `file`, and reads it again with a password if it is encrypted.
     mutating func read(
         _ content: SecretBytes, of file: String
     ) throws(CommandFailure) -> ExportOutcome {
-        let reader = try run { () throws(HelperFailure) in try ExportProcess() }
-        var outcome = try run { () throws(HelperFailure) in try reader.read(content) }
+        let source = ExportSource(
+            content, name: String(file.split(separator: "/").last ?? ""),
+            manifest: manifest(beside: file, content), keyFile: try keyFile())
+        let limits = limits
+        let reader = try run { () throws(HelperFailure) in try ExportProcess(limits: limits) }
+        var outcome = try run { () throws(HelperFailure) in try reader.read(source) }
         if let acceptedPassword, case .refused(.passwordNeeded(.some)) = outcome {
             let result = try decrypt(file, reader, acceptedPassword)
             // Prompt as usual if it is wrong.
@@ -92,6 +103,34 @@ struct ExportFiles {
         session.printer.progress("\(name): decrypting; this can take a minute")
         defer { session.printer.endProgress() }
         return try run { () throws(HelperFailure) in try reader.read(password: password) }
+    }
+
+    /// The manifest that Steam Desktop Authenticator needs for a file of its own.
+    private func manifest(beside file: String, _ content: SecretBytes) -> SecretBytes? {
+        let parts = file.split(separator: "/", omittingEmptySubsequences: false)
+        guard file != "-", content.count <= ExportFiles.longestPart, let name = parts.last,
+            name.lowercased().hasSuffix(".mafile")
+        else { return nil }
+        let path = (parts.dropLast() + ["manifest.json"]).joined(separator: "/")
+        do {
+            return try FileContent.whole(at: path, limit: ExportFiles.longestPart)
+        } catch {
+            // The file may need none; if it does, this is reported.
+            return nil
+        }
+    }
+
+    private mutating func keyFile() throws(CommandFailure) -> SecretBytes? {
+        guard let path = session.arguments[.keyFile] else { return nil }
+        if let givenKeyFile { return givenKeyFile }
+        let content: SecretBytes
+        do {
+            content = try FileContent.whole(at: path, limit: ExportFiles.longestPart)
+        } catch {
+            throw .input(VisibleText.of(path), error)
+        }
+        givenKeyFile = content
+        return content
     }
 
     private func run<Result>(

@@ -1,5 +1,4 @@
 import Cryptography
-import ExportReader
 import ImageFile
 import POSIX
 
@@ -31,8 +30,7 @@ enum FileContent {
     }
 
     /// Reads the file or pipe at `path`.
-    static func whole(at path: String) throws(InputFileError) -> SecretBytes {
-        let limit = ExportProcess.largestFile
+    static func whole(at path: String, limit: Int) throws(InputFileError) -> SecretBytes {
         let file = try InputFile(path, acceptingPipes: true)
         guard let size = file.size else { return try wholePipe(file, limit: limit) }
         guard size > 0 else { throw .empty }

@@ -43,6 +43,8 @@ struct Finding {
         case enrolled
         /// The entry was wiped, so that it has no secret.
         case wiped
+        /// The file belongs to other files and contains no entries.
+        case manifest
     }
 
     /// Why an item was refused.

@@ -100,14 +100,16 @@ struct ImportReport {
             let words = Messages.sentence(for: reason)
             return "\(place): skipped: " + (name.isEmpty ? words : "\(name)(\(words))")
         case .refused(let refusal):
-            return "\(place): refused: \(Messages.sentence(for: refusal))"
+            let words = Messages.sentence(for: refusal)
+            guard !name.isEmpty else { return "\(place): refused: \(words)" }
+            return "\(place): refused: \(name)(\(words))"
         }
     }
 
     private func summary(of file: File) -> String {
         let export = exportedFiles[file.name]
         let kind = export.map { Messages.plainNoun(for: $0.format) + ": " } ?? ""
-        var parts = ImportCounts(file.items.map(\.result)).parts
+        var parts = ImportCounts(file.items.map(\.result), isRehearsal: isRehearsal).parts
         if let omissions = export?.omissions { parts.append(omissions) }
         return "\(Finding.visibleName(of: file.name)): \(kind)" + parts.joined(separator: ", ")
     }
@@ -132,9 +134,9 @@ struct ImportReport {
 
     /// Prints the numbers of the whole import, unless the only file's summary has them.
     private func summariseAll(files: Int) {
-        let counts = ImportCounts(items.map(\.result))
+        let counts = ImportCounts(items.map(\.result), isRehearsal: isRehearsal)
         if isRehearsal {
-            session.printer.note("Dry run: nothing was changed (\(counts.text)).")
+            session.printer.note("Dry run: nothing was changed. \(counts.text).")
         } else if files != 1 || self.files.count > 1 {
             session.printer.note("\(counts.text).")
         }
@@ -150,8 +152,14 @@ struct ImportCounts {
     private var declined = 0
     private var refused = 0
     private var skipped: [Finding.SkipReason: Int] = [:]
+    /// The words for changes, which a rehearsal does not make.
+    private let (addedWord, replacedWord, updatedWord): (String, String, String)
 
-    init(_ results: [ImportResult]) {
+    init(_ results: [ImportResult], isRehearsal: Bool) {
+        (addedWord, replacedWord, updatedWord) =
+            isRehearsal
+            ? ("would be added", "would be replaced", "would be updated")
+            : ("added", "replaced", "updated")
         for result in results {
             switch result {
             case .added: added += 1
@@ -168,15 +176,15 @@ struct ImportCounts {
     /// All numbers; the number of updated entries only if there are any.
     var text: String {
         let skipped = skipped.values.reduce(present + declined, +)
-        let updated = updated > 0 ? "\(updated) updated, " : ""
-        return "\(added) added, \(replaced) replaced, \(updated)\(skipped) skipped, "
+        let updated = updated > 0 ? "\(updated) \(updatedWord), " : ""
+        return "\(added) \(addedWord), \(replaced) \(replacedWord), \(updated)\(skipped) skipped, "
             + "\(refused) refused"
     }
 
     /// The numbers that are not zero, with the reasons of skipped items.
     var parts: [String] {
         var parts = [
-            (added, "added"), (replaced, "replaced"), (updated, "updated"),
+            (added, addedWord), (replaced, replacedWord), (updated, updatedWord),
             (present, "already present"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         if declined > 0 { parts.append("\(declined) skipped (at your request)") }

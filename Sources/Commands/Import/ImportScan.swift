@@ -75,7 +75,7 @@ struct ImportScan {
         let content: SecretBytes
         let isText: Bool
         do throws(InputFileError) {
-            content = try FileContent.whole(at: path)
+            content = try FileContent.whole(at: path, limit: exportFiles.limits.bytes)
             isText = if case .text = try FileContent.of(content) { true } else { false }
         } catch {
             return refuse(file, .file(error))
@@ -135,7 +135,11 @@ struct ImportScan {
 
     mutating func take(_ symbol: SecretBytes, of file: String) throws(CommandFailure) {
         let kind = symbol.withBytes(URILines.init)
-        if kind.startWithURI, !kind.arePlain, try takeExport(symbol, of: file) { return }
+        if kind.startWithURI, !kind.arePlain,
+            try takeExport(symbol, of: file, hasLines: false)
+        {
+            return
+        }
         // Parse the text of a QR code as a line of text; it must be a single otpauth URI.
         let lines = OTPAuthLines(symbol).lines
         guard lines.count == 1 else { return refuse(file, .unrelatedSymbol) }

@@ -78,12 +78,18 @@ extension SecretBytes {
             // A last line without a line end gets one.
             SecretBytes(capacity: text.count + 1) { output in
                 var lines = TextLines(text)
+                var number = 1
                 while let found = lines.next(in: text) {
                     let line = text.extracting(found.range)
                     guard !MigrationBatch.isMigrationURI(line) else { continue }
+                    // The lines keep their numbers.
+                    while number < found.number {
+                        output.append(UInt8(ascii: "\n"))
+                        number += 1
+                    }
                     output.append(copying: line)
-                    output.append(UInt8(ascii: "\n"))
                 }
+                output.append(UInt8(ascii: "\n"))
             }
         }
     }

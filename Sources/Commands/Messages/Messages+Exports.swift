@@ -15,7 +15,7 @@ extension Messages {
     /// The same without an article.
     static func plainNoun(for format: ExportFormat) -> String {
         switch format {
-        case .uriList: format.name
+        case .uriList, .zipArchive: format.name
         case .keePass: "KeePass database"
         case .oathUsersFile, .watchwordSheet, .watchwordVault: format.name
         case .googlePAM, .passwordManagerCSV, .pskc: format.name + " file"
@@ -60,8 +60,13 @@ extension Messages {
                 + "to watchword import -"
         case .keePass1: "a KeePass 1 database; open it with KeePassXC and save it as KDBX 4"
         case .utf16: "UTF-16 text is not supported; save the file as UTF-8"
-        case .keyFile: "\(noun) that needs a key file, which is not supported; export it as CSV"
         case .unsupportedAlgorithm: "\(noun), encrypted with an algorithm that is not supported"
+        case .badKeyFile: "\(noun), but the key file of --key-file is damaged"
+        case .oldArgon2:
+            "\(noun), encrypted with version 1.0 of Argon2, which is not supported; in KeePassXC, "
+                + "choose another key derivation function and save it"
+        case .manifest:
+            "the manifest of Steam Desktop Authenticator; import it together with its .maFile files"
         }
     }
 

@@ -26,6 +26,7 @@ extension Messages {
         case .enrolled:
             "the server would take a copy of an enrolled secret for a stolen one; enrol this device"
         case .wiped: "wiped; it has no secret"
+        case .manifest: "Steam Desktop Authenticator's list of the files beside it"
         }
     }
 
@@ -37,6 +38,7 @@ extension Messages {
         case .deleted: "deleted"
         case .enrolled: "enrolled secret"
         case .wiped: "wiped"
+        case .manifest: "manifest"
         }
     }
 

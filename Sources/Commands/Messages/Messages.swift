@@ -61,6 +61,8 @@ enum Messages {
             "\(place): this is an otpauth:// URI, not a key; use watchword add --uri-file FILE "
                 + "(- for standard input)"
         case .keyURI(let place, let error): "\(place): " + sentence(for: error)
+        case .notComputed(let place, let kind):
+            "\(place): \(name(of: kind)) codes are not computed"
         case .notOneAddress(let place, let found):
             found == 0
                 ? "\(place): no otpauth:// URI found"

@@ -4,6 +4,7 @@ import Cryptography
 import DeviceLogin
 import ExportWriting
 import ImageFile
+import Interchange
 import JSONText
 import OneTimePassword
 import POSIX
@@ -58,6 +59,8 @@ enum CommandFailure: ProgramFailure {
     case uriForKey(String, SecretForm)
     case keyURI(String, KeyURIError)
     case notOneAddress(String, found: Int)
+    /// A URI of a kind of code that Watchword does not compute.
+    case notComputed(String, UncomputedCode.Kind)
     /// The files to import contain more items than the limit.
     case tooMuchToImport(limit: Int)
     case pictureRefused(String, PictureRefusal)
@@ -109,9 +112,8 @@ extension ExitCode {
             case .output(_, let error): ExitCode(error)
             case .pictureRefused(_, let refusal): ExitCode(refusal)
             case .symbol(.libraryMissing): .system
-            case .exposed, .key, .hexKey, .uriForKey, .keyURI, .notOneAddress, .tooMuchToImport,
-                .code,
-                .credential, .symbol:
+            case .exposed, .key, .hexKey, .uriForKey, .keyURI, .notOneAddress, .notComputed,
+                .tooMuchToImport, .code, .credential, .symbol:
                 .badInput
             case .standardOutput, .pictureReader, .exportReader, .picture, .cryptography, .system:
                 .system

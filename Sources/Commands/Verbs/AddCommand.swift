@@ -108,7 +108,10 @@ enum AddCommand {
             throw .pictureReader(error)
         }
         if case .refused(let refusal) = outcome { throw .pictureRefused(place, refusal) }
-        let addresses = symbols.filter { $0.withBytes(KeyURI.isKeyURI) }
+        let addresses = symbols.filter { symbol in
+            let lines = symbol.withBytes(URILines.init)
+            return lines.startWithURI && !lines.haveMigrations
+        }
         guard addresses.count == 1 else {
             throw .notOneAddress(place, found: addresses.count)
         }
@@ -127,6 +130,26 @@ extension Session {
 
     /// The credential from the key URI `text`, with the name from the arguments if there is one.
     func credential(ofURI text: SecretBytes, _ place: String) throws(CommandFailure) -> Credential {
+        let stated: Credential
+        if let dialect = try credential(ofDialect: text, place) {
+            stated = dialect
+        } else {
+            stated = try credential(ofPlainURI: text, place)
+        }
+        let name = givenName(else: EntryName(issuer: stated.issuer, account: stated.account))
+        do {
+            return try Credential(
+                issuer: name.issuer, account: name.account, key: stated.key,
+                algorithm: stated.algorithm, style: stated.style,
+                movingFactor: stated.movingFactor, otherParameters: stated.otherParameters)
+        } catch {
+            throw .credential(error)
+        }
+    }
+
+    private func credential(
+        ofPlainURI text: SecretBytes, _ place: String
+    ) throws(CommandFailure) -> Credential {
         let uri: KeyURI
         do {
             uri = try text.withBytes { bytes throws(KeyURIError) in try KeyURI(parsing: bytes) }
@@ -137,17 +160,7 @@ extension Session {
             printer.warn("\(place): \(Messages.sentence(for: warning))")
         }
         warn(of: uri.credential)
-        let name = givenName(
-            else: EntryName(issuer: uri.credential.issuer, account: uri.credential.account))
-        do {
-            return try Credential(
-                issuer: name.issuer, account: name.account, key: uri.credential.key,
-                algorithm: uri.credential.algorithm, style: uri.credential.style,
-                movingFactor: uri.credential.movingFactor,
-                otherParameters: uri.credential.otherParameters)
-        } catch {
-            throw .credential(error)
-        }
+        return uri.credential
     }
 
     /// Warns about deviations from the standards in `credential`.

@@ -5,11 +5,7 @@ internal import Interchange
 // The costs of a file are checked before memory or time is spent. They are authenticated at best
 // with the derived key, so these ceilings are the only protection.
 extension Decryption {
-    private static let maximumIterations: UInt64 = 10_000_000
-    private static let maximumMemory: UInt64 = 1 << 30
-    private static let maximumWork: UInt64 = 4 << 30
-    private static let maximumArgon2Work: UInt64 = 16 << 30
-    private static let maximumRounds: UInt64 = 1 << 28
+    private var limits: ExportLimits { .current }
 
     /// Derives a key with PBKDF2.
     func pbkdf2(
@@ -17,7 +13,7 @@ extension Decryption {
         count: Int = 32
     ) throws(ExportError) -> SecretBytes {
         guard iterations > 0 else { throw .damaged(format) }
-        try check(.iterations, iterations, Self.maximumIterations)
+        try check(.iterations, iterations, limits.iterations)
         do {
             return try salt.withBytes { salt throws(CryptographyFailure) in
                 try Cryptography.pbkdf2(
@@ -36,14 +32,14 @@ extension Decryption {
         n: UInt64, r: UInt64, p: UInt64, derivations: Int = 1
     ) throws(ExportError) -> ScryptCost {
         guard n >= 2, n.nonzeroBitCount == 1, r > 0, p > 0 else { throw .damaged(format) }
-        try check(.iterations, n, 1 << 20)
+        try check(.iterations, n, limits.memory >> 10)
         try check(.blockSize, r, 32)
         try check(.parallelism, p, 16)
         // RFC 7914, section 6.
         guard n.trailingZeroBitCount < 16 * Int(r) else { throw .damaged(format) }
         let memory = 128 * n * r
-        try check(.memory, memory, Self.maximumMemory)
-        try check(.parallelism, p * UInt64(derivations), Self.maximumWork / memory)
+        try check(.memory, memory, limits.memory)
+        try check(.parallelism, p * UInt64(derivations), limits.scryptWork / memory)
         return ScryptCost(
             checkedLogN: n.trailingZeroBitCount, blockSize: Int(r), parallelism: Int(p))
     }
@@ -73,8 +69,8 @@ extension Decryption {
         try check(.iterations, passes, 1000)
         guard kibibytes >= 8 * lanes else { throw .damaged(format) }
         let (bytes, isTooLarge) = kibibytes.multipliedReportingOverflow(by: 1024)
-        try check(.memory, isTooLarge ? .max : bytes, Self.maximumMemory)
-        try check(.iterations, passes, Self.maximumArgon2Work / bytes)
+        try check(.memory, isTooLarge ? .max : bytes, limits.memory)
+        try check(.iterations, passes, limits.argon2Work / bytes)
         let cost = Argon2Cost(
             kibibytes: Int(kibibytes), passes: Int(passes), lanes: Int(lanes))
         do {
@@ -91,7 +87,7 @@ extension Decryption {
     func aesKDF(
         _ key: SecretBytes, seed: SecretBytes, rounds: UInt64
     ) throws(ExportError) -> SecretBytes {
-        try check(.iterations, rounds, Self.maximumRounds)
+        try check(.iterations, rounds, limits.rounds)
         do {
             return try digest(.sha256, of: try encryptRepeatedly(key, key: seed, rounds: rounds))
         } catch let error as DecryptionError {

@@ -65,12 +65,12 @@ private struct Header {
             if columns[name] == nil { columns[name] = index }
         }
         func first(_ names: String...) -> Int? { names.compactMap { columns[$0] }.first }
-        guard let field = first("login_totp", "otpauth", "totp"),
+        guard let field = first("login_totp", "otpauth", "totp", "timeotp-secret-base32"),
             let title = first("title", "name")
         else { return nil }
         self.field = field
         self.title = title
-        users = ["login_username", "username", "email"].compactMap { columns[$0] }
+        users = ["login_username", "username", "user name", "email"].compactMap { columns[$0] }
         note = first("notes", "note", "extra")
         group = first("folder", "group", "grouping", "vault", "tags")
         favourite = first("favorite", "fav")

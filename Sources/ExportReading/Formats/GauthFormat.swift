@@ -29,7 +29,7 @@ enum GauthFormat {
             }
             // A longer list is refused anyway.
             count += 1
-            if count > ExportRows.maximumCount { break }
+            if count > ExportLimits.current.rows(of: .gauth) { break }
         }
         return isPlausible
     }
@@ -44,7 +44,10 @@ enum GauthFormat {
             var lines = TextLines(text)
             while let line = lines.next(in: text) {
                 let content = text.extracting(line.range)
-                try rows.append { row throws(ExportRowRefusal) in try fill(&row, content) }
+                try rows.append { row throws(ExportRowRefusal) in
+                    row.line = line.number
+                    try fill(&row, content)
+                }
             }
         }
         return rows

@@ -6,17 +6,29 @@ internal import XMLReading
 /// KeePass' database (formats.md 4.11).
 enum KeePassFormat {
     static func read(
-        _ file: SecretBytes, password: SecretBytes?
+        _ source: ExportSource, password: SecretBytes?
     ) throws(ExportError) -> ExportRows {
-        guard let password else { throw .passwordNeeded(.keePass) }
-        let document = try KDBXContainer.open(file, password: password)
+        let document = try open(source, password)
         let root: XMLElement
-        do { root = try readXML(document.xml) } catch { throw exportError(error) }
+        do { root = try readXML(document.xml, limits: .current) } catch { throw exportError(error) }
         guard root.name == "KeePassFile" else { throw .damaged(.keePass) }
         try checkDigest(root, document)
         var reader = KeePassReader(document.protection, recycleBin: recycleBin(of: root))
         try reader.read(root)
         return reader.rows
+    }
+
+    /// Opens the database; before a password is asked for, with the key file alone.
+    private static func open(
+        _ source: ExportSource, _ password: SecretBytes?
+    ) throws(ExportError) -> KDBXContainer.Document {
+        guard password != nil || source.keyFile != nil else { throw .passwordNeeded(.keePass) }
+        do {
+            return try KDBXContainer.open(
+                source.file, password: password, keyFile: source.keyFile)
+        } catch .wrongPassword where password == nil {
+            throw .passwordNeeded(.keePass)
+        }
     }
 
     /// Version 3 states the header's digest in the document, and nothing else authenticates it.

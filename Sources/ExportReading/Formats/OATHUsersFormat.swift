@@ -24,7 +24,10 @@ enum OATHUsersFormat {
             while let line = lines.next(in: text) {
                 let content = text.extracting(line.range)
                 guard content[0] != UInt8(ascii: "#") else { continue }
-                try rows.append { row throws(ExportRowRefusal) in try fill(&row, content) }
+                try rows.append { row throws(ExportRowRefusal) in
+                    row.line = line.number
+                    try fill(&row, content)
+                }
             }
         }
         return rows

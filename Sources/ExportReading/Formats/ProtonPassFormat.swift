@@ -12,7 +12,8 @@ enum ProtonPassFormat {
         let attempt = password ?? SecretBytes(capacity: 0) { _ in }
         let plain: SecretBytes
         do {
-            plain = try decryptOpenPGP(message, password: attempt, limit: maximumExportCount)
+            plain = try decryptOpenPGP(
+                message, password: attempt, limit: ExportLimits.current.bytes)
         } catch {
             if error == .wrongPassword && password == nil { throw .passwordNeeded(.protonPass) }
             throw ExportError(error)

@@ -18,6 +18,8 @@ enum URIListFormat {
             while let line = lines.next(in: text) {
                 let content = text.extracting(line.range)
                 guard content[0] != UInt8(ascii: "#") else { continue }
+                // In another app's file, the list may have been encrypted.
+                reader.line = format == nil ? line.number : nil
                 try reader.take(line: content)
             }
         }
@@ -33,6 +35,7 @@ enum URIListFormat {
             var lines = TextLines(text)
             while let line = lines.next(in: text) {
                 let content = text.extracting(line.range)
+                reader.line = line.number
                 if content.hasPrefixIgnoringCase("otpauth://") { try reader.take(line: content) }
             }
         }
@@ -62,6 +65,9 @@ private struct URIListReader {
     private var migrations = MigrationCollection()
     private var hasKeyURI = false
     private var isFromEnte = false
+    private var isFromWinAuth = false
+    /// The line of the next URI; `nil` if there are no lines.
+    var line: Int?
 
     /// Reads a line, which may contain several URIs separated by commas: Ente's oldest lists.
     mutating func take(line: Span<UInt8>) throws(ExportError) {
@@ -78,7 +84,11 @@ private struct URIListReader {
         guard !MigrationBatch.isMigrationURI(uri) else { return try take(migration: uri) }
         hasKeyURI = true
         isFromEnte = isFromEnte || uri.firstRange(of: "codedisplay=") != nil
+        isFromWinAuth =
+            isFromWinAuth || uri.firstRange(of: "&icon=") != nil
+            || uri.firstRange(of: "&deviceid=") != nil || uri.firstRange(of: "&serial=") != nil
         var row = ExportRow()
+        row.line = line
         row.secret = .field(SecretBytes(copying: uri))
         // A list contains URIs only; anything else is not a secret.
         if uri.firstRange(of: "://") == nil { row.refusal = .badKeyURI }
@@ -87,6 +97,7 @@ private struct URIListReader {
 
     mutating func refuse(_ reason: ExportRowRefusal) throws(ExportError) {
         var row = ExportRow()
+        row.line = line
         row.refusal = reason
         try rows.append(row)
     }
@@ -104,14 +115,18 @@ private struct URIListReader {
             if let reason = refusals[entry] {
                 try refuse(reason)
             } else if let credential = credentials.popFirst() {
-                try rows.append(ExportRow(migrated: credential))
+                var row = ExportRow(migrated: credential)
+                row.line = line
+                try rows.append(row)
             }
         }
     }
 
     consuming func finished(_ format: ExportFormat?) -> ExportRows {
         rows.missingPictures = migrations.sets.flatMap(\.missing).map { $0 + 1 }
-        rows.format = format ?? (isFromEnte ? .ente : hasKeyURI ? .uriList : .googleAuthenticator)
+        rows.format =
+            format ?? (isFromEnte ? .ente : isFromWinAuth ? .winAuth : nil)
+            ?? (hasKeyURI ? .uriList : .googleAuthenticator)
         return rows
     }
 }

@@ -6,10 +6,13 @@ internal import ZipReading
 /// Exports that are zip archives, recognised by their members (formats.md, section 2).
 struct ArchiveReading {
     private let archive: ZipArchive
+    private let source: ExportSource
     private let password: SecretBytes?
 
-    static func read(_ file: SecretBytes, password: SecretBytes?) throws(ExportError) -> ExportRows
-    {
+    static func read(
+        _ source: ExportSource, password: SecretBytes?
+    ) throws(ExportError) -> ExportRows {
+        let file = source.file
         let archive: ZipArchive
         do { archive = try ZipArchive(file) } catch {
             // The names of members are also in front of their content.
@@ -22,7 +25,7 @@ struct ArchiveReading {
             }
             throw ExportError(error, found)
         }
-        return try ArchiveReading(archive: archive, password: password).rows()
+        return try ArchiveReading(archive: archive, source: source, password: password).rows()
     }
 
     private func rows() throws(ExportError) -> ExportRows {
@@ -48,10 +51,40 @@ struct ArchiveReading {
             return try BitwardenFormat.read(
                 try readExportJSON(document, .bitwarden), password: password)
         }
-        if let name = onlyName(endingIn: ".txt"), let list = try content(name, .winAuth) {
-            return try URIListFormat.read(list.withoutByteOrderMark, format: .winAuth)
+        let steamNames = names { $0.hasSuffix(".mafile") }
+        if !steamNames.isEmpty { return try steamRows(steamNames) }
+        // Any export that the user has packed; WinAuth packs a list of key URIs.
+        guard let name = onlyName(endingIn: ""), let member = try content(name, .zipArchive) else {
+            throw .unknownFormat
         }
-        throw .unknownFormat
+        let inner = ExportSource(member, name: Self.lastPart(of: name), keyFile: source.keyFile)
+        return try readRows(inner, password: password, isMember: true)
+    }
+
+    /// The files of Steam Desktop Authenticator, and the manifest that decrypts them.
+    private func steamRows(_ names: [String]) throws(ExportError) -> ExportRows {
+        var manifest: SecretBytes?
+        if let name = self.names(where: { $0 == "manifest.json" }).first {
+            manifest = try content(name, .steam)
+        }
+        var rows = ExportRows(.steam)
+        for name in names {
+            guard let file = try content(name, .steam) else { continue }
+            let inner = ExportSource(file, name: Self.lastPart(of: name), manifest: manifest)
+            let found = try readRows(inner, password: password, isMember: true)
+            guard found.format == .steam else { throw .passwordNeeded(.steam) }
+            for row in found.rows { try rows.append(row) }
+        }
+        return rows
+    }
+
+    /// The names of members whose last part, in lower case, meets `condition`.
+    private func names(where condition: (String) -> Bool) -> [String] {
+        archive.members.map(\.name).filter { condition(Self.lastPart(of: $0).asciiLowercased) }
+    }
+
+    private static func lastPart(of name: String) -> String {
+        name.split(separator: "/").last.map(String.init) ?? ""
     }
 
     /// The content of the member with exactly this name; `nil` if there is none.
@@ -60,7 +93,7 @@ struct ArchiveReading {
     ) throws(ExportError) -> SecretBytes? {
         do throws(ZipReadingError) {
             guard let member = try archive.member(named: name) else { return nil }
-            return try archive.read(member, password: password, limit: maximumExportCount)
+            return try archive.read(member, password: password, limit: ExportLimits.current.bytes)
         } catch {
             throw ExportError(error, format)
         }
@@ -68,7 +101,8 @@ struct ArchiveReading {
 
     /// The name of the archive's member, if it is the only one and ends in `ending`.
     private func onlyName(endingIn ending: String) -> String? {
-        guard archive.members.count == 1, let name = archive.members.first?.name else { return nil }
+        let files = archive.members.filter { !$0.name.hasSuffix("/") }
+        guard files.count == 1, let name = files.first?.name else { return nil }
         return name.asciiLowercased.hasSuffix(ending) ? name : nil
     }
 

@@ -13,7 +13,7 @@ struct DatabaseReading {
     }
 
     private init(_ file: SecretBytes) throws(ExportError) {
-        do { database = try SQLiteDatabase(file) } catch {
+        do { database = try SQLiteDatabase(file, limits: .current) } catch {
             // The definitions of the tables are text.
             let names: [(String, ExportFormat)] = [
                 ("oath_secret_key", .microsoftAuthenticator), ("authenticatorcategory", .stratum),
@@ -65,6 +65,14 @@ struct DatabaseReading {
     func hasTable(_ name: String) -> Bool { database.table(named: name) != nil }
 }
 
+extension SQLiteLimits {
+    fileprivate static var current: SQLiteLimits {
+        let limits = ExportLimits.current
+        return SQLiteLimits(
+            rows: limits.rows(of: .googleAuthenticator), totalLength: limits.bytes)
+    }
+}
+
 extension ExportError {
     /// - Parameter format: The format, if it is known.
     fileprivate init(_ error: SQLiteReadingError, _ format: ExportFormat?) {
@@ -72,7 +80,7 @@ extension ExportError {
         case .outOfMemory: self = .outOfMemory
         case .overLimit(.rows, let allowed):
             self = .overLimit(format, .rows, found: allowed + 1, allowed: allowed)
-        case .overLimit(.valueLength, let allowed), .overLimit(.totalLength, let allowed):
+        case .overLimit(.totalLength, let allowed):
             self = .overLimit(format, .documentSize, found: allowed + 1, allowed: allowed)
         // No app has so many tables, and no intact file takes so long.
         case .overLimit, .notADatabase, .damaged, .noTable:

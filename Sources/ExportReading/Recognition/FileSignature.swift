@@ -38,10 +38,13 @@ enum FileSignature: CaseIterable {
         }
     }
 
-    func read(_ file: SecretBytes, password: SecretBytes?) throws(ExportError) -> ExportRows {
+    func read(
+        _ source: ExportSource, password: SecretBytes?
+    ) throws(ExportError) -> ExportRows {
+        let file = source.file
         switch self {
         case .sqlite: return try DatabaseReading.read(file)
-        case .zip: return try ArchiveReading.read(file, password: password)
+        case .zip: return try ArchiveReading.read(source, password: password)
         case .pgpMessage, .pgpArmour:
             return try ProtonPassFormat.read(encrypted: file, password: password)
         case .stratum, .stratumLegacy:
@@ -55,7 +58,7 @@ enum FileSignature: CaseIterable {
         case .salted:
             guard let password else { throw .passwordNeeded(.gauth) }
             return try GauthFormat.read(try GauthContainer.open(file, password: password))
-        case .kdbx: return try KeePassFormat.read(file, password: password)
+        case .kdbx: return try KeePassFormat.read(source, password: password)
         case .javaObject: return try FreeOTP2Format.read(file, password: password)
         case .keePass1: throw .unreadable(.keePass, .keePass1)
         case .pgpPublicKey, .age: throw .unreadable(nil, .publicKeyEncryption)

@@ -5,7 +5,8 @@ internal import JSONText
 /// The formats of JSON exports, which are recognised by their keys (formats.md, section 2).
 enum JSONShape {
     case aegis, twoFAS, andOTP, raivo, duo, authy, freeOTPPlus, ente, uriList, bitwarden
-    case protonAuthenticator, protonPass, lastPass, steam, stratum, totpAuthenticator
+    case protonAuthenticator, protonPass, lastPass, steam, steamManifest, stratum
+    case totpAuthenticator
 
     init?(_ document: JSONValue) {
         if let elements = document.elements {
@@ -29,6 +30,10 @@ enum JSONShape {
             self = .ente
         } else if Self.isURIList(document["items"]) {
             self = .uriList
+        } else if Self.contains("steamid", in: document["entries"]?.elements),
+            Self.contains("filename", in: document["entries"]?.elements)
+        {
+            self = .steamManifest
         } else if document["encrypted"]?.truth != nil || has("items", "folders")
             || has("items", "collections")
         {
@@ -102,6 +107,7 @@ enum JSONShape {
             try ProtonAuthenticatorFormat.read(document, password: password)
         case .lastPass: try LastPassFormat.read(document)
         case .steam: try SteamFormat.read(document)
+        case .steamManifest: throw .unreadable(.steam, .manifest)
         case .stratum: try StratumFormat.read(document)
         case .totpAuthenticator: try TOTPAuthenticatorJSON.read(document)
         case .authy: try AuthyFormat.read(document, password: password)

@@ -23,7 +23,7 @@ enum MarkupReading {
     }
 
     private static func document(_ text: SecretBytes) throws(ExportError) -> XMLElement {
-        do { return try readXML(text) } catch {
+        do { return try readXML(text, limits: .current) } catch {
             let format = format(ofUnreadable: text)
             switch error {
             case .outOfMemory: throw .outOfMemory
@@ -44,6 +44,13 @@ enum MarkupReading {
             ("static_totp_codes_list", .totpAuthenticator), ("tokenorder", .freeOTP),
         ]
         return text.withBytes { text in names.first { text.firstRange(of: $0.0) != nil }?.1 }
+    }
+}
+
+extension XMLLimits {
+    static var current: XMLLimits {
+        let limits = ExportLimits.current
+        return XMLLimits(bytes: limits.bytes, elements: limits.values / 2)
     }
 }
 

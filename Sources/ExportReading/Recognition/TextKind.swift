@@ -28,7 +28,9 @@ enum TextKind {
         }
     }
 
-    func read(_ text: SecretBytes, password: SecretBytes?) throws(ExportError) -> ExportRows {
+    func read(
+        _ text: SecretBytes, _ source: ExportSource, password: SecretBytes?
+    ) throws(ExportError) -> ExportRows {
         switch self {
         case .uriList: return try URIListFormat.read(text)
         case .csv: return try CSVFormat.read(text)
@@ -37,6 +39,12 @@ enum TextKind {
         case .gauth: return try GauthFormat.read(text)
         case .passwordStoreItem: return try URIListFormat.readItem(text)
         case .base64:
+            if let manifest = source.manifest,
+                let rows = try SteamFormat.read(
+                    encrypted: text, name: source.name, manifest, password: password)
+            {
+                return rows
+            }
             let plain = try TOTPAuthenticatorContainer.open(text, password: password)
             return try TOTPAuthenticatorJSON.read(try readExportJSON(plain, .totpAuthenticator))
         }

@@ -17,6 +17,7 @@ extension SQLiteRow {
         switch self[column] {
         case .null: return nil
         case .text(let text): return text
+        case .tooLong: throw .tooLong
         default: throw .malformed
         }
     }
@@ -49,6 +50,8 @@ extension SQLiteValue {
         case .text(let text): .secret(text)
         // No column that is read has them.
         case .null, .real, .blob: .null
+        // Anything but a text refuses the row.
+        case .tooLong: .list([])
         }
     }
 }

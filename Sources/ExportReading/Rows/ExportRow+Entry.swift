@@ -50,7 +50,22 @@ extension ExportRow {
         }
         return ExportedEntry(
             content: content, tags: tags, note: note, icon: icon, isFavourite: isFavourite,
-            state: state, warnings: warnings, lastUsedStep: lastUsedStep)
+            state: state, warnings: warnings, line: line, lastUsedStep: lastUsedStep)
+    }
+
+    /// What is reported about a row that is not an entry.
+    func refused(_ reason: ExportRowRefusal) -> ExportRefusal {
+        var (issuer, account) = names
+        if issuer.isEmpty, account.isEmpty, case .field(let field) = secret {
+            account = field.withBytes(KeyURIParts.label).trimmed
+        }
+        let isUsable = [issuer, account].allSatisfy {
+            $0.utf8.count <= KeyURI.maximumCount && !$0.utf8.contains(0)
+        }
+        return ExportRefusal(
+            row: number, line: line, issuer: isUsable ? issuer : "",
+            account: isUsable ? account : "",
+            reason: state == .deleted ? .unreadableDeleted : reason)
     }
 
     /// The names without surrounding spaces, and the account without the issuer before it.

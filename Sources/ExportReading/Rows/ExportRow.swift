@@ -37,6 +37,10 @@ struct ExportRow {
         case malformed
     }
 
+    /// The position in the file, counted from one; set when the row is appended.
+    fileprivate(set) var number = 0
+    /// The line of a list on which the row was found, counted from one.
+    var line: Int?
     var kind = Kind.totp
     var issuer = ""
     var account = ""
@@ -71,9 +75,6 @@ struct ExportRow {
 
 /// What the reader of a format returns.
 struct ExportRows {
-    /// The maximum number of rows.
-    static let maximumCount = 20_000
-
     var format: ExportFormat
     private(set) var rows: [ExportRow] = []
     var iconCount = 0
@@ -87,11 +88,13 @@ struct ExportRows {
     ///
     /// - Throws: ``ExportError/overLimit(_:_:found:allowed:)``.
     mutating func append(_ row: ExportRow) throws(ExportError) {
-        guard rows.count < Self.maximumCount else {
+        let limit = ExportLimits.current.rows(of: format)
+        guard rows.count < limit else {
             throw .overLimit(
-                format, .rows, found: UInt64(rows.count) + 1, allowed: UInt64(Self.maximumCount))
+                format, .rows, found: UInt64(rows.count) + 1, allowed: UInt64(limit))
         }
         rows.append(row)
+        rows[rows.count - 1].number = rows.count
     }
 
     /// Appends a row that `fill` fills.

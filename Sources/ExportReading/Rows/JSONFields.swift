@@ -119,8 +119,11 @@ extension ExportRow.Number {
 
 /// Reads the JSON of an export.
 func readExportJSON(_ text: SecretBytes, _ format: ExportFormat?) throws(ExportError) -> JSONValue {
+    let limits = ExportLimits.current
     do {
-        return try readJSON(text, limits: .export, numbers: .any, allowsNUL: true)
+        return try readJSON(
+            text, limits: JSONLimits(bytes: limits.bytes, depth: 64, values: limits.values),
+            content: .any)
     } catch {
         switch error {
         case .tooLong(let limit):

@@ -44,6 +44,15 @@ struct KeyURIParts {
         parameters.first { $0.name == name && !$0.value.isEmpty }?.value
     }
 
+    /// The decoded label of a key URI; empty for any other text, which may be a secret.
+    static func label(of text: Span<UInt8>) -> String {
+        guard KeyURI.isKeyURI(text) else { return "" }
+        let head = text.extracting(..<KeyURIParts(text).headEnd)
+        let type = KindOfURI.type(of: head)
+        guard type.upperBound + 1 < head.count else { return "" }
+        return self.text(head.extracting((type.upperBound + 1)...))
+    }
+
     /// A percent-decoded value, in which `+` is a space.
     static func decoded(_ value: Span<UInt8>) -> SecretBytes {
         var decoder = PercentDecoder(plus: .space)

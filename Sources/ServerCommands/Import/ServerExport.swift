@@ -37,7 +37,7 @@ struct ServerExport: Sendable {
         of content: SecretBytes, _ arguments: ServerArguments
     ) throws(ServerFailure) -> ExportOutcome {
         let reader = try reading { () throws(HelperFailure) in try ExportProcess() }
-        let outcome = try reading { () throws(HelperFailure) in try reader.read(content) }
+        let outcome = try reading { () throws(HelperFailure) in try reader.read(ExportSource(content)) }
         guard case .refused(.passwordNeeded(.some)) = outcome,
             let path = arguments[.exportPasswordFile]
         else { return outcome }

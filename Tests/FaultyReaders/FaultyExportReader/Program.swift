@@ -13,14 +13,18 @@ internal import OneTimePassword
     static func main() {
         // The first secret makes a system call that a confined process must not make.
         _ = SecretBytes(capacity: 1) { _ in }
-        ExportLoop.run { file, password throws(ExportError) in
-            let content = text(file, atMost: 40)
+        ExportLoop.run { source, password throws(ExportError) in
+            let content = text(source.file, atMost: 40)
             faults[content]?()
             if content == "encrypted", password.map({ text($0, atMost: 40) }) != "right" {
                 throw password == nil ? .passwordNeeded(.aegis) : .wrongPassword(.aegis)
             }
             if content == "crash on a password", password != nil { faults["segfault"]?() }
             if content == "crash on a password" { throw .passwordNeeded(.ente) }
+            if let manifest = source.manifest, let keyFile = source.keyFile {
+                let parts = [source.name, text(manifest, atMost: 40), text(keyFile, atMost: 40)]
+                return export(of: parts.joined(separator: " "), password: password, count: false)
+            }
             return export(of: content, password: password, count: content == "20,000 entries")
         }
     }

@@ -34,7 +34,9 @@ public func number(_ value: Int) -> [UInt8] {
 }
 
 /// Reads a file; calls `hasty` before the end of one that begins with “hasty”, and then hangs.
-public func nextOrder(hasty: () -> Void) throws -> String? {
+///
+/// - Parameter skipping: How many bytes precede the content.
+public func nextOrder(skipping: Int = 0, hasty: () -> Void) throws -> String? {
     var file: [UInt8] = []
     while true {
         var count: [UInt8] = []
@@ -51,5 +53,5 @@ public func nextOrder(hasty: () -> Void) throws -> String? {
             while true {}
         }
     }
-    return String(decoding: file, as: UTF8.self)
+    return String(decoding: file.dropFirst(skipping), as: UTF8.self)
 }

@@ -5,8 +5,7 @@ internal import POSIX
 
 /// KeePass' database, KDBX 3 and 4 (formats.md 4.11).
 ///
-/// Only a password opens it here; a database that also needs a key file looks like one with
-/// another password.
+/// A database that also needs a key file looks like one with another password.
 enum KDBXContainer {
     /// What a database contains.
     struct Document {
@@ -18,17 +17,21 @@ enum KDBXContainer {
         let headerDigest: SecretBytes
     }
 
+    /// - Parameters:
+    ///   - password: The password; `nil` if only a key file opens the database.
+    ///   - keyFile: The key file, if the user gave one.
     static func open(
-        _ file: SecretBytes, password: SecretBytes
+        _ file: SecretBytes, password: SecretBytes?, keyFile: SecretBytes?
     ) throws(ExportError) -> Document {
         let header = try KDBXHeader(file)
         let decryption = Decryption(.keePass)
         let digest = try decryption.digest(.sha256, of: file.part(0..<header.count))
         // Everything that needs no key is checked before it is derived.
         let blocks = try header.version == 4 ? KDBXBlocks(authenticated: file, header, digest) : nil
-        // The composite key of a password alone.
-        let composite = try decryption.digest(
-            .sha256, of: try decryption.digest(.sha256, of: password))
+        var parts: [SecretBytes] = []
+        if let password { parts.append(try decryption.digest(.sha256, of: password)) }
+        if let keyFile { parts.append(try KDBXKeyFile(keyFile).key) }
+        let composite = try decryption.digest(.sha256, of: SecretBytes(joining: parts))
         let transformed = try header.derivation.transformed(composite)
         let key = try decryption.digest(
             .sha256, of: SecretBytes(joining: [header.seed, transformed]))
@@ -56,16 +59,17 @@ enum KDBXContainer {
         _ content: SecretBytes, _ header: KDBXHeader
     ) throws(ExportError) -> SecretBytes {
         guard header.isCompressed else { return content }
+        let limit = ExportLimits.current.bytes
         do {
             return try content.withBytes { content throws(GzipReadingError) in
-                try gunzip(content, limit: 128 << 20)
+                try gunzip(content, limit: limit)
             }
         } catch {
             switch error {
             case .damaged: throw .damaged(.keePass)
             case .tooLong(let found, let allowed):
                 throw .overLimit(
-                    .keePass, allowed == 128 << 20 ? .documentSize : .compressionRatio,
+                    .keePass, allowed == limit ? .documentSize : .compressionRatio,
                     found: UInt64(found), allowed: UInt64(allowed))
             case .outOfMemory: throw .outOfMemory
             }

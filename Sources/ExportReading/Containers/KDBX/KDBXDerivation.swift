@@ -27,10 +27,15 @@ enum KDBXDerivation {
     private init(
         _ variant: Argon2Variant, _ dictionary: KDBXDictionary
     ) throws(ExportError) {
-        // Nobody writes the optional secret and associated data, and version 0x10 is history.
-        guard try dictionary.number("V") == 0x13, !dictionary.contains("K"),
-            !dictionary.contains("A")
-        else { throw .unreadable(.keePass, .unsupportedAlgorithm) }
+        // libgcrypt computes only the current version; programs write the older one only if the
+        // user chooses it.
+        guard try dictionary.number("V") == 0x13 else {
+            throw .unreadable(.keePass, .oldArgon2)
+        }
+        // Nobody writes the optional secret and associated data.
+        guard !dictionary.contains("K"), !dictionary.contains("A") else {
+            throw .unreadable(.keePass, .unsupportedAlgorithm)
+        }
         self = .argon2(
             variant, salt: try dictionary.bytes("S"),
             kibibytes: try dictionary.number("M") / 1024, passes: try dictionary.number("I"),

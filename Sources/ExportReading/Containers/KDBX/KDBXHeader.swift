@@ -7,7 +7,7 @@ struct KDBXHeader {
     private static let signature: [UInt8] = [0x03, 0xD9, 0xA2, 0x9A, 0x67, 0xFB, 0x4B, 0xB5]
     private static let version1: [UInt8] = [0x03, 0xD9, 0xA2, 0x9A, 0x65, 0xFB, 0x4B, 0xB5]
 
-    /// The major version, 3 or 4.
+    /// The major version, 2 to 4.
     let version: UInt64
     /// The length in bytes.
     let count: Int
@@ -32,7 +32,8 @@ struct KDBXHeader {
         guard signature == SecretBytes(Self.signature) else { throw .damaged(.keePass) }
         try parts.skip(2)  // The minor version adds only fields that may be skipped.
         version = try parts.number(width: 2)
-        guard version >= 3 else { throw .damaged(.keePass) }
+        // The first programs wrote version 2, which has the layout of version 3.
+        guard version >= 2 else { throw .damaged(.keePass) }
         guard version <= 4 else { throw .newerVersion(.keePass) }
         let fields = try Self.fields(&parts, lengthWidth: version == 4 ? 4 : 2)
         count = parts.position

@@ -21,6 +21,16 @@ enum FuzzTarget: String, CaseIterable {
     case recovery
     case json
     case keys
+    case answer
+    case exporttext
+    case exportjson
+    case exportxml
+    case sqlite
+    case zip
+    case kdbx
+    case java
+    case pgp
+    case gzip
 
     /// Runs the target with the bytes.
     func tryOut(_ bytes: [UInt8]) {
@@ -44,6 +54,15 @@ enum FuzzTarget: String, CaseIterable {
         case .recovery: fuzzRecoveryKey(bytes)
         case .json: fuzzJSON(bytes)
         case .keys: fuzzKeys(bytes)
+        case .answer: fuzzExportAnswer(bytes)
+        case .exporttext, .exportjson: fuzzExport(bytes)
+        case .exportxml: fuzzExport(bytes, prefix: [UInt8(ascii: "<")])
+        case .sqlite: fuzzExport(bytes, prefix: Array("SQLite format 3\0".utf8))
+        case .zip: fuzzExport(bytes, prefix: Array("PK".utf8) + [3, 4])
+        case .kdbx: fuzzExport(bytes, prefix: [0x03, 0xD9, 0xA2, 0x9A, 0x67, 0xFB, 0x4B, 0xB5])
+        case .java: fuzzExport(bytes, prefix: [0xAC, 0xED, 0x00, 0x05])
+        case .pgp: fuzzExport(bytes, prefix: [0xC3])
+        case .gzip: fuzzGzip(bytes)
         }
     }
 }

@@ -1,0 +1,68 @@
+/// What reading an export may cost; far more than the files of the supported apps need.
+public struct ExportLimits: Hashable, Sendable {
+    /// The maximum length in bytes of a file, and of a decrypted or decompressed document.
+    public let bytes: Int
+    /// How many times as many rows are accepted as usual.
+    public let rowFactor: Int
+    /// The maximum number of values of a document.
+    public let values: Int
+    /// The maximum iterations of PBKDF2.
+    public let iterations: UInt64
+    /// The maximum rounds of KeePass' AES-KDF.
+    public let rounds: UInt64
+    /// The maximum memory of a key derivation in bytes.
+    public let memory: UInt64
+    /// The maximum of scrypt's memory, times its parallelism.
+    public let scryptWork: UInt64
+    /// The maximum of Argon2's memory, times its passes.
+    public let argon2Work: UInt64
+    /// The maximum length in bytes of what is read from the file.
+    public let answer: Int
+    /// The memory of the process that reads the file.
+    ///
+    /// The file, its decrypted document and the document's values need a multiple of ``bytes``.
+    public let addressSpace: Int
+    /// How long reading the file with one password may take.
+    public let time: Duration
+
+    /// Creates limits.
+    public init(
+        bytes: Int, rowFactor: Int, values: Int, iterations: UInt64, rounds: UInt64,
+        memory: UInt64, scryptWork: UInt64, argon2Work: UInt64, answer: Int, addressSpace: Int,
+        time: Duration
+    ) {
+        self.bytes = bytes
+        self.rowFactor = rowFactor
+        self.values = values
+        self.iterations = iterations
+        self.rounds = rounds
+        self.memory = memory
+        self.scryptWork = scryptWork
+        self.argon2Work = argon2Work
+        self.answer = answer
+        self.addressSpace = addressSpace
+        self.time = time
+    }
+
+    /// The limits that apply unless the user asks for more.
+    public static let standard = ExportLimits(
+        bytes: 128 << 20, rowFactor: 1, values: 2_000_000, iterations: 10_000_000,
+        rounds: 1 << 28, memory: 1 << 30, scryptWork: 4 << 30, argon2Work: 16 << 30,
+        answer: 64 << 20, addressSpace: 3 << 30, time: .seconds(240))
+
+    /// The limits for a file that the user trusts.
+    public static let raised = ExportLimits(
+        bytes: 512 << 20, rowFactor: 10, values: 20_000_000, iterations: 1_000_000_000,
+        rounds: 1 << 33, memory: 4 << 30, scryptWork: 64 << 30, argon2Work: 256 << 30,
+        answer: 256 << 20, addressSpace: 16 << 30, time: .seconds(3600))
+
+    /// The maximum number of rows of a file in `format`.
+    ///
+    /// A list of key URIs may have as many as one that Watchword reads without a helper.
+    public func rows(of format: ExportFormat) -> Int {
+        format == .uriList ? Self.longestList : 20_000 * rowFactor
+    }
+
+    /// The maximum number of rows of any file.
+    public static let longestList = 200_000
+}
