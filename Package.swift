@@ -31,6 +31,7 @@ let package = Package(
         .executable(name: "watchword-exports", targets: ["watchword-exports"]),
         .executable(name: "watchword-server", targets: ["watchword-server"]),
         .executable(name: "watchword-presence", targets: ["watchword-presence"]),
+        .executable(name: "watchword-screenshot", targets: ["watchword-screenshot"]),
         .executable(name: "watchword-courier", targets: ["watchword-courier"]),
         .library(name: "OneTimePassword", targets: ["Cryptography", "OneTimePassword"]),
         .library(
@@ -84,6 +85,7 @@ let package = Package(
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
+        .target(name: "CPortal", linkerSettings: [.linkedLibrary("systemd")]),
 
         // Level 0
         module("POSIX", "CLinux", "CSeccomp"),
@@ -96,6 +98,7 @@ let package = Package(
         module("SymbolReading", "CZBar", "POSIX", "Raster"),
         module("SymbolDrawing", "CQREncode", "POSIX", "Raster"),
         module("PresenceDevices", "POSIX", "Presence"),
+        module("DesktopPortal", "CPortal", "POSIX"),
         module("HTTPClient", "CCurl", "POSIX"),
         // Level 2
         module("Arguments", "POSIX"),
@@ -158,6 +161,8 @@ let package = Package(
         program(
             "watchword-exports", "Arguments", "ExportReader", "ExportReading", "Interchange"),
         program("watchword-presence", "Arguments", "PAMAuthentication"),
+        program(
+            "watchword-screenshot", "Arguments", "DesktopPortal", "OneTimePassword", "POSIX"),
         program("watchword-server", "ServerCommands"),
         program(
             "watchword-courier", "Arguments", "Courier", "Cryptography", "HTTPClient",
@@ -288,12 +293,13 @@ let package = Package(
         tests(
             "CommandRunnerTests", "Arguments", "Commands", "ServerCommands", "watchword",
             "watchword-courier", "watchword-exports", "watchword-presence", "watchword-reader",
+            "watchword-screenshot",
             "watchword-server"),
         tests(
             "CommandsTests", "Arguments", "Commands", "JSONText", "OneTimePassword", "Cryptography",
-            "POSIX", "PictureReader", "SecretVault",
+            "POSIX", "PictureReader", "Raster", "SecretVault",
             "StackedPresence", "watchword", "watchword-courier", "watchword-exports",
-            "watchword-presence", "watchword-reader"),
+            "watchword-presence", "watchword-reader", "watchword-screenshot"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
             "PostgreSQLStore", "ServerCommands", "StoreContract", "Verification",

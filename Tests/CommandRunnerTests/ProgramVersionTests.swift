@@ -5,6 +5,7 @@ import Testing
 struct ProgramVersionTests {
     private static let helpers = [
         "watchword-courier", "watchword-exports", "watchword-presence", "watchword-reader",
+        "watchword-screenshot",
     ]
 
     @Test(

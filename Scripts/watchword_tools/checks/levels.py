@@ -3,7 +3,7 @@
 LEVELS = [
     ["POSIX", "Presence", "Raster"],
     ["ImageFile", "SymbolReading", "SymbolDrawing", "PresenceDevices", "Cryptography",
-     "HTTPClient"],
+     "DesktopPortal", "HTTPClient"],
     ["Arguments", "Courier", "ExportCryptography", "GzipReading", "HTTPMessage", "JSONText",
      "OneTimePassword", "OpenPGPReading", "PAMAuthentication", "SQLiteReading", "XMLReading",
      "ZipReading"],
@@ -12,11 +12,11 @@ LEVELS = [
      "PictureReader", "SQLiteStore", "PostgreSQLStore", "VerificationService", "HTTPListener"],
     ["Commands", "ServerCommands"],
     ["watchword", "watchword-courier", "watchword-exports", "watchword-presence",
-     "watchword-reader", "watchword-server"],
+     "watchword-reader", "watchword-screenshot", "watchword-server"],
 ]
 LEVEL = {target: level for level, targets in enumerate(LEVELS) for target in targets}
 # Only these modules may use `unsafe` and import the C library.
-WRAPPING = {"POSIX", "Cryptography", "ImageFile", "SymbolReading", "SymbolDrawing",
+WRAPPING = {"POSIX", "Cryptography", "DesktopPortal", "ImageFile", "SymbolReading", "SymbolDrawing",
             "JSONReading", "HTTPListener", "PAMAuthentication",
             "SQLiteStore", "PostgreSQLStore", "HTTPClient", "ExportCryptography", "GzipReading",
             "OpenPGPReading", "SQLiteReading", "XMLReading", "ZipReading"}

@@ -64,7 +64,7 @@ enum Completion {
         self =
             switch operands {
             case .word(let words): .words(words.map { Candidate(text: $0) })
-            case .paths, .file, .optionalFile: .files
+            case .paths, .optionalPaths, .file, .optionalFile: .files
             default: index >= operands.firstName ? .entryNames : .words([])
             }
     }

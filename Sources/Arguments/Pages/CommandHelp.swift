@@ -9,6 +9,7 @@ package struct CommandHelp: Sendable {
         case optionalName
         case names
         case paths
+        case optionalPaths
         /// One file.
         case file
         case optionalFile
@@ -24,7 +25,7 @@ package struct CommandHelp: Sendable {
             switch self {
             case .none: ""
             case .name, .optionalName, .names: "NAME"
-            case .paths: "PATH"
+            case .paths, .optionalPaths: "PATH"
             case .file, .optionalFile: "FILE"
             case .one(let placeholder): placeholder
             case .oneAndOptionalName(let placeholder): placeholder
@@ -40,14 +41,23 @@ package struct CommandHelp: Sendable {
             case .optionalFile: "[FILE]"
             case .names: "[NAME…]"
             case .paths: "PATH…"
+            case .optionalPaths: "[PATH…]"
             case .oneAndOptionalName(let placeholder): "\(placeholder) [NAME]"
             case .name, .one, .file, .word, .nameAndNewName: placeholder
             }
         }
 
+        /// Whether all operands are paths of files.
+        package var arePaths: Bool {
+            switch self {
+            case .paths, .optionalPaths: true
+            default: false
+            }
+        }
+
         var minimum: Int {
             switch self {
-            case .none, .optionalName, .names, .optionalFile: 0
+            case .none, .optionalName, .names, .optionalFile, .optionalPaths: 0
             case .name, .paths, .file, .one, .word, .oneAndOptionalName: 1
             case .nameAndNewName: 2
             }
@@ -58,7 +68,7 @@ package struct CommandHelp: Sendable {
             switch self {
             case .name, .optionalName, .names, .nameAndNewName: 0
             case .oneAndOptionalName: 1
-            case .none, .paths, .file, .optionalFile, .one, .word: Int.max
+            case .none, .paths, .optionalPaths, .file, .optionalFile, .one, .word: Int.max
             }
         }
 
@@ -67,7 +77,7 @@ package struct CommandHelp: Sendable {
             case .none: 0
             case .name, .optionalName, .file, .optionalFile, .one, .word: 1
             case .oneAndOptionalName, .nameAndNewName: 2
-            case .names, .paths: Int.max
+            case .names, .paths, .optionalPaths: Int.max
             }
         }
     }

@@ -45,3 +45,24 @@ unsigned long linux_usable_size(void *block);
 
 /// From here on, what C code prints to `stderr` is discarded.
 void linux_discard_stderr(void);
+
+/// A camera that sends pictures (V4L2), opened by linux_camera_start.
+typedef struct {
+    int descriptor;
+    /// The size of a picture in pixels, and of a line of it in bytes.
+    unsigned width, height, line;
+    /// Whether each picture is a JPEG file; otherwise it is YUYV, two bytes per pixel.
+    int sends_jpeg;
+    unsigned count;
+    void *buffers[4];
+    unsigned long sizes[4];
+} linux_camera;
+
+/// Starts the camera behind the descriptor; 0, or -1 and errno. ENOTTY and EINVAL: it is no camera.
+/// The descriptor stays the caller's. linux_camera_stop must be called in either case.
+int linux_camera_start(int descriptor, linux_camera *camera);
+/// The next picture's buffer, or -1 and errno; EAGAIN if there is none yet. `size` is its number of bytes.
+int linux_camera_next(linux_camera *camera, unsigned long *size);
+/// Gives a buffer back to the camera; 0, or -1 and errno.
+int linux_camera_return(linux_camera *camera, int buffer);
+void linux_camera_stop(linux_camera *camera);

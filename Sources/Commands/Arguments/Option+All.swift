@@ -101,6 +101,8 @@ extension Option {
         "raise-limits", "accept larger exports and costlier encryption")
     static let includeDeleted = Option(
         "include-deleted", "also import entries from the other app's trash")
+    static let screen = Option("screen", "take a screenshot and read its QR codes")
+    static let camera = Option("camera", "read the first key that the camera sees")
     static let verbose = Option("verbose", "show each item and each warning")
     static let otherPassphraseFile = Option(
         "other-passphrase-file", .file, "read its passphrase from FILE (- for stdin)")

@@ -51,7 +51,7 @@ struct Verb: ProgramVerb {
             guard !EntryName.isBlank(operand) else { throw .emptyName }
             if let form = SecretForm(inName: operand) { throw .secretAsOperand("NAME", form) }
         }
-        if case .paths = arguments.page.operands {
+        if arguments.page.operands.arePaths {
             // A key cannot be told from the name of a file, but a URI can.
             let forms = arguments.operands.lazy.compactMap(SecretForm.init(inURI:))
             if let form = forms.first { throw .secretAsOperand("PATH", form) }
@@ -69,7 +69,7 @@ extension ParsedArguments {
         let writers = streams.filter { [.png, .svg, .qrPNG, .output].contains($0) }
         var readers = streams.count - writers.count
         if given(.note) == "-" { readers += 1 }
-        if case .paths = page.operands, operands.contains("-") { readers += 1 }
+        if page.operands.arePaths, operands.contains("-") { readers += 1 }
         if readers > 1 { throw .twoReadersOfStandardInput }
         if writers.count > 1 { throw .conflict(Option.png.name + " -", Option.svg.name + " -") }
     }

@@ -46,15 +46,16 @@ extension CommandHelp {
         ])
     static let importing = CommandHelp(
         summary: "import entries from images, other apps' exports and texts",
-        operands: .paths,
+        operands: .optionalPaths,
         options: [
-            .dryRun, .onDuplicate, .exportPasswordFile, .keyFile, .includeDeleted, .raiseLimits,
-            .verbose, .presenceCheck,
+            .screen, .camera, .dryRun, .onDuplicate, .exportPasswordFile, .keyFile, .includeDeleted,
+            .raiseLimits, .verbose, .presenceCheck,
         ],
         examples: [
             "watchword import aegis-backup.json",
             "watchword import screenshots/",
             "watchword import --dry-run shots/*.png otpauth.txt",
+            "watchword import --screen",
             "watchword import --export-password-file password.txt backup.2fas",
             "watchword --json import export.png --on-duplicate replace",
         ],
@@ -66,6 +67,9 @@ extension CommandHelp {
             "Images can be PNG, JPEG, WebP, GIF, TIFF, BMP, PNM, HEIC, AVIF, SVG or PDF. Formats "
                 + "other than the first three need a library; if it is missing, the message names "
                 + "the package to install. At most 20 frames or pages are read.",
+            "--screen takes a picture of the screen through the desktop portal or with grim, "
+                + "gnome-screenshot or ImageMagick's import, and does not keep it. --camera looks through the first camera for "
+                + "up to a minute.",
             "A file that is encrypted to a public key is decrypted first and piped in, as with gpg "
                 + "--decrypt FILE | watchword import -.",
             "The entries of a backup keep their tags, notes, access control and times.",

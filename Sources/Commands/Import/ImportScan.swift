@@ -59,7 +59,27 @@ struct ImportScan {
                 }
             }
         }
+        if session.arguments.has(.screen) { try takeScreen() }
+        if session.arguments.has(.camera) { try takeCamera(session) }
         reportExports()
+    }
+
+    /// Takes a picture of the screen and reads it.
+    private mutating func takeScreen() throws(CommandFailure) {
+        guard let picture = try ScreenPicture.take() else { throw .noScreenshot }
+        if try !takePicture(picture, of: "screen") { refuse("screen", .picture(.notAPicture)) }
+    }
+
+    /// Reads the pictures of the camera until one contains a key.
+    private mutating func takeCamera(_ session: Session) throws(CommandFailure) {
+        let camera: Camera
+        do { camera = try Camera() } catch { throw .camera(error) }
+        session.printer.progress("hold the QR code in front of the camera")
+        defer { session.printer.endProgress() }
+        guard let symbols = try CameraPictures.firstSymbols(from: camera) else {
+            return refuse("camera", .picture(.noSymbol(tried: [])))
+        }
+        for symbol in symbols { try take(symbol, of: "camera") }
     }
 
     /// The name for standard input is the one that the user gave.

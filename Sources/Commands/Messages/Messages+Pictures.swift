@@ -43,6 +43,25 @@ extension Messages {
         }
     }
 
+    static var sentenceForNoScreenshot: String {
+        let names = ScreenPicture.toolNames.joined(separator: ", ")
+        return
+            "no screenshot was taken: neither the desktop portal nor one of these programs works "
+            + "here: \(names); take a screenshot yourself and import its file"
+    }
+
+    static func sentence(for failure: CameraFailure) -> String {
+        switch failure {
+        case .none: "no camera found; import a photo instead"
+        case .forbidden(let path):
+            "\(path): you may not use the camera; join the group “video”, or import a photo instead"
+        case .busy(let path): "\(path): another program is using the camera; close it and try again"
+        case .unknownFormat(let path):
+            "\(path): the camera sends neither JPEG nor YUYV; import a photo instead"
+        case .system(let failure): sentence(for: failure)
+        }
+    }
+
     static func tooLarge(_ limit: PictureLimit) -> String {
         switch limit {
         case .bytes: "the file is larger than 32 MiB"

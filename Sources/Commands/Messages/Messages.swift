@@ -72,6 +72,8 @@ enum Messages {
                 + "changed; import fewer files at a time"
         case .pictureRefused(let place, let refusal): "\(place): " + sentence(for: refusal)
         case .pictureReader(let failure): sentence(forReader: failure, "watchword-reader")
+        case .noScreenshot: sentenceForNoScreenshot
+        case .camera(let failure): sentence(for: failure)
         case .exportReader(let failure): sentence(forReader: failure, "watchword-exports")
         case .picture(.libraryMissing(let name)): sentence(forMissing: name)
         case .picture(.outOfMemory): "libpng failed; the system may be out of memory"

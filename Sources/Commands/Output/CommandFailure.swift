@@ -65,6 +65,9 @@ enum CommandFailure: ProgramFailure {
     case tooMuchToImport(limit: Int)
     case pictureRefused(String, PictureRefusal)
     case pictureReader(HelperFailure)
+    /// No tool took a picture of the screen.
+    case noScreenshot
+    case camera(CameraFailure)
     case exportReader(HelperFailure)
     case picture(PNGWritingError)
     case code(CodeError)
@@ -115,7 +118,8 @@ extension ExitCode {
             case .exposed, .key, .hexKey, .uriForKey, .keyURI, .notOneAddress, .notComputed,
                 .tooMuchToImport, .code, .credential, .symbol:
                 .badInput
-            case .standardOutput, .pictureReader, .exportReader, .picture, .cryptography, .system:
+            case .standardOutput, .noScreenshot, .camera, .pictureReader, .exportReader, .picture,
+                .cryptography, .system:
                 .system
             }
     }

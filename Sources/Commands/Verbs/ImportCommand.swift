@@ -12,6 +12,8 @@ enum ImportCommand {
             try session.arguments.choice(.onDuplicate)
         }
         let policy = word.flatMap(DuplicatePolicy.init(rawValue:))
+        let needsPath = ![Option.screen, .camera].contains { session.arguments.has($0) }
+        if needsPath, session.arguments.operands.isEmpty { throw .usage(.missingOperand("PATH")) }
         // Prompt for the passphrase first, not after several hundred images.
         let vault = try session.unlock()
         let scan = try ImportScan(for: vault, session)

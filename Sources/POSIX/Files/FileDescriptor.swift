@@ -17,6 +17,13 @@ internal import Glibc
         self.number = opened
     }
 
+    /// Opens the device at `path` for reading and writing, without waiting for it.
+    init(openingDevice path: String) throws(SystemCallFailure) {
+        let opened = retrying { unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
+        guard opened >= 0 else { throw SystemCallFailure(call: "open", number: errno) }
+        self.number = opened
+    }
+
     deinit { close(number) }
 
     /// Reads once into the free space; 0 means the end of the file, or that there was no free

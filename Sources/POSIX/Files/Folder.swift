@@ -124,6 +124,11 @@ public enum FolderExposure: Hashable, Sendable {
         else { throw SystemCallFailure(call: "renameat2", number: errno) }
     }
 
+    /// Removes the file at `path`; returns whether it is gone.
+    @discardableResult public static func removeFile(at path: String) -> Bool {
+        unsafe unlink(path) == 0 || errno == ENOENT
+    }
+
     /// Removes the name, if it exists.
     func remove(_ name: String) throws(SystemCallFailure) {
         guard unsafe unlinkat(descriptor.number, name, 0) != 0, errno != ENOENT else { return }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A program started with pipes to its standard input and from its standard output.
 ///
-/// It receives an empty environment, its name and at most one argument, `/dev/null` as standard
+/// It receives an environment that is empty by default, its name and its arguments, `/dev/null` as standard
 /// error, default signal handling, and no other descriptor, whether ours or inherited. It is killed
 /// and reaped when the last reference is released.
 @safe public final class ChildProcess {
@@ -33,14 +33,24 @@ internal import Glibc
     private let ownPeakMemory: Int
     private var ending: (Ending, peakMemory: Int)?
 
-    /// Starts the program at `path`.
+    /// Starts the program at `path`, with at most one argument and an empty environment.
     ///
     /// - Throws: the call that failed, such as `posix_spawn` with `ENOENT`.
-    public init(running path: String, argument: String? = nil) throws(SystemCallFailure) {
+    public convenience init(
+        running path: String, argument: String? = nil
+    ) throws(SystemCallFailure) {
+        try self.init(
+            running: path, arguments: argument.map { [$0] } ?? [], environment: [])
+    }
+
+    /// Starts the program at `path` with these arguments and environment variables (`NAME=value`).
+    init(
+        running path: String, arguments: [String], environment: [String]
+    ) throws(SystemCallFailure) {
         let toChild = try Pipe()
         let fromChild = try Pipe()
         identifier = try ChildProcess.spawn(
-            path, argument, input: toChild.reading, output: fromChild.writing)
+            path, arguments, environment, input: toChild.reading, output: fromChild.writing)
         // posix_spawn returns after exec. Before exec, the child shares this process's memory, which
         // another thread may still enlarge.
         ownPeakMemory = ChildProcess.peakMemory(of: RUSAGE_SELF)
@@ -87,8 +97,8 @@ internal import Glibc
     }
 
     private static func spawn(
-        _ path: String, _ argument: String?, input: borrowing FileDescriptor,
-        output: borrowing FileDescriptor
+        _ path: String, _ arguments: [String], _ environment: [String],
+        input: borrowing FileDescriptor, output: borrowing FileDescriptor
     ) throws(SystemCallFailure) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         try check("posix_spawn_file_actions_init", unsafe posix_spawn_file_actions_init(&actions))
@@ -131,17 +141,23 @@ internal import Glibc
             unsafe posix_spawnattr_setflags(&attributes, Int16(flags)))
 
         var started: pid_t = 0
-        let result = unsafe path.withCString { path in
-            unsafe (argument ?? "").withCString { word in
-                let word = argument == nil ? nil : unsafe UnsafeMutablePointer(mutating: word)
-                let arguments = unsafe [UnsafeMutablePointer(mutating: path), word, nil]
-                let environment: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
-                return unsafe posix_spawn(
-                    &started, path, &actions, &attributes, arguments, environment)
-            }
+        let words = StringList([path] + arguments)
+        let variables = StringList(environment)
+        let result = withExtendedLifetime((words, variables)) {
+            unsafe posix_spawn(
+                &started, path, &actions, &attributes, words.pointers, variables.pointers)
         }
         try check("posix_spawn", result)
         return started
+    }
+
+    /// C strings that end with a null pointer.
+    @safe private final class StringList {
+        let pointers: [UnsafeMutablePointer<CChar>?]
+
+        init(_ texts: [String]) { unsafe pointers = texts.map { unsafe strdup($0) } + [nil] }
+
+        deinit { unsafe pointers.forEach { unsafe free($0) } }
     }
 
     /// These calls return the error number instead of setting `errno`.

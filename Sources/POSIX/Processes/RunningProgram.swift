@@ -20,6 +20,13 @@ public enum RunningProgram {
         return ["\(folder)/\(name)", "\(folder)/../libexec/watchword/\(name)"].first(where: canRun)
     }
 
+    /// The path of the program `name` in the folders of the variable PATH.
+    public static func find(_ name: String) -> String? {
+        let folders = (Environment.value("PATH") ?? "").split(separator: ":")
+        // A relative folder could contain anything.
+        return folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(where: canRun)
+    }
+
     private static func canRun(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 }
 

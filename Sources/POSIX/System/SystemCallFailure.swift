@@ -35,6 +35,9 @@ extension SystemCallFailure {
     /// Whether the location is not writable: a read-only file system, or no permission.
     public var isWriteForbidden: Bool { number == EROFS || isPermissionDenied }
 
+    /// Whether the user refused.
+    public var isCancelled: Bool { number == ECANCELED }
+
     /// Whether the file is a folder.
     public var isDirectory: Bool { number == EISDIR }
 }

@@ -37,7 +37,8 @@ struct ServerExport: Sendable {
         of content: SecretBytes, _ arguments: ServerArguments
     ) throws(ServerFailure) -> ExportOutcome {
         let reader = try reading { () throws(HelperFailure) in try ExportProcess() }
-        let outcome = try reading { () throws(HelperFailure) in try reader.read(ExportSource(content)) }
+        let source = ExportSource(content)
+        let outcome = try reading { () throws(HelperFailure) in try reader.read(source) }
         guard case .refused(.passwordNeeded(.some)) = outcome,
             let path = arguments[.exportPasswordFile]
         else { return outcome }
