@@ -52,4 +52,12 @@ internal import Testing
         let reader = try ReaderPool(program: "watchword-reader")
         #expect(try reader.read(path: "/dev/fd/\(number)").symbols == picture.texts)
     }
+
+    @Test("a library that prints a warning about a picture is not killed for it")
+    func warning() throws {
+        // gdk-pixbuf warns about every PNM file that it does not decode.
+        let large = "P6 60000 60000 255\n" + String(repeating: "x", count: 5_000)
+        let readings = try ReaderPool(program: "watchword-reader").read(contents: [large])
+        #expect(readings == [.refused(.tooLarge(.side))])
+    }
 }

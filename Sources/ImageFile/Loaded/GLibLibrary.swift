@@ -24,8 +24,25 @@ internal import POSIX
     /// `g_signal_connect_data`.
     let connect: Connect
 
-    init?() {
+    /// Discards the messages of all libraries that use GLib, once per process.
+    ///
+    /// GLib would otherwise examine standard error before it writes one, which a confined process
+    /// must not do. A message could also contain parts of a picture.
+    private static let discardsMessages: Bool = {
+        typealias Writer =
+            @convention(c) (Int32, UnsafeRawPointer?, Int, UnsafeMutableRawPointer?) -> Int32
+        typealias SetWriter =
+            @convention(c) (Writer?, UnsafeMutableRawPointer?, UnsafeRawPointer?) -> Void
         guard let base = SharedLibrary("libglib-2.0.so.0"),
+            let setWriter = unsafe base.function("g_log_set_writer_func", as: SetWriter.self)
+        else { return false }
+        // 1: handled.
+        unsafe setWriter({ _, _, _, _ in 1 }, nil, nil)
+        return true
+    }()
+
+    init?() {
+        guard GLibLibrary.discardsMessages, let base = SharedLibrary("libglib-2.0.so.0"),
             let objects = SharedLibrary("libgobject-2.0.so.0"),
             let releaseObject = unsafe objects.function("g_object_unref", as: Release.self),
             let releaseError = unsafe base.function("g_error_free", as: Release.self),
