@@ -78,8 +78,8 @@ enum MergeCommand {
             session.printer.note("Merged \(path).")
         }
         // A copy in another folder may be in use there.
-        guard OutputFile.split(other).folder == OutputFile.split(try session.vaultPath()).folder
-        else { return }
+        let vault = try session.vaultPath()
+        guard OutputFile.split(other).folder == OutputFile.split(vault).folder else { return }
         session.printer.note(
             "\(path) was not deleted; to delete it, run: rm \(ShellWord.quoted(path))")
     }
