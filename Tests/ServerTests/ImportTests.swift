@@ -177,7 +177,7 @@ struct ImportTests {
             ("nonsense\n", 3, other),
             (
                 "otpauth://totp/A:b?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP\n", 3,
-                "watchword-server: FILE: not another server's file, but this: list of key URIs; name an"
+                "watchword-server: FILE: not another server's file (list of key URIs); name an"
             ),
             (
                 "HOTP a - \(Self.hex)\nHOTP b - \(Self.otherHex)\n", 2,

@@ -40,7 +40,7 @@ enum ServerMessages {
         case .lostExport(let path, let loss): "\(path): " + sentence(for: loss)
         case .exportReader(let failure): sentence(for: failure)
         case .notAServerFile(let path, let format):
-            "\(path): not another server's file, but this: \(format.name); name an OATH users file, or a "
+            "\(path): not another server's file (\(format.name)); name an OATH users file, or a "
                 + "google-authenticator or PSKC file"
         case .needsSubject(let path): "\(path): the file does not name its user; use --subject NAME"
         case .severalSubjects(let path):
