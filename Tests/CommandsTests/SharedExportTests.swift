@@ -64,7 +64,8 @@ struct SharedExportTests {
         #expect(lines.count == file.count, "\(reasons)")
         // Refused rows are refused for what they contain, not because the file was not understood.
         let known: Set = [
-            "same-codes", "same-name", "not-computed", "no-key", "bad-key", "bad-digits",
+            "same-codes", "same-name", "greater-counter", "new-pin", "no-key", "bad-key",
+            "bad-digits",
             "bad-period", "unknown-algorithm", "encrypted-by-phone",
         ]
         #expect(known.isSuperset(of: reasons))

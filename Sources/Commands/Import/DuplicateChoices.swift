@@ -1,3 +1,5 @@
+import CommandRunner
+import Cryptography
 import SecretVault
 
 /// What to do with an item whose entry already exists.

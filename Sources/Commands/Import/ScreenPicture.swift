@@ -72,7 +72,7 @@ enum ScreenPicture {
         let file = "\(folder.path)/screen.png"
         _ = try run(path, tool.arguments.map { $0 == placeholder ? file : $0 })
         do {
-            return try FileContent.whole(at: file)
+            return try FileContent.whole(at: file, limit: largest)
         } catch {
             // The tool failed.
             return nil

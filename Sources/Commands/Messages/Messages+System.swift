@@ -36,6 +36,7 @@ extension Messages {
             "use --recovery-key-file FILE (- for standard input)"
         case .exportPassword, .newExportPassword, .newExportPasswordAgain:
             "use --export-password-file FILE (- for standard input)"
+        case .duplicate: "use --on-duplicate skip, replace or keep"
         case .confirmation: "use --yes to confirm"
         }
     }
