@@ -14,7 +14,7 @@ struct Answer: Hashable {
     private enum Verdict: UInt8 {
         case symbols, noSymbol, notAPicture, unsupported, damaged
         case tooManyBytes, tooManyPixels, sideTooLong, tooManyFrames
-        case tooManySymbols, outOfMemory, libraryMissing
+        case tooManySymbols, outOfMemory, libraryMissing, outOfTime
     }
 
     /// Parses a frame; `nil` if any byte breaks the protocol.
@@ -57,6 +57,7 @@ struct Answer: Hashable {
         case .tooLarge(.side): encode(.sideTooLong)
         case .tooLarge(.frames): encode(.tooManyFrames)
         case .outOfMemory: encode(.outOfMemory)
+        case .outOfTime: encode(.outOfTime)
         }
     }
 
@@ -120,6 +121,7 @@ struct Answer: Hashable {
                 throw FieldReader.Unreadable()
             }
             return .refused(.libraryMissing(format))
+        case .outOfTime: return .refused(.lost(.timedOut))
         }
     }
 }

@@ -4,23 +4,25 @@ import Raster
 /// Tries stages on one picture, from cheap ones that read most pictures to the last resorts.
 struct ReadingStages: ~Copyable {
     private let scanner: SymbolScanner
-    private let deadline: Moment?
+    private let deadline: ProcessorTime?
     /// The texts that were read, each once.
     private(set) var texts: [[UInt8]] = []
     /// The names of the stages that were tried.
     private(set) var tried: [String] = []
+    /// Whether a stage was left out or cut short because the deadline had passed.
+    private(set) var ranOutOfTime = false
     /// The outlines of the symbols that were read, in the coordinates of the first stages.
-    private var outlines: [[Point]] = []
+    private(set) var outlines: [[Point]] = []
+    /// Whether something that looks like a symbol could not be read.
+    private(set) var missedSymbol = false
 
-    init(deadline: Moment?) throws(SymbolReadingFailure) {
+    init(deadline: ProcessorTime?) throws(SymbolReadingFailure) {
         scanner = try SymbolScanner()
         self.deadline = deadline
     }
 
-    /// Whether to stop: something was read, or the deadline has passed.
-    var isOver: Bool { !texts.isEmpty || isAboutToExpire }
-
-    private var isAboutToExpire: Bool { deadline.map { $0 < Moment.now } ?? false }
+    /// Whether something was read.
+    var hasRead: Bool { !texts.isEmpty }
 
     /// Whether one symbol fills the picture, so that there is no space for another next to it.
     func isFilled(_ picture: GrayImage) -> Bool {
@@ -41,6 +43,12 @@ struct ReadingStages: ~Copyable {
         }
     }
 
+    /// Whether there is time for another stage.
+    mutating func hasTime() -> Bool {
+        if let deadline, deadline < .now { ranOutOfTime = true }
+        return !ranOutOfTime
+    }
+
     /// Scans a picture with zbar.
     mutating func scan(_ stage: String, _ picture: GrayImage) throws(SymbolReadingFailure) {
         tried.append(stage)
@@ -54,19 +62,23 @@ struct ReadingStages: ~Copyable {
     /// Looks for finder patterns in a picture, and scans the area between them with zbar.
     ///
     /// - Parameters:
-    ///   - picture: at the size at which earlier symbols were found.
+    ///   - picture: a picture that shows the same as those of the first stages.
     ///   - binary: the same picture in black and white, for finding the patterns.
-    mutating func rescue(
-        _ stage: String, _ picture: GrayImage, binary: GrayImage
+    ///   - scale: its size as a multiple of the size in the first stages.
+    mutating func search(
+        _ stage: String, _ picture: GrayImage, binary: GrayImage, scale: Double = 1
     ) throws(SymbolReadingFailure) {
         tried.append(stage)
-        let rescue = FinderPatternSearch(picture, binary: binary, outside: outlines)
-        outlines += try rescue.show { (view) throws(SymbolReadingFailure) in
+        let known = outlines.map { outline in outline.map { $0 * scale } }
+        let search = FinderPatternSearch(picture, binary: binary, outside: known)
+        let outcome = try search.show { (view) throws(SymbolReadingFailure) in
             let symbols = try scanner.scan(view)
             for symbol in symbols { take(symbol) }
-            if symbols.isEmpty { return isAboutToExpire ? .stopped : .notRead }
-            return .read
+            if !symbols.isEmpty { return .read }
+            return hasTime() ? .notRead : .stopped
         }
+        outlines += outcome.outlines.map { outline in outline.map { $0 * (1 / scale) } }
+        missedSymbol = missedSymbol || outcome.missedSymbol
     }
 
     /// Two symbols with the same text, or one symbol read in two stages, count once.

@@ -5,16 +5,17 @@ public import POSIX
 ///
 /// - Parameters:
 ///   - views: the picture.
-///   - deadline: when to stop. The current stage is finished, and no other is started. `nil` means
-///     no deadline.
+///   - deadline: when to stop, in processor time of this process. The current stage is finished, and
+///     no other is started. `nil` means no deadline.
 /// - Throws: ``SymbolReadingFailure`` if zbar itself fails; a picture without a symbol is not an
 ///   error.
 public func readSymbols(
-    in views: PictureViews, until deadline: Moment? = nil
+    in views: PictureViews, until deadline: ProcessorTime? = nil
 ) throws(SymbolReadingFailure) -> SymbolReadingOutcome {
-    var ladder = try ReadingStages(deadline: deadline)
-    try ladder.climb(views)
-    return SymbolReadingOutcome(symbols: ladder.texts, tried: ladder.tried)
+    var stages = try ReadingStages(deadline: deadline)
+    try stages.climb(views)
+    return SymbolReadingOutcome(
+        symbols: stages.texts, tried: stages.tried, ranOutOfTime: stages.ranOutOfTime)
 }
 
 /// The result of reading a picture: the texts of its symbols, and the stages that were tried.
@@ -26,6 +27,8 @@ public struct SymbolReadingOutcome: Hashable, Sendable {
     public let symbols: [[UInt8]]
     /// The names of the stages that were tried, in order, for diagnostics.
     public let tried: [String]
+    /// Whether stages were left out because the deadline had passed.
+    public let ranOutOfTime: Bool
 }
 
 /// A call into zbar failed, usually because memory ran out.

@@ -8,7 +8,8 @@ internal import SymbolReading
 ///
 /// This is the only place where untrusted pictures are decoded.
 ///
-/// It stops well before the caller's timeout, so that it can report what it tried.
+/// It spends at most three seconds of processor time on each frame, and 20 seconds on all of them.
+/// Processor time does not depend on how busy the machine is.
 func findSymbols(in bytes: [UInt8], library: LoadedImageLibrary?) -> PictureFinding {
     do throws(ImageFileError) {
         return try findSymbols(
@@ -19,31 +20,35 @@ func findSymbols(in bytes: [UInt8], library: LoadedImageLibrary?) -> PictureFind
 }
 
 private func findSymbols(
-    in image: EncodedImage, until deadline: Moment
+    in image: EncodedImage, until deadline: ProcessorTime
 ) throws(ImageFileError) -> PictureFinding {
     let side = PictureViews.workingSide(width: image.width, height: image.height)
     var symbols: [[UInt8]] = []
     var tried: [String] = []
     var isWhole = true
+    var ranOutOfTime = false
     for index in 0..<image.frameCount {
         let frame = try image.frame(index, longerSide: side)
         isWhole = isWhole && frame.isWhole
+        let isReduced = frame.brightness.width < image.width
         // The fallback views are skipped if the picture cannot be decoded again.
         let views = PictureViews(
             brightness: frame.brightness, alpha: frame.alpha,
             colours: { Result { try image.colours(index, longerSide: side) }.value ?? nil },
-            fullSize: { Result { try image.frame(index).brightness }.value })
+            fullSize: { isReduced ? Result { try image.frame(index).brightness }.value : nil })
         do throws(SymbolReadingFailure) {
             let outcome = try readSymbols(in: views, until: min(deadline, .now + .seconds(3)))
             // Most symbols of an animation appear in several frames.
             symbols += outcome.symbols.filter { !symbols.contains($0) }
             tried += outcome.tried.filter { !tried.contains($0) }
+            ranOutOfTime = ranOutOfTime || outcome.ranOutOfTime
         } catch {
             return .outOfMemory
         }
     }
     // The missing part of a damaged file may have contained the symbol.
     guard isWhole || !symbols.isEmpty else { return .damaged }
+    guard !ranOutOfTime || !symbols.isEmpty else { return .outOfTime }
     return .symbols(symbols, tried: tried)
 }
 

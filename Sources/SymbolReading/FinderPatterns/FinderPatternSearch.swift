@@ -24,74 +24,52 @@ struct FinderPatternSearch {
         }
         // Large ones first: a pattern that fills the page is more likely to be a symbol than
         // texture.
-        patterns = Array(fresh.sorted { $0.module > $1.module }.prefix(64))
+        patterns = Array(fresh.sorted { $0.module > $1.module }.prefix(256))
     }
 
     /// For each symbol, calls `read` with one view after another until one of them is read.
     ///
     /// - Parameter read: returns whether it read the view, and whether to continue.
-    /// - Returns: the outlines of the symbols that were read.
     func show<Failure>(
         to read: (GrayImage) throws(Failure) -> ViewOutcome
-    ) throws(Failure) -> [[Point]] {
-        var outlines: [[Point]] = []
+    ) throws(Failure) -> FinderPatternSearchOutcome {
+        var outcome = FinderPatternSearchOutcome()
         var used: Set<Int> = []
-        var shown = 0
+        var measured = 0
+        var failures = 0
         let triplets = FinderTriplet.all(among: patterns)
-        for triplet in triplets.prefix(2_000) where used.isDisjoint(with: triplet.rings) {
+        for triplet in triplets where used.isDisjoint(with: triplet.rings) {
+            // A page of text can have thousands of triplets; a page with a hundred symbols has
+            // them among the first.
+            guard measured < 600, failures < 24 else { break }
+            measured += 1
             let frame = SymbolFrame(triplet, in: regions, of: binary)
             // Text produces hundreds of triplets, but without timing patterns between them. If
             // there are at most three triplets, they are passed on even if blur hides their timing
             // patterns.
             guard triplets.count <= 3 || (0.6...1.4).contains(frame.timing) else { continue }
-            guard shown < 24 else { break }
-            shown += 1
-            switch try show(frame, isDark: triplet.corner.isDark, to: read) {
+            let candidate = SymbolCandidate(
+                frame: frame, picture: picture, isInverted: !triplet.corner.isDark)
+            switch try candidate.show(isThorough: failures < 8, to: read) {
             case .read(let outline):
-                outlines.append(outline)
+                outcome.outlines.append(outline)
                 used.formUnion(triplet.rings)
-            case .notRead: continue
-            case .stopped: return outlines
+            case .notRead(let looksLikeSymbol):
+                failures += 1
+                outcome.missedSymbol = outcome.missedSymbol || looksLikeSymbol
+            case .stopped: return outcome
             }
         }
-        return outlines
+        return outcome
     }
+}
 
-    private func show<Failure>(
-        _ frame: SymbolFrame, isDark: Bool, to read: (GrayImage) throws(Failure) -> ViewOutcome
-    ) throws(Failure) -> FrameOutcome {
-        let patterns = FunctionPatterns(modules: frame.modules)
-        for isAffine in [false, true] {
-            guard let rough = frame.projection(isAffine: isAffine) else { continue }
-            let projection = frame.refinedProjection(
-                rough, patterns, in: picture, isInverted: !isDark)
-            let view = SymbolView(
-                picture: picture, projection: projection, modules: frame.modules,
-                isInverted: !isDark)
-            let brightness = view.modulesBrightness()
-            let grids = [
-                ModuleGrid(brightness, patterns),
-                ModuleGrid(brightness, patterns, radius: 5),
-            ]
-            // The first view is nearly always enough; the others are drawn only when needed.
-            var views = grids.filter { $0.likeness > 0.75 }.map { grid in { grid.drawing() } }
-            lazy var straight = picture.rectified(frame, projection, isInverted: !isDark)
-            views += [
-                { straight }, { straight.thresholdedByOtsu() },
-                { straight.thresholdedByMean(radius: straight.width / 16) },
-            ]
-            for view in views {
-                switch try read(view()) {
-                case .read:
-                    let corners = [(0.0, 0.0), (1, 0), (1, 1), (0, 1)]
-                    return .read(corners.map { projection(Point(x: $0, y: $1)) })
-                case .notRead: continue
-                case .stopped: return .stopped
-                }
-            }
-        }
-        return .notRead
-    }
+/// What a search found.
+struct FinderPatternSearchOutcome {
+    /// The outlines of the symbols that were read.
+    var outlines: [[Point]] = []
+    /// Whether something that looks like a symbol could not be read.
+    var missedSymbol = false
 }
 
 /// The result of reading one view.
@@ -99,11 +77,5 @@ enum ViewOutcome {
     case read
     case notRead
     /// The deadline has passed.
-    case stopped
-}
-
-private enum FrameOutcome {
-    case read([Point])
-    case notRead
     case stopped
 }

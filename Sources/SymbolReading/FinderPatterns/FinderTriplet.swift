@@ -33,18 +33,24 @@ struct FinderTriplet {
     /// The largest size ratio of two patterns in a symbol that is seen at an angle.
     private static let likeness = 2.5
 
-    /// All triplets among patterns that are sorted by size, the most likely first.
+    /// All triplets among the patterns, the most likely first.
+    ///
+    /// The other two patterns of a symbol are among the nearest ones of similar size.
     static func all(among patterns: [FinderPattern]) -> [FinderTriplet] {
         var found: [FinderTriplet] = []
-        for (i, a) in patterns.enumerated() {
-            let rest = patterns[(i + 1)...]
-            let like = rest.prefix { $0.module * likeness > a.module }
-                .filter { $0.isDark == a.isDark }
-            for (j, b) in like.enumerated() {
-                for c in like[(j + 1)...] {
-                    if let triplet = FinderTriplet(corner: a, b, c) { found.append(triplet) }
-                    if let triplet = FinderTriplet(corner: b, a, c) { found.append(triplet) }
-                    if let triplet = FinderTriplet(corner: c, a, b) { found.append(triplet) }
+        for (index, corner) in patterns.enumerated() {
+            let others = patterns.indices.filter { other in
+                let pattern = patterns[other]
+                return other != index && pattern.isDark == corner.isDark
+                    && pattern.module < likeness * corner.module
+                    && corner.module < likeness * pattern.module
+            }
+            let near = others.map { patterns[$0] }.sorted {
+                ($0.centre - corner.centre).length < ($1.centre - corner.centre).length
+            }.prefix(16)
+            for (position, a) in near.enumerated() {
+                for b in near[(position + 1)...] {
+                    if let triplet = FinderTriplet(corner: corner, a, b) { found.append(triplet) }
                 }
             }
         }

@@ -5,6 +5,12 @@ struct ModuleGrid {
     private let dark: [Bool]
     private let patterns: FunctionPatterns
 
+    /// - Parameter dark: whether each module is dark, row by row.
+    init(_ dark: [Bool], _ patterns: FunctionPatterns) {
+        self.dark = dark
+        self.patterns = patterns
+    }
+
     /// Treats a module as dark if it is darker in `brightness` than the mean of those around it.
     init(_ brightness: GrayImage, _ patterns: FunctionPatterns, radius: Int) {
         self.patterns = patterns

@@ -56,15 +56,18 @@ struct Regions {
 
     /// The region of the pixel at a point in the picture.
     func number(at place: Point) -> Int {
-        let row = Int(place.y)
-        // Binary search for the last run of the row that does not start after the point.
+        Int(roots[run(at: Int32(place.x), inRow: Int(place.y))])
+    }
+
+    /// The index of the last run of the row that does not start after the column.
+    private func run(at column: Int32, inRow row: Int) -> Int {
         var low = rowStarts[row]
         var high = rowStarts[row + 1]
         while high - low > 1 {
             let middle = (low + high) / 2
-            if Int(runs[middle].start) <= Int(place.x) { low = middle } else { high = middle }
+            if runs[middle].start <= column { low = middle } else { high = middle }
         }
-        return Int(roots[low])
+        return low
     }
 
     /// The outermost point of a region in each of the directions.
@@ -72,8 +75,11 @@ struct Regions {
         let region = regions[number]
         var best = directions.map { _ in (reach: -Double.infinity, place: Point(x: 0, y: 0)) }
         for row in Int(region.top)...Int(region.bottom) {
-            for index in rowStarts[row]..<rowStarts[row + 1] where Int(roots[index]) == number {
+            let first = run(at: region.left, inRow: row)
+            for index in first..<rowStarts[row + 1] {
                 let run = runs[index]
+                if run.start >= region.right { break }
+                guard Int(roots[index]) == number else { continue }
                 for x in [Double(run.start), Double(run.end)] {
                     for y in [Double(row), Double(row + 1)] {
                         let place = Point(x: x, y: y)

@@ -8,8 +8,8 @@ struct SymbolFrame {
     let module: Double
     /// The colour changes in the timing patterns, as a share of the expected number.
     let timing: Double
-    /// Positions in the symbol, 0 to 1 in each direction, and in the picture.
-    let pairs: [(symbol: Point, picture: Point)]
+    /// The rings of the finder patterns at the corner, across and down.
+    private let rings: [Ring]
 
     /// Measures the symbol of a triplet in the black-and-white picture in which it was found.
     init(_ triplet: FinderTriplet, in regions: Regions, of binary: GrayImage) {
@@ -36,7 +36,19 @@ struct SymbolFrame {
             to: down.places[1] + down.moduleAcross * 0.5)
         modules = Self.modules(measured, rowChanges, columnChanges)
         timing = Double(rowChanges + columnChanges) / (2 * Double(modules - 13))
-        pairs = Self.pairs([corner, across, down], modules: Double(modules))
+        rings = [corner, across, down]
+    }
+
+    private init(modules: Int, module: Double, timing: Double, rings: [Ring]) {
+        self.modules = modules
+        self.module = module
+        self.timing = timing
+        self.rings = rings
+    }
+
+    /// The same position with another number of modules.
+    func with(modules: Int) -> SymbolFrame {
+        SymbolFrame(modules: modules, module: module, timing: timing, rings: rings)
     }
 
     /// From the symbol, 0 to 1 in each direction, to the picture; `nil` if the corners do not
@@ -57,15 +69,14 @@ struct SymbolFrame {
         return 17 + 4 * Int(version)
     }
 
-    private static func pairs(
-        _ rings: [Ring], modules: Double
-    ) -> [(symbol: Point, picture: Point)] {
+    /// Positions in the symbol, 0 to 1 in each direction, and in the picture.
+    var pairs: [(symbol: Point, picture: Point)] {
         let near = 3.5
-        let far = modules - 3.5
+        let far = Double(modules) - 3.5
         let centres = [Point(x: near, y: near), Point(x: far, y: near), Point(x: near, y: far)]
         return zip(centres, rings).flatMap { centre, ring in
             zip(Ring.offsets, ring.places).map { offset, place in
-                ((centre + offset) * (1 / modules), place)
+                ((centre + offset) * (1 / Double(modules)), place)
             }
         }
     }

@@ -9,6 +9,18 @@ struct SymbolView {
     /// Whether light and dark are exchanged.
     let isInverted: Bool
 
+    /// The corners in the picture, in order.
+    var outline: [Point] {
+        [(0.0, 0.0), (1, 0), (1, 1), (0, 1)].map { projection(Point(x: $0, y: $1)) }
+    }
+
+    /// The mean side of a module in the picture, in pixels.
+    var moduleSize: Double {
+        let corners = outline
+        let perimeter = corners.indices.map { (corners[$0] - corners[($0 + 1) % 4]).length }
+        return perimeter.reduce(0, +) / Double(4 * modules)
+    }
+
     /// The mean brightness in the central part of the module with its centre at `place`, in
     /// modules.
     func brightness(at place: Point) -> Float {
@@ -26,7 +38,7 @@ struct SymbolView {
     }
 
     /// The brightness at one point only.
-    private func middleBrightness(at place: Point) -> Float {
+    func middleBrightness(at place: Point) -> Float {
         let seen = projection(place * (1 / Double(modules)))
         let value = unsafe picture.pixels.withUnsafeBufferPointer { source in
             unsafe picture.brightness(at: seen, in: source)

@@ -1,23 +1,16 @@
 import Raster
 
-extension GrayImage {
+extension SymbolView {
     /// The symbol rectified, dark on light, with a clean margin of four modules.
-    ///
-    /// - Parameters:
-    ///   - frame: the symbol's position.
-    ///   - projection: from the symbol, 0 to 1 in each direction, to this picture.
-    ///   - isInverted: whether to exchange light and dark.
-    func rectified(
-        _ frame: SymbolFrame, _ projection: Projection, isInverted: Bool
-    ) -> GrayImage {
-        let scale = frame.modules > 60 ? 4 : 6
+    func rectified() -> GrayImage {
+        let scale = modules > 60 ? 4 : 6
         let margin = 4
-        let inside = frame.modules * scale
+        let inside = modules * scale
         let side = inside + 2 * margin * scale
         let flip: UInt8 = isInverted ? 255 : 0
-        // Modules that are larger in this picture than in the result are averaged, not sampled.
-        let samples = min(max(Int((frame.module / Double(scale)).rounded()), 1), 4)
-        return unsafe drawn(width: side, height: side) { source, target in
+        // Modules that are larger in the picture than in the result are averaged, not sampled.
+        let samples = min(max(Int((moduleSize / Double(scale)).rounded()), 1), 4)
+        return unsafe picture.drawn(width: side, height: side) { source, target in
             unsafe target.update(repeating: 255)
             for row in 0..<inside {
                 for column in 0..<inside {
@@ -27,7 +20,7 @@ extension GrayImage {
                         let y = Double(row) + (Double(step / samples) + 0.5) / Double(samples)
                         let place = projection(
                             Point(x: x / Double(inside), y: y / Double(inside)))
-                        unsafe sum += brightness(at: place, in: source)
+                        unsafe sum += picture.brightness(at: place, in: source)
                     }
                     let value = UInt8(min(sum / Float(samples * samples) + 0.5, 255))
                     let at = (row + margin * scale) * side + column + margin * scale
@@ -36,7 +29,9 @@ extension GrayImage {
             }
         }
     }
+}
 
+extension GrayImage {
     /// The interpolated brightness between four pixel centres; beyond the edge, that of the edge.
     @inline(__always)
     func brightness(at place: Point, in source: UnsafeBufferPointer<UInt8>) -> Float {
