@@ -10,7 +10,7 @@ internal import POSIX
 
 /// The limits that both ends observe.
 enum ReaderProtocol {
-    static let identity = HelperGreeting.Identity(mark: "WWR", version: 3)
+    static let identity = HelperGreeting.Identity(mark: "WWR", version: 2)
     /// Bytes of a picture file, 32 MiB.
     static let largestPicture = 32 << 20
     /// The maximum size of a chunk of a picture, in bytes.
