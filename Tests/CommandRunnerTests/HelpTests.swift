@@ -29,11 +29,7 @@ struct HelpTests {
         for example in examples {
             // Omit pipes and redirections, which the shell handles.
             let command = example.prefix { !"|<>".contains($0) }
-            let words = command.split(separator: " ").map {
-                $0.trimmingCharacters(in: CharacterSet(charactersIn: "'"))
-            }
-            let joined = joinQuoted(words, in: String(command))
-            let request = try ArgumentParser<Verb>.parse(Array(joined.dropFirst()))
+            let request = try ArgumentParser<Verb>.parse(Array(words(of: command).dropFirst()))
             guard case .run(let understood, _) = request else {
                 Issue.record("invalid example: \(example)")
                 continue
@@ -43,10 +39,12 @@ struct HelpTests {
         }
     }
 
-    // The only quoted operands are names with one space.
-    private func joinQuoted(_ words: [String], in command: String) -> [String] {
-        guard command.contains("'"), let at = words.firstIndex(of: "router") else { return words }
-        return words[..<at] + [words[at] + " " + words[at + 1]] + words[(at + 2)...]
+    /// The words of a command line; text in single quotes is one word.
+    private func words(of command: Substring) -> [String] {
+        command.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap {
+            index, part in
+            index.isMultiple(of: 2) ? part.split(separator: " ").map(String.init) : [String(part)]
+        }
     }
 
     private func isLine(_ line: Substring, of option: Option) -> Bool {

@@ -40,13 +40,13 @@ struct UndoTerminalTests {
         let again = try fixture.run(
             """
             watchword merge old/copy --json -q --passphrase-file new.txt \
-                --other-passphrase-file pass.txt 2>/dev/null
+                --copy-passphrase-file pass.txt 2>/dev/null
             """)
         #expect(again.text.contains("\"result\":\"already-merged\""))
         try fixture.run("watchword merge old/copy --passphrase-file new.txt", status: 4)
         try fixture.run(
             """
-            watchword merge old/copy --passphrase-file new.txt --other-passphrase-file new.txt
+            watchword merge old/copy --passphrase-file new.txt --copy-passphrase-file new.txt
             """, status: 4)
     }
 

@@ -101,11 +101,11 @@ extension CommandHelp {
         ])
     static let merge = CommandHelp(
         summary: "merge a copy of the vault that was edited separately",
-        operands: .file, options: [.dryRun, .otherPassphraseFile, .presenceCheck],
+        operands: .file, options: [.dryRun, .copyPassphraseFile, .presenceCheck],
         examples: [
             "watchword merge --dry-run vault.sync-conflict-20261122-101010-ABCDEFG",
             "watchword merge vault_REMOTE_4711",
-            "watchword --json merge other/vault --other-passphrase-file old.txt",
+            "watchword --json merge other/vault --copy-passphrase-file old.txt",
         ],
         details: [
             "FILE is another copy of the same vault, for example one that a file-sync client kept "

@@ -25,7 +25,7 @@ extension Messages {
     static func cancellationAdvice(of question: Question) -> String {
         switch question {
         case .passphrase, .passphraseAgain: "use --passphrase-file FILE (- for standard input)"
-        case .otherPassphrase: "use --other-passphrase-file FILE (- for standard input)"
+        case .otherPassphrase: "use --copy-passphrase-file FILE (- for standard input)"
         case .newPassphrase, .newPassphraseAgain:
             "use --passphrase-file FILE for a new vault, --new-passphrase-file FILE for an "
                 + "existing one"

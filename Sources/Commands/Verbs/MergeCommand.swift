@@ -144,7 +144,7 @@ extension Session {
         let copy = try inVault(path) { () throws(VaultError) in try vault.copy(at: path) }
         if let copy { return copy }
         let passphrase: SecretBytes
-        if let file = arguments[.otherPassphraseFile] {
+        if let file = arguments[.copyPassphraseFile] {
             passphrase = try SecretSource(file).readFirstLine(limit: Session.secretLimit)
         } else {
             passphrase = try Question.otherPassphrase(VisibleText.of(path)).ask()
