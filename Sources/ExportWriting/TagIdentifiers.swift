@@ -11,7 +11,7 @@ struct TagIdentifiers {
         var identifiers: [String: String] = [:]
         for tag in lists.joined() where identifiers[tag] == nil {
             tags.append(tag)
-            identifiers[tag] = try randomUUID()
+            identifiers[tag] = try makeUniqueIdentifier()
         }
         self.tags = tags
         self.identifiers = identifiers

@@ -36,7 +36,7 @@ enum AegisWriting {
         let slotBox = try GCMBox(sealing: masterKey, under: derived)
         let contentBox = try GCMBox(sealing: content, under: masterKey)
         let slot: [(String, JSONValue)] = [
-            ("type", .number(1)), ("uuid", .text(try randomUUID())),
+            ("type", .number(1)), ("uuid", .text(try makeUniqueIdentifier())),
             ("key", .text(hexadecimal(slotBox.ciphertext))), ("key_params", slotBox.aegisJSON),
             ("n", .number(1 << Int64(cost.logN))), ("r", .number(Int64(cost.blockSize))),
             ("p", .number(Int64(cost.parallelism))), ("salt", .text(hexadecimal(salt))),
@@ -71,7 +71,7 @@ enum AegisWriting {
     ) throws(CryptographyFailure) -> JSONValue {
         let (type, info) = facts(of: entry.content)
         return .object([
-            ("type", .text(type)), ("uuid", .text(try randomUUID())),
+            ("type", .text(type)), ("uuid", .text(try makeUniqueIdentifier())),
             ("name", .text(entry.account)), ("issuer", .text(entry.issuer)),
             ("note", .text(entry.note)), ("favorite", .flag(entry.isFavourite)), ("icon", .null),
             ("info", .object(info)),

@@ -68,7 +68,7 @@ internal import Lies
         let secret = number(keyCount ?? key.count) + key
         let names = [content] + number(issuer.count) + issuer + account
         let credential = names + secret + [algorithm, digits] + step + number(0)
-        let rest = number(0) + text("") + [favourite, state] + number(0)
+        let rest = number(0) + text("") + text("") + [favourite, state] + number(0)
         return credential + rest + number(warning == nil ? 0 : 1) + (warning ?? []) + [use]
     }
 
