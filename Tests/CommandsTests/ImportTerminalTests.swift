@@ -78,9 +78,11 @@ struct ImportTerminalTests {
     /// Imports keys of the names A:a, B:b and C:c, which have other keys in the vault.
     private func startWithTakenNames() throws -> PseudoTerminal {
         let vault = try VaultFixture()
-        let secrets = ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"]
-        for (file, secret) in zip(["old.txt", "new.txt"], secrets) {
-            let lines = ["A:a", "B:b", "C:c"].map { "otpauth://totp/\($0)?secret=\(secret)\n" }
+        for (file, letter) in [("old.txt", "A"), ("new.txt", "B")] {
+            let lines = ["A:a", "B:b", "C:c"].map { name in
+                let secret = String(repeating: letter, count: 31) + name.prefix(1)
+                return "otpauth://totp/\(name)?secret=\(secret)\n"
+            }
             try vault.folder.write(Array(lines.joined().utf8), to: file)
         }
         return try vault.terminal(
