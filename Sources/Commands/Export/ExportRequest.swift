@@ -7,7 +7,7 @@ import POSIX
 /// What `export` writes, and where, according to the options.
 struct ExportRequest {
     enum Format: Hashable {
-        /// A vault file, which holds everything.
+        /// A backup: a vault file with a passphrase of its own.
         case backup
         case app(ExportTarget)
 

@@ -32,7 +32,7 @@ struct ExportResult {
     let count: Int
     let report: ExportReport
 
-    /// A backup, which holds everything.
+    /// A backup: a vault file with a passphrase of its own.
     init(
         backupOf entries: [OpenedEntry], password: SecretBytes, _ session: Session
     ) throws(CommandFailure) {

@@ -68,7 +68,7 @@ extension CommandHelp {
                 + "other than the first three need a library; if it is missing, the message names "
                 + "the package to install. At most 20 frames or pages are read.",
             "--screen takes a picture of the screen through the desktop portal or with grim, "
-                + "gnome-screenshot or ImageMagick's import, and does not keep it. --camera looks through the first camera for "
+                + "gnome-screenshot or ImageMagick's import, and does not keep it. --camera watches the first camera for "
                 + "up to a minute.",
             "A file that is encrypted to a public key is decrypted first and piped in, as with gpg "
                 + "--decrypt FILE | watchword import -.",
@@ -78,7 +78,7 @@ extension CommandHelp {
             "An encrypted file of Steam Desktop Authenticator is read together with the manifest.json "
                 + "beside it.",
             "With --raise-limits, an export may have 512 MiB (not 128) and ten times as many entries "
-                + "as usual, its key derivation may take 4 GiB of memory (not 1) and an hour (not 4 "
+                + "as usual, and its key derivation may take 4 GiB of memory (not 1) and an hour (not 4 "
                 + "minutes). Use it only for files that you trust.",
             "Each item is added, replaced, updated, skipped or refused. Items are listed for files with at "
                 + "most 20 items; for larger files, only those that were not imported. Each file "
@@ -163,7 +163,7 @@ extension CommandHelp {
         ],
         details: [
             "watchword import reads every FORMAT. watchword is a vault file with a passphrase of its "
-                + "own, which holds everything, and which --vault opens, too. otpauth (the default) "
+                + "own, which keeps every detail of an entry, and which --vault opens, too. otpauth (the default) "
                 + "is one otpauth:// URI per line. aegis and 2fas are for these apps. google is for "
                 + "Google Authenticator: QR codes with at most 10 entries in each; FILE gets a number "
                 + "if there are several. sheet is an HTML page for printing, with a QR code and the "
@@ -171,7 +171,7 @@ extension CommandHelp {
             "watchword, aegis and 2fas files are encrypted with a new password, for which the command "
                 + "asks; aegis and 2fas only without --plain. The other formats contain the keys in "
                 + "plain text. 2fas does not encrypt the names of tags.",
-            "With --only, entries are exported that have the tag TAG or, if none has it, whose names "
+            "--only exports the entries that have the tag TAG or, if none has it, those whose names "
                 + "contain NAME, as in watchword list. A file is readable by its owner only, and "
                 + "replaces another one only with --force, and never a vault. On a terminal, otpauth "
                 + "and google ask before they show the keys, unless --yes is given.",
@@ -179,8 +179,8 @@ extension CommandHelp {
                 + "names of the entries. Entries that it cannot hold are left out, with exit status "
                 + "1: plain secrets, for example, which only watchword holds. Only watchword keeps "
                 + "access control and the time when an entry was added.",
-            "Enrolled secrets are never exported: the server would take the copy for a stolen one, "
-                + "and end both.",
+            "Enrolled secrets are never exported: the server would treat the copy as stolen, "
+                + "and have both wiped.",
             "Entries that require confirmation at each use are confirmed one by one before "
                 + "anything is written: the export is complete or empty. --skip-per-use skips these "
                 + "entries with a warning.",

@@ -42,8 +42,8 @@ extension CommandHelp {
             "Prints the server, the credential's name, how often and when the secret was last "
                 + "replaced, and its state: ready, unanswered (a request without a response), stale "
                 + "or wiped, with the reason. The server is not contacted.",
-            "A stale secret is older than the last one presented from this folder: it comes from a "
-                + "backup. It is never presented. Restore the newer vault, or enrol the device again.",
+            "A stale secret is older than the last one presented from this folder: it comes from an "
+                + "older vault. It is never presented. Restore the newer vault, or enrol the device again.",
         ])
     static let loginWipe = CommandHelp(
         summary: "wipe the secret of an enrolment",

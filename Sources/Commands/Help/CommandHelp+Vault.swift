@@ -84,7 +84,7 @@ extension CommandHelp {
 // Returning to an earlier state, and merging separate copies.
 extension CommandHelp {
     static let undo = CommandHelp(
-        summary: "undo the last change of entries",
+        summary: "undo the last change to the entries",
         operands: .none, options: [.dryRun, .yes, .presenceCheck],
         examples: ["watchword undo --dry-run", "watchword undo", "watchword --json undo --yes"],
         details: [
@@ -111,12 +111,12 @@ extension CommandHelp {
             "FILE is another copy of the same vault, for example one that a file-sync client kept "
                 + "because both were edited. Its entries are merged into the vault one by one, and the "
                 + "vault is saved once. FILE is neither changed nor deleted.",
-            "An edit replaces what its copy had seen. If an entry was edited in both copies, the newer "
+            "An edit replaces the edits that its copy already contained. If an entry was edited in both copies, the newer "
                 + "edit is kept; if it is not clear which is newer, both are kept, one as “NAME "
-                + "(conflict)”. An entry that was removed in one copy is removed, unless it was edited "
-                + "in the other one later.",
+                + "(conflict)”. An entry that was removed in one copy is removed, unless the other "
+                + "copy has an edit that the first one did not contain.",
             "A counter gets the greater value, an enrolled secret its newest state, and a wiped entry "
-                + "stays wiped. If both copies changed the access control, the stricter one is kept. "
+                + "stays wiped. If both copies edited an entry, the stricter access control is kept. "
                 + "Passphrases and recovery keys of FILE are not added.",
             "If FILE has another key, the command asks for its passphrase. Entries that require "
                 + "confirmation at each use are confirmed before their key or their access control is "

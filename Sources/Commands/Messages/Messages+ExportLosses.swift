@@ -15,7 +15,7 @@ extension Messages {
         case .yandex: "\(entries(count, "Yandex")) \(are) left out"
         case .motp: "\(entries(count, "Mobile-OTP")) \(are) left out"
         case .motpSecret:
-            "\(entries(count, "Mobile-OTP")) \(are) left out (only lower-case hexadecimal secrets)"
+            "\(entries(count, "Mobile-OTP")) \(are) left out (secret is not lower-case hexadecimal)"
         case .digits: "\(entries(count)) \(are) left out (unsupported number of digits)"
         case .period: "\(entries(count)) \(are) left out (unsupported period)"
         case .start: "\(entries(count)) \(are) left out (the first period does not start at 0)"

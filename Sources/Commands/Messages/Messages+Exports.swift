@@ -64,7 +64,7 @@ extension Messages {
         case .badKeyFile: "\(noun), but the key file of --key-file is damaged"
         case .oldArgon2:
             "\(noun), encrypted with version 1.0 of Argon2, which is not supported; in KeePassXC, "
-                + "choose another key derivation function and save it"
+                + "choose another key derivation function and save the database"
         case .manifest:
             "the manifest of Steam Desktop Authenticator; import it together with its .maFile files"
         }

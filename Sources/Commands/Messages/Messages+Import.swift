@@ -24,7 +24,7 @@ extension Messages {
         case .repeatedPart: "this part of the export was already read"
         case .deleted: "deleted in the other app; use --include-deleted to import it"
         case .enrolled:
-            "the server would take a copy of an enrolled secret for a stolen one; enrol this device"
+            "the server would treat a copy of an enrolled secret as stolen; enrol this device"
         case .wiped: "wiped; it has no secret"
         case .manifest: "Steam Desktop Authenticator's list of the files beside it"
         }

@@ -70,8 +70,8 @@ extension CommandHelp {
                 + "module, or a PSKC file (RFC 6030); - is standard input. A sandboxed process reads "
                 + "it. The user is the subject of the credential. In PSKC, this is UserId, "
                 + "FriendlyName or SerialNo, whichever comes first.",
-            "The credentials are active at once. Counters and the last used codes are imported, so "
-                + "that no code is accepted twice. PINs, passwords and emergency codes are not "
+            "The credentials are active at once. Counters and the last used codes are imported if "
+                + "the file has them; these codes are then not accepted again. PINs, passwords and emergency codes are not "
                 + "imported.",
             "Each row is printed: imported, already present or refused. The exit status is 1 if a row "
                 + "was refused. A second import of the same file changes nothing. Servers may keep "

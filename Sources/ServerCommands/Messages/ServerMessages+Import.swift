@@ -42,7 +42,7 @@ extension ServerMessages {
         case .noSubject: "it names no user; use --subject"
         case .badSubject:
             "its user's name has more than \(Subject.maximumCount) bytes, or a NUL character"
-        case .keyInUse: "another credential has or had this key; enrol the user anew"
+        case .keyInUse: "another credential has or had this key; enrol the user again"
         case .tooManyCredentials: "the user has too many credentials; revoke one first"
         case .usedInFuture:
             "its last code is ahead of this machine's clock; check the clock, and try again later"
@@ -55,7 +55,7 @@ extension ServerMessages {
         case .forbiddenCall: "the file made its reader attempt a forbidden system call"
         case .timedOut: "the file took too long to read"
         case .tooMuchMemory: "the file needs too much memory to read"
-        case .badAnswer, .noAnswer: "watchword-exports did not answer correctly; try again"
+        case .badAnswer, .noAnswer: "watchword-exports sent no valid response; try again"
         }
     }
 
