@@ -52,5 +52,17 @@ import Testing
         }
     }
 
+    // The place of the pixels, the header's length and the palette's: little-endian, 4 bytes.
+    @Test("a BMP file is refused if its headers are longer than the file", arguments: [10, 14, 46])
+    func longHeader(place: Int) throws {
+        let vector = try FormatVector.named("colour.bmp")
+        var bytes = try vector.bytes()
+        bytes[place + 3] = 0x7F
+        let spoiled = bytes
+        #expect(throws: ImageFileError.damaged(.bmp)) {
+            _ = try EncodedImage(spoiled, library: vector.library)
+        }
+    }
+
     private func image(_ format: String) -> ImageFormat { ImageFormat(rawValue: format) ?? .png }
 }
