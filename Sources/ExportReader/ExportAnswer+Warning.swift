@@ -2,8 +2,8 @@ internal import Interchange
 internal import OneTimePassword
 internal import POSIX
 
-// A warning: 1 byte for its kind, and what belongs to it: a number of 8 bytes, a part of a key URI
-// (1 byte; a parameter's position follows in 4 bytes), a deviation from Base32 (1 byte) or a name.
+// A warning: 1 byte for its kind, then its value: a number of 8 bytes, a part of a key URI (1 byte;
+// a parameter's position follows in 4 bytes), a deviation from Base32 (1 byte) or a name.
 
 private enum WarningCode: UInt8 {
     case incompleteSecret, steamParameters, counterOfLastCode

@@ -17,7 +17,7 @@ public enum ExportAnswer {
         case export, refused
     }
 
-    /// Parses a frame; `nil` if any byte breaks the protocol.
+    /// Parses a frame; `nil` if it violates the protocol.
     public init?(parsing bytes: Span<UInt8>) {
         do {
             var fields = FieldReader(.littleEndian)
@@ -34,8 +34,8 @@ public enum ExportAnswer {
 
     /// The frame that reports `export`, or that it is too large for a frame.
     ///
-    /// The frame contains secrets in ordinary memory, because the process does nothing else, is
-    /// confined, cannot be dumped, and ends soon.
+    /// The frame contains secrets in ordinary memory. This is acceptable because the process does
+    /// nothing else, is confined, cannot be dumped, and ends soon.
     public static func bytes(
         for export: Export, limit: Int = ExportLimits.standard.answer
     ) -> [UInt8] {

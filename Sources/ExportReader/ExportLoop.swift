@@ -2,16 +2,16 @@ public import Cryptography
 public import Interchange
 internal import POSIX
 
-/// The reader's side: give up every right, then answer for one file.
+/// The reader's side of the protocol: confines the process, then answers for one file.
 public enum ExportLoop {
     /// The argument with which the program accepts larger files and costlier encryption.
     public static let raisedLimits = ExportProtocol.raisedLimits
 
     /// Confines the process, reads one file, and reads it again for each password that follows.
     ///
-    /// Whatever `read` needs from the file system must be loaded before, and a secret must have
-    /// been created. If the process cannot be confined, it reports this and ends without reading
-    /// the file.
+    /// Before the call, load whatever `read` needs from the file system, and create a secret, which
+    /// initialises libsodium. If the process cannot be confined, it reports this and ends without
+    /// reading the file.
     public static func run(
         limits: ExportLimits = .standard,
         read: (ExportSource, _ password: SecretBytes?) throws(ExportError) -> Export
@@ -34,7 +34,7 @@ public enum ExportLoop {
         }
     }
 
-    /// The file and what belongs to it; `nil` if standard input has ended.
+    /// Receives the file with its name, manifest and key file; `nil` if standard input has ended.
     private static func receiveSource(
         _ limits: ExportLimits
     ) throws(SystemCallFailure) -> ExportSource? {
@@ -98,7 +98,7 @@ public enum ExportLoop {
 }
 
 extension Confinement.Limits {
-    /// What the process of a file with these limits may use.
+    /// The resources of a process that reads a file with these limits.
     init(_ limits: ExportLimits) {
         self.init(
             addressSpace: limits.addressSpace,

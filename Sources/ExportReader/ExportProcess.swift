@@ -8,7 +8,7 @@ public enum ExportOutcome: Sendable {
     case export(Export)
     /// The file is not an export, or is one that could not be read.
     case refused(ExportError)
-    /// The process ended or its answer was rejected; only this file is lost.
+    /// The process ended or its answer was rejected; other files can still be read.
     case lost(HelperLoss)
 }
 
@@ -27,7 +27,7 @@ public final class ExportProcess {
     private let helper: HelperProcess
     private var hasEnded = false
 
-    /// Why a file was lost.
+    /// Whether only this file cannot be read, or no file at all.
     private enum Loss: Error {
         case file(HelperLoss)
         case every(HelperFailure)
@@ -36,11 +36,11 @@ public final class ExportProcess {
     /// Starts a process.
     ///
     /// - Parameters:
-    ///   - path: The program; by default as for pictures: beside the running program, or where an
-    ///     installation puts it.
+    ///   - path: The program; by default the one beside the running program or in the installation
+    ///     folder.
     ///   - limits: ``ExportLimits/standard`` or ``ExportLimits/raised``.
-    ///   - timeout: How long reading the file with one password may take; by default as `limits`
-    ///     state.
+    ///   - timeout: How long reading the file with one password may take; by default the time in
+    ///     `limits`.
     public init(
         path: String? = nil, limits: ExportLimits = .standard, timeout: Duration? = nil
     ) throws(HelperFailure) {
@@ -91,7 +91,7 @@ public final class ExportProcess {
         }
         return try outcome { () throws(Loss) in
             helper.restartTimeout(timeout)
-            // A frame sent unasked is not an answer.
+            // A frame that arrives before the request is not an answer to it.
             guard
                 case .wouldWait = try system({ () throws(SystemCallFailure) in
                     try helper.receive()
@@ -196,13 +196,13 @@ extension ExportProcess {
         try system { () throws(SystemCallFailure) in try helper.wait(for: interest) }
     }
 
-    /// Ends a process that broke the protocol.
+    /// Ends a process that violated the protocol.
     private func distrust() -> Loss {
         helper.end()
         return helper.isReady ? .file(.badAnswer) : .every(.otherVersion)
     }
 
-    /// Finds out how a process ended that has closed its pipe.
+    /// Finds out how a process that closed its pipe has ended.
     private func lost() -> Loss {
         let (ending, peakMemory) = helper.end()
         guard helper.isReady else { return .every(.died(ending)) }

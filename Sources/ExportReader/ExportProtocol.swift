@@ -23,10 +23,10 @@ enum ExportProtocol {
     static let raisedLimits = "raised-limits"
     /// The maximum size of a chunk of a file, in bytes.
     static let largestChunk = 1 << 16
-    /// Bytes of a part other than the file, 1 MiB.
+    /// The maximum size of a part other than the file, in bytes.
     static let largestPart = 1 << 20
     static let longestPassword = 1 << 12
-    /// Bytes of a note or another text, 1 MiB.
+    /// The maximum size of a note or another text, in bytes.
     static let longestText = 1 << 20
     static let mostWarnings = 1_000
     static let mostTags = 10_000
