@@ -6,12 +6,12 @@ internal import JSONText
 ///
 /// - Parameters:
 ///   - password: The export's password, if the user gave one.
-///   - limits: What the file may cost.
+///   - limits: The limits on the file's size and on the memory and time to read it.
 /// - Throws: ``ExportError``.
 public func readExport(
     _ source: ExportSource, password: SecretBytes?, limits: ExportLimits = .standard
 ) throws(ExportError) -> Export {
-    // The limits are a task-local value because all readers of formats use them.
+    // The limits are a task-local value because every format's reader uses them.
     let result = ExportLimits.$current.withValue(limits) { () -> Result<Export, ExportError> in
         do throws(ExportError) {
             return .success(try readWithinLimits(source, password))
@@ -22,7 +22,7 @@ public func readExport(
     return try result.get()
 }
 
-/// Reads a file that needs no other one.
+/// Reads a file that needs no other file.
 public func readExport(
     _ file: SecretBytes, password: SecretBytes?
 ) throws(ExportError) -> Export {

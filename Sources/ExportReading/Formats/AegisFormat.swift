@@ -51,7 +51,7 @@ enum AegisFormat {
         row.digits = info.number("digits")
         row.period = info.number("period")
         row.counter = info.number("counter")
-        // The app writes an empty PIN where it knows none.
+        // The app writes an empty PIN if the entry has none.
         row.pin = try info.secret("pin").flatMap { $0.count > 0 ? $0 : nil }
         let algorithm = try info.text("algo")
         // Aegis wrote MD5 on ordinary entries by mistake and reads it as SHA-1.

@@ -56,7 +56,7 @@ enum GooglePAMFormat {
                 row.counter = number(words)
             case "STEP_SIZE": row.period = number(words)
             case "DISALLOW_REUSE":
-                // The spent time steps; those that the module's window has left are removed.
+                // The used time steps; the module removes those that have left its window.
                 if let last = words.dropFirst().compactMap({ UInt64($0) }).max() {
                     row.lastUse = .step(last)
                 }

@@ -18,7 +18,7 @@ enum KeePassFormat {
         return reader.rows
     }
 
-    /// Opens the database; before a password is asked for, with the key file alone.
+    /// Opens the database; if there is no password yet, tries the key file alone first.
     private static func open(
         _ source: ExportSource, _ password: SecretBytes?
     ) throws(ExportError) -> KDBXContainer.Document {

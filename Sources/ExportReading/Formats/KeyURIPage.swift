@@ -5,7 +5,7 @@ internal import OneTimePassword
 /// Pages whose `<code>` elements contain key URIs: Stratum's HTML backup (formats.md 4.8), and the
 /// sheets that Watchword writes for printing.
 enum KeyURIPage {
-    /// What a sheet of Watchword contains before its first entry.
+    /// The element that identifies a sheet; it comes before the first entry.
     static let sheetMark = "<meta name=\"generator\" content=\"watchword\">"
 
     static func read(_ text: SecretBytes, _ format: ExportFormat) throws(ExportError) -> ExportRows

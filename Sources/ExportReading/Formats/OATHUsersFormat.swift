@@ -58,7 +58,8 @@ enum OATHUsersFormat {
         }
     }
 
-    /// The time in the form `2026-11-22T22:22:15L`, in seconds since 1970 as if it were in UTC.
+    /// Parses a local time of the form `2026-11-22T22:22:15L`; returns Unix seconds as if it were
+    /// UTC.
     private static func time(_ word: Span<UInt8>) -> Int64? {
         let form = Array("0000-00-00T00:00:00L".utf8)
         guard word.count == form.count else { return nil }

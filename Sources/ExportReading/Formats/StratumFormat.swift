@@ -31,7 +31,7 @@ enum StratumFormat {
             secret: try fields.secret("Secret"))
     }
 
-    /// The name of an icon; `@` is before the id of an image.
+    /// The name of an icon; empty if the text is `@` and the ID of an image.
     static func iconName(_ text: String) -> String { text.hasPrefix("@") ? "" : text }
 
     /// Sets the values that the JSON and the database write as numbers.

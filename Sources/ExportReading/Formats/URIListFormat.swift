@@ -18,7 +18,8 @@ enum URIListFormat {
             while let line = lines.next(in: text) {
                 let content = text.extracting(line.range)
                 guard content[0] != UInt8(ascii: "#") else { continue }
-                // In another app's file, the list may have been encrypted.
+                // If the list is part of another app's file, the user may be unable to see its
+                // lines.
                 reader.line = format == nil ? line.number : nil
                 try reader.take(line: content)
             }

@@ -53,7 +53,7 @@ struct ArchiveReading {
         }
         let steamNames = names { $0.hasSuffix(".mafile") }
         if !steamNames.isEmpty { return try steamRows(steamNames) }
-        // Any export that the user has packed; WinAuth packs a list of key URIs.
+        // Any export that the user has zipped; WinAuth zips a list of key URIs.
         guard let name = onlyName(endingIn: ""), let member = try content(name, .zipArchive) else {
             throw .unknownFormat
         }
@@ -61,7 +61,8 @@ struct ArchiveReading {
         return try readRows(inner, password: password, isMember: true)
     }
 
-    /// The files of Steam Desktop Authenticator, and the manifest that decrypts them.
+    /// Reads the files of Steam Desktop Authenticator, with the manifest that is needed to decrypt
+    /// them.
     private func steamRows(_ names: [String]) throws(ExportError) -> ExportRows {
         var manifest: SecretBytes?
         if let name = self.names(where: { $0 == "manifest.json" }).first {

@@ -50,7 +50,7 @@ extension SQLiteValue {
         case .text(let text): .secret(text)
         // No column that is read has them.
         case .null, .real, .blob: .null
-        // Anything but a text refuses the row.
+        // Only a text is accepted here; any other value refuses the row.
         case .tooLong: .list([])
         }
     }

@@ -39,7 +39,8 @@ struct ExportRow {
 
     /// The position in the file, counted from one; set when the row is appended.
     fileprivate(set) var number = 0
-    /// The line of a list on which the row was found, counted from one.
+    /// The line on which the row was found, counted from one; `nil` if the file is not a list of
+    /// lines.
     var line: Int?
     var kind = Kind.totp
     var issuer = ""
@@ -51,7 +52,7 @@ struct ExportRow {
     var period = Number.absent
     var counter = Number.absent
     var pin: SecretBytes?
-    /// The last code that a server accepted, if the file is a server's.
+    /// The last code that a server accepted, if the file comes from a server.
     var lastUse = LastUse.unknown
     var tags: [String] = []
     var note = ""

@@ -5,18 +5,18 @@ enum LastUse {
     case unknown
     /// The time step of the code.
     case step(UInt64)
-    /// The code itself, and the time at which it was accepted on a clock in an unknown time zone.
+    /// The code itself, and the local time, in an unknown time zone, at which it was accepted.
     case code([UInt8], time: Int64?)
 
-    /// How far from its time step a server may accept a code; users rarely configure more.
+    /// How many time steps early or late a server may accept a code; users rarely configure more.
     private static let window = 20
     /// The greatest offsets of local time behind and ahead of UTC, in seconds.
     private static let zones: (behind: Int64, ahead: Int64) = (12 * 3_600, 14 * 3_600)
 
-    /// The counter of the next code, if the file has the counter of the last or of the next one.
+    /// The counter of the next code; `counter` is that of the last or of the next code.
     ///
-    /// liboath writes the counter of the last code beside that code, and the counter of the next
-    /// code before the first use.
+    /// After a use, liboath writes the last code and its counter; before the first use, it writes
+    /// the counter of the next code.
     func nextCounter(from counter: UInt64, _ generator: borrowing CodeGenerator) -> UInt64 {
         guard case .code(let code, _) = self, counter < .max,
             generator.match(code.span, around: counter, behind: 0, ahead: 0) != nil
@@ -36,11 +36,11 @@ enum LastUse {
         }
     }
 
-    /// The step with this code around `time`.
+    /// The time step near `time` that has this code.
     ///
-    /// If none is near that time in UTC, the time is in another zone. The latest step of any zone is
-    /// then the safe choice: no code is accepted twice. A code that belongs to no step leaves the
-    /// time.
+    /// If no step near that time in UTC matches, the time is in another zone. The latest matching
+    /// step of any zone is then the safe choice, because no code can be accepted twice. If no step
+    /// matches at all, the result is the step of `time`.
     private static func step(
         of code: [UInt8], at time: Int64, period: Int64, _ generator: borrowing CodeGenerator
     ) -> UInt64? {

@@ -5,7 +5,7 @@ internal import POSIX
 
 /// KeePass' database, KDBX 3 and 4 (formats.md 4.11).
 ///
-/// A database that also needs a key file looks like one with another password.
+/// If the key file is missing, the database looks like one with another password.
 enum KDBXContainer {
     /// What a database contains.
     struct Document {

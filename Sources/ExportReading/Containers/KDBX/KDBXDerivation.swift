@@ -32,7 +32,7 @@ enum KDBXDerivation {
         guard try dictionary.number("V") == 0x13 else {
             throw .unreadable(.keePass, .oldArgon2)
         }
-        // Nobody writes the optional secret and associated data.
+        // No known program writes the optional secret and associated data.
         guard !dictionary.contains("K"), !dictionary.contains("A") else {
             throw .unreadable(.keePass, .unsupportedAlgorithm)
         }

@@ -32,7 +32,7 @@ struct KDBXHeader {
         guard signature == SecretBytes(Self.signature) else { throw .damaged(.keePass) }
         try parts.skip(2)  // The minor version adds only fields that may be skipped.
         version = try parts.number(width: 2)
-        // The first programs wrote version 2, which has the layout of version 3.
+        // Early programs wrote version 2, which has the layout of version 3.
         guard version >= 2 else { throw .damaged(.keePass) }
         guard version <= 4 else { throw .newerVersion(.keePass) }
         let fields = try Self.fields(&parts, lengthWidth: version == 4 ? 4 : 2)

@@ -10,7 +10,7 @@ struct KDBXKeyFile {
 
     private static let keyCount = 32
 
-    /// Reads XML, 32 bytes or 64 hexadecimal digits; of any other file, the digest is the key.
+    /// Reads XML, 32 bytes or 64 hexadecimal digits; the key of any other file is its digest.
     init(_ file: SecretBytes) throws(ExportError) {
         if file.count == Self.keyCount {
             key = file
@@ -33,7 +33,8 @@ struct KDBXKeyFile {
         }
     }
 
-    /// Version 1 has Base64; version 2 has hexadecimal digits, and the digest's beginning.
+    /// Version 1 contains the key in Base64; version 2 contains it in hexadecimal digits, with the
+    /// first 4 bytes of its digest.
     private static func key(in root: XMLElement) throws(ExportError) -> SecretBytes {
         guard let data = root["Key"]?["Data"], let version = root["Meta"]?["Version"]?.string else {
             throw .unreadable(.keePass, .badKeyFile)
