@@ -4,8 +4,8 @@ internal import OneTimePassword
 
 /// Why a format cannot hold an entry.
 ///
-/// An entry is left out rather than changed: one that computes other codes than before is worse
-/// than one that is missing and named.
+/// An entry is left out rather than changed: an entry with wrong codes is worse than one that is
+/// reported as missing.
 public enum EntryOmission: String, CaseIterable, Hashable, Sendable {
     /// A plain secret, which has no codes.
     case plainSecret
@@ -13,7 +13,8 @@ public enum EntryOmission: String, CaseIterable, Hashable, Sendable {
     case yandex
     /// A Mobile-OTP code.
     case motp
-    /// A Mobile-OTP secret that is not in lower-case hexadecimal digits, of which its codes depend.
+    /// A Mobile-OTP secret that is not in lower-case hexadecimal digits; its codes depend on the
+    /// case.
     case motpSecret
     /// A number of digits that the app does not support.
     case digits
@@ -35,9 +36,9 @@ public enum LostProperty: String, CaseIterable, Hashable, Sendable {
     /// All tags but the first.
     case furtherTags
     case note, icon, favourite
-    /// Parameters of the key URI that Watchword only keeps.
+    /// Parameters of the key URI that Watchword keeps but does not use.
     case otherParameters
-    /// When presence is checked, and what a failed check costs.
+    /// When presence is checked, and what happens when a check fails.
     case accessControl
 }
 
@@ -133,7 +134,7 @@ extension Credential {
         }
     }
 
-    /// The credential without the parameters that Watchword only keeps.
+    /// The credential without the parameters that Watchword keeps but does not use.
     var withoutOtherParameters: Credential {
         guard !otherParameters.isEmpty else { return self }
         do {

@@ -1,4 +1,4 @@
-/// A format in which entries are written for other programs, or for paper.
+/// A format in which entries are written for other programs or for printing.
 public enum ExportTarget: String, CaseIterable, Hashable, Sendable {
     /// Aegis' JSON.
     case aegis

@@ -22,7 +22,7 @@ enum AegisWriting {
 
     // MARK: - Encryption
 
-    /// The length of a salt; Aegis' documentation defines the cost as well.
+    /// The length of a salt; it and the cost are those in Aegis' documentation.
     private static let saltCount = 32
     private static let cost = ScryptCost(checkedLogN: 15, blockSize: 8, parallelism: 1)
 
@@ -40,7 +40,7 @@ enum AegisWriting {
             ("key", .text(hexadecimal(slotBox.ciphertext))), ("key_params", slotBox.aegisJSON),
             ("n", .number(1 << Int64(cost.logN))), ("r", .number(Int64(cost.blockSize))),
             ("p", .number(Int64(cost.parallelism))), ("salt", .text(hexadecimal(salt))),
-            // The key is not derived from a password with trailing zeros, as by old versions.
+            // Old versions of the app derived the key from the password with trailing zeros.
             ("repaired", .flag(true)), ("is_backup", .flag(false)),
         ]
         let text = Base64.encode(contentBox.ciphertext.span)
@@ -121,7 +121,8 @@ enum AegisWriting {
                 ]
             )
         case .motp:
-            // The app computes with the text, and stores the bytes that its digits describe.
+            // The app computes codes from the hexadecimal digits, but stores the bytes that they
+            // encode.
             return (
                 "motp",
                 [

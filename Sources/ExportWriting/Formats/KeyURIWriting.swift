@@ -21,7 +21,7 @@ enum KeyURIWriting {
             let label = KeyURI.label(issuer: code.issuer, account: code.account)
             var text = SecretText()
             switch code.kind {
-            // The forms of Aegis, which computes these codes.
+            // Aegis, which computes these codes, uses these forms.
             case .motp:
                 text.append("motp://\(label)?secret=")
                 text.append(code.secret)

@@ -12,7 +12,7 @@ enum MigrationWriting {
         var parts = parts(entries.compactMap(\.credential))[...]
         var uris: [SecretBytes] = []
         while !parts.isEmpty {
-            // More parts than one export may have become several exports.
+            // If there are too many parts for one export, they become several.
             let set = parts.prefix(MigrationBatch.maximumSize)
             parts = parts.dropFirst(set.count)
             let random = try Randomness.bytes(count: 4)

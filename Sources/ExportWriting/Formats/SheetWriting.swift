@@ -6,8 +6,8 @@ internal import SymbolDrawing
 
 /// Writes a page for printing, with a QR code and the text of each entry.
 ///
-/// HTML, because every browser prints it on any paper and has fonts for any script. `import` reads
-/// the `<code>` elements, and photographs of the QR codes.
+/// The page is HTML because every browser prints it on any paper and has fonts for any script.
+/// `import` reads the `<code>` elements, and photographs of the QR codes.
 enum SheetWriting {
     /// - Parameter now: Unix seconds, for the date in the heading.
     static func document(
@@ -86,7 +86,7 @@ enum SheetWriting {
         page.append("</code></p>\n</div>\n</section>\n")
     }
 
-    /// A long text that exceeds the capacity gets less error correction.
+    /// Uses less error correction for a text that exceeds the capacity at the medium level.
     private static func symbol(of uri: SecretBytes) throws(SymbolDrawingError) -> Symbol {
         let correction =
             uri.count <= ErrorCorrection.medium.capacity ? ErrorCorrection.medium : .low

@@ -9,7 +9,7 @@ enum TwoFASWriting {
     static func document(
         _ entries: [ExportedEntry], password: SecretBytes?, now: Int64
     ) throws(CryptographyFailure) -> SecretBytes {
-        // An entry is in one group only.
+        // An entry can be in only one group.
         let groups = try TagIdentifiers(entries.map { Array($0.tags.prefix(1)) })
         let services = JSONValue.list(
             entries.enumerated().map { json($1, position: $0, groups, now: now) })
