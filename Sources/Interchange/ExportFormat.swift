@@ -98,7 +98,7 @@ public enum ExportObstacle: UInt8, CaseIterable, Hashable, Sendable {
     case unsupportedAlgorithm
     /// KeePass: the key file is damaged.
     case badKeyFile
-    /// KeePass: Argon2 version 0x10, which the library does not compute.
+    /// KeePass: Argon2 version 0x10, which the library does not support.
     case oldArgon2
     /// The file contains no entries, but is needed to read the files beside it.
     case manifest

@@ -1,8 +1,8 @@
-/// What reading an export may cost; far more than the files of the supported apps need.
+/// The limits on reading an export; they far exceed what files of the supported apps need.
 public struct ExportLimits: Hashable, Sendable {
     /// The maximum length in bytes of a file, and of a decrypted or decompressed document.
     public let bytes: Int
-    /// How many times as many rows are accepted as usual.
+    /// The factor by which the maximum number of rows exceeds the standard one.
     public let rowFactor: Int
     /// The maximum number of values of a document.
     public let values: Int
@@ -12,15 +12,15 @@ public struct ExportLimits: Hashable, Sendable {
     public let rounds: UInt64
     /// The maximum memory of a key derivation in bytes.
     public let memory: UInt64
-    /// The maximum of scrypt's memory, times its parallelism.
+    /// The maximum product of scrypt's memory and its parallelism.
     public let scryptWork: UInt64
-    /// The maximum of Argon2's memory, times its passes.
+    /// The maximum product of Argon2's memory and its passes.
     public let argon2Work: UInt64
-    /// The maximum length in bytes of what is read from the file.
+    /// The maximum length in bytes of the helper process's answer.
     public let answer: Int
-    /// The memory of the process that reads the file.
+    /// The maximum address space in bytes of the process that reads the file.
     ///
-    /// The file, its decrypted document and the document's values need a multiple of ``bytes``.
+    /// The file, its decrypted document and the document's values need several times ``bytes``.
     public let addressSpace: Int
     /// How long reading the file with one password may take.
     public let time: Duration
@@ -58,7 +58,7 @@ public struct ExportLimits: Hashable, Sendable {
 
     /// The maximum number of rows of a file in `format`.
     ///
-    /// A list of key URIs may have as many as one that Watchword reads without a helper.
+    /// The limit for a list of key URIs is the same as without a helper process.
     public func rows(of format: ExportFormat) -> Int {
         format == .uriList ? Self.longestList : 20_000 * rowFactor
     }

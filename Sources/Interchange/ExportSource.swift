@@ -6,8 +6,7 @@ public struct ExportSource: Sendable {
     public let file: SecretBytes
     /// The file's name without its folder; empty if it has none.
     ///
-    /// Only a manifest that lists several files by their names needs it; formats are recognised by
-    /// their content.
+    /// It is needed only to find the file in a manifest; formats are recognised by their content.
     public let name: String
     /// The manifest beside the file, which Steam Desktop Authenticator needs to decrypt it.
     public let manifest: SecretBytes?

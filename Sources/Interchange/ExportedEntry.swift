@@ -29,9 +29,11 @@ public struct ExportedEntry: Sendable {
     public let state: State
     /// Deviations that were accepted, in the order in which they were found.
     public let warnings: [ExportWarning]
-    /// The line of a list on which the entry was found, counted from one.
+    /// The line on which the entry was found, counted from one; `nil` if the file is not a list of
+    /// lines.
     public let line: Int?
-    /// The last time step whose code a server accepted, if the file is a server's and says so.
+    /// The last time step whose code a server accepted, if the file comes from a server and states
+    /// it.
     public let lastUsedStep: UInt64?
 
     /// Creates an entry.
@@ -101,11 +103,12 @@ public enum ExportRowRefusal: UInt8, Error, CaseIterable, Hashable, Sendable {
 public struct ExportRefusal: Hashable, Sendable {
     /// The row's position; the first row of the file is 1.
     public let row: Int
-    /// The line of a list on which the row was found, counted from one.
+    /// The line on which the row was found, counted from one; `nil` if the file is not a list of
+    /// lines.
     public let line: Int?
     /// The issuer, as far as it is known.
     ///
-    /// Where a file's columns are shifted, it can be a secret.
+    /// It can be a secret if the file's columns are shifted.
     public let issuer: String
     /// The account, as far as it is known.
     public let account: String

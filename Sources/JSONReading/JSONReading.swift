@@ -31,7 +31,7 @@ public enum JSONContent: Hashable, Sendable {
     case strict
     /// Everything that programs write: a number that is not whole or exceeds 64 bits is read as
     /// ``JSONValue/otherNumber``, one above `Int64` as ``JSONValue/counter(_:)``, and an escaped
-    /// surrogate without its pair as U+FFFD; texts may contain NUL.
+    /// unpaired surrogate as U+FFFD; texts may contain NUL.
     case any
 }
 
@@ -40,10 +40,9 @@ public enum JSONContent: Hashable, Sendable {
 /// It refuses invalid UTF-8, duplicate names in an object, NUL in names, anything but white space
 /// before or after the value, input beyond the limits, and, unless `content` allows them, numbers
 /// that are not whole (`6.0` and `6e0` are whole, as in JSON Schema) or exceed `Int64`, NUL in
-/// texts, and surrogates without their pairs.
-/// Members keep their order.
-/// Every text is returned as ``JSONValue/secret(_:)``, because only the caller knows which ones are
-/// not secret; names are assumed not to be secret. The library's own copies are wiped.
+/// texts, and unpaired surrogates. Members keep their order. Every text is returned as
+/// ``JSONValue/secret(_:)``, because only the caller knows which ones are not secret; names are
+/// assumed not to be secret. The library's own copies are wiped.
 ///
 /// - Throws: ``JSONReadingError``, which reports the position, never the content.
 public func readJSON(

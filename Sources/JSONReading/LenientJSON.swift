@@ -2,12 +2,12 @@ internal import Cryptography
 internal import JSONText
 internal import OneTimePassword
 
-// What the library refuses and ``JSONContent/any`` accepts, found in the text itself.
+// Finds in the text what the library refuses but ``JSONContent/any`` accepts.
 
 extension Span<UInt8> {
-    /// A copy in which each escaped surrogate without its pair is U+FFFD; `nil` if there is none.
+    /// A copy in which U+FFFD replaces each escaped unpaired surrogate; `nil` if there is none.
     ///
-    /// The replacement has the same length, so that positions stay the same.
+    /// The replacement has the same length, so positions stay the same.
     func replacingLoneSurrogates() -> SecretBytes? {
         let lone = loneSurrogates
         guard !lone.isEmpty else { return nil }
@@ -22,7 +22,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// The positions of the escapes; a backslash occurs only in texts.
+    /// The positions of escaped unpaired surrogates; a backslash occurs only in texts.
     private var loneSurrogates: [Int] {
         var found: [Int] = []
         var index = 0
@@ -85,7 +85,7 @@ extension Span<UInt8> {
     }
 
     private var number: JSONValue {
-        // The longest number is that of 2^64 - 1.
+        // The longest number that fits, 2^64 - 1, has 20 digits.
         guard count <= 20 else { return .otherNumber }
         let text = String(decoding: [UInt8](copying: self), as: UTF8.self)
         if let whole = Int64(text) { return .number(whole) }
