@@ -1,8 +1,8 @@
 internal import Cryptography
 
-/// The secret of one enrolment that was last presented to its server, identified by digests.
+/// The secret that was last presented for one enrolment, identified by digests.
 ///
-/// A device that presents an older one looks like a thief, and the server has the secret wiped.
+/// If a device presents an older one, the server assumes theft and has the secret wiped.
 public struct PresentedSecret: Hashable, Sendable {
     /// The length of ``enrolment`` in bytes.
     public static let enrolmentCount = 16
@@ -15,7 +15,7 @@ public struct PresentedSecret: Hashable, Sendable {
     /// A digest of that secret and of the nonce that it was presented with.
     public let digest: [UInt8]
 
-    /// Creates a record of two digests, of ``enrolmentCount`` and of 32 bytes.
+    /// Creates a record with digests of ``enrolmentCount`` bytes and of 32 bytes.
     public init(enrolment: [UInt8], generation: UInt64, digest: [UInt8]) {
         precondition(
             enrolment.count == PresentedSecret.enrolmentCount
@@ -28,10 +28,10 @@ public struct PresentedSecret: Hashable, Sendable {
 
 /// The content of the `enrolled` file: what was last presented for each enrolment.
 ///
-/// It is not authenticated: like the `generation` file, it detects mistakes, not somebody who can
-/// change all files.
+/// It is not authenticated: like the `generation` file, it detects mistakes, but not an attacker
+/// who can change all files.
 struct PresentedSecrets: Hashable {
-    /// The most recently presented last.
+    /// The last presented secret of each enrolment; the most recently presented one comes last.
     private(set) var all: [PresentedSecret] = []
 
     /// The maximum number of enrolments; the least recently used ones are dropped.

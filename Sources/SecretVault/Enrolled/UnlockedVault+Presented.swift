@@ -1,7 +1,7 @@
 internal import POSIX
 
-// The record belongs to the folder, not to one vault: it also detects an older secret that returns
-// from a backup into another vault there.
+// The record belongs to the folder, not to one vault: it also detects an older secret in a copy of
+// the vault that was put there under another name.
 extension UnlockedVault {
     /// What was last presented for this enrolment; `nil` if that is unknown.
     ///
@@ -16,7 +16,7 @@ extension UnlockedVault {
         try changePresented { $0.add(presented) }
     }
 
-    /// Removes what is recorded for an enrolment, because its server starts again.
+    /// Removes the record of an enrolment, for a new enrolment whose generations start again.
     public func forgetPresented(of enrolment: [UInt8]) throws(VaultError) {
         guard try lastPresented(of: enrolment) != nil else { return }
         try changePresented { $0.forget(enrolment) }
@@ -53,7 +53,7 @@ extension PresentedSecrets {
 
     /// Reads the record in the folder `.watchword`; empty if there is none.
     ///
-    /// A damaged record is treated as lost: otherwise, nobody could sign in.
+    /// A damaged record is treated as missing: otherwise, no sign-in would be possible.
     fileprivate init(in folder: borrowing Folder) throws(VaultError) {
         let bytes: [UInt8]
         do {

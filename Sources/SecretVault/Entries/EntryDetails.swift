@@ -1,6 +1,6 @@
 internal import OneTimePassword
 
-/// What the owner, or the app that an entry comes from, noted about it.
+/// An entry's tags, note, icon and favourite mark.
 public struct EntryDetails: Hashable, Sendable {
     /// Tags, in the owner's order; none is empty or occurs twice.
     public var tags: [String]

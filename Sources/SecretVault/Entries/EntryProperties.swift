@@ -1,7 +1,7 @@
 internal import OneTimePassword
 internal import POSIX
 
-/// What the manifest contains about an entry for its owner, whether its secret is sealed or wiped.
+/// An entry's properties in the manifest, which remain when its secret is wiped.
 struct EntryProperties: Hashable {
     /// When it was added, in Unix seconds.
     let created: Int64
@@ -38,7 +38,7 @@ extension EntryProperties {
     private static let editRoom = 8 + SaveID.count
     private static let favouriteRoom = 1
 
-    /// Their maximum encoded size in bytes.
+    /// The maximum encoded size in bytes.
     var room: Int {
         let texts = [issuer, account, details.note, details.icon] + details.tags
         return 8 + texts.reduce(0) { $0 + 4 + $1.utf8.count } + EntryTraits.room
@@ -61,8 +61,8 @@ extension EntryProperties {
 
     /// Reads the properties.
     ///
-    /// - Parameter formerSave: the save with the last edit, in a file of format 1, which contains
-    ///   no edits and no details; otherwise `nil`.
+    /// - Parameter formerSave: the save that counts as the last edit in a file of format 1, which
+    ///   stores no edits and no details; `nil` for a later format.
     init(
         reading fields: inout FieldReader, in bytes: Span<UInt8>, formerSave: SaveID?
     ) throws(FieldReader.Unreadable) {

@@ -21,7 +21,7 @@ public struct EntrySummary: Sendable {
     public let created: Int64
     /// Its last edit.
     public let edited: EntryEdit
-    /// Its tags, its note, and the like.
+    /// Its tags, note, icon and favourite mark.
     public let details: EntryDetails
     /// When it requires a presence check, and what failed checks cost.
     public let accessControl: AccessControl

@@ -3,15 +3,15 @@ internal import POSIX
 extension VaultLocation {
     private static var copyLimit: Int { 16 }
 
-    /// What to report about copies of the vault at this path that another program put beside it,
-    /// unless it already includes them.
+    /// Reports copies of the vault at this path that another program put beside it, unless the
+    /// vault already includes them.
     ///
     /// The folder is read once; only files with such a name are opened.
     func conflictingCopies(
         of state: VaultState, with key: VaultKey, in folder: borrowing Folder
     ) -> [VaultReport] {
         let names: [String]
-        // A folder that cannot be listed hides its copies.
+        // If the folder cannot be listed, no copies are found.
         do { names = try Folder.names(at: self.folder) } catch { return [] }
         var reports: [VaultReport] = []
         for other in names where ConflictingName.isName(other, ofCopyOf: name) {
@@ -25,7 +25,7 @@ extension VaultLocation {
         return reports
     }
 
-    // A copy that cannot be read, or has another key, may contain anything.
+    // A copy that cannot be read, or has another key, may contain other changes.
     private func includes(
         _ state: VaultState, copy name: String, _ key: VaultKey, in folder: borrowing Folder
     ) -> Bool {
@@ -56,8 +56,8 @@ enum ConflictingName {
     /// - git mergetool: `vault_BACKUP_123`, `vault_BASE_123`, `vault_LOCAL_123`,
     ///   `vault_REMOTE_123`, `vault.orig`
     ///
-    /// Each program puts its mark before the extension (`work (conflicted copy).vault`), if there is
-    /// one; rclone and git's `.orig` are put after it.
+    /// Most programs put their mark before the extension, if there is one (`work (conflicted
+    /// copy).vault`). The marks of rclone, and git's `.orig`, come after it.
     static func isName(_ other: String, ofCopyOf name: String) -> Bool {
         guard other != name else { return false }
         if let mark = other.dropping(name, ""), mark == ".orig" || isConflict(mark) { return true }
@@ -78,7 +78,7 @@ enum ConflictingName {
 }
 
 extension StringProtocol where SubSequence == Substring {
-    /// What is left between `start` and `end`; `nil` if it does not begin and end with them.
+    /// The text between `start` and `end`; `nil` if it does not begin and end with them.
     fileprivate func dropping(_ start: some StringProtocol, _ end: some StringProtocol)
         -> Substring?
     {

@@ -61,7 +61,7 @@ struct VaultDocument {
         digest = try line.base64(in: line.lastWord(), count: VaultEnvelope.digestCount)
     }
 
-    /// The save that a file of format 1 has as its history: its manifest contains none.
+    /// The save that stands for the history of a file of format 1, whose manifest contains none.
     ///
     /// The nonce of the manifest's box is random and different for each save, and stays the same
     /// when an entry is wiped without the vault key. `nil` for later formats.

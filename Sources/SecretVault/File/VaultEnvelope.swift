@@ -15,8 +15,7 @@ enum VaultEnvelope {
     // The version has one digit.
     private static let anyFirstLine = FileBeginning(magic).followedByAny(1)
 
-    /// The beginning of every file of the vault with this ID, of any version, and of no other
-    /// vault's.
+    /// The beginning of all files of the vault with this ID, in any version, and of no other file.
     static func beginning(of vaultID: [UInt8]) -> FileBeginning {
         anyFirstLine.followed(by: [LineReader.lineFeed] + VaultLines.vault(vaultID))
     }

@@ -6,7 +6,7 @@ public struct SaveID: Hashable, Sendable {
 
     static let count = 8
 
-    /// Draws a new ID.
+    /// Generates a random ID.
     static func make() throws(VaultError) -> SaveID {
         let bytes = try VaultRandomness.bytes(count: count)
         return SaveID(bytes.span)
@@ -27,7 +27,7 @@ public struct SaveID: Hashable, Sendable {
         }
     }
 
-    /// Orders IDs in the same way in every file.
+    /// Defines an order of IDs that is the same in every file.
     var order: UInt64 { value }
 
     func write(to output: inout OutputSpan<UInt8>) { output.append(value, bytes: SaveID.count) }

@@ -17,9 +17,9 @@ public struct MergeChange: Hashable, Sendable {
         case keptBoth(copy: EntryNames)
         /// Its secret was wiped in the other file.
         case wiped
-        /// Its counter or its enrolled secret is further on in the other file.
+        /// Its counter is greater, or its enrolled secret is newer, in the other file.
         case advanced
-        /// Both files have presented its enrolled secret. The server treats this as theft.
+        /// Its enrolled secret was presented from both files. The server treats this as theft.
         case forked
     }
 
@@ -38,7 +38,7 @@ public struct MergeChange: Hashable, Sendable {
 
 /// What a merge does.
 public struct MergePlan: Sendable {
-    /// What happens to the entries, in list order; nothing to those that are not listed.
+    /// What happens to the entries, in list order; entries that are not listed do not change.
     public let changes: [MergeChange]
     /// Whether this file already contains everything that was saved in the other one.
     public let isIncluded: Bool
@@ -49,7 +49,7 @@ public struct MergePlan: Sendable {
     public var isMerged: Bool { isIncluded && changes.isEmpty }
 }
 
-/// Which of two states of an enrolled secret is newer; its bytes mean nothing to the vault.
+/// Which of two states of an enrolled secret is newer; the vault cannot interpret their bytes.
 public enum EnrolledOrder: Hashable, Sendable {
     /// They are the same.
     case same
@@ -57,7 +57,7 @@ public enum EnrolledOrder: Hashable, Sendable {
     case first
     /// The second one is newer.
     case second
-    /// Each was presented without the other: neither is newer.
+    /// Each was presented independently of the other: neither is newer.
     case forked
     /// They belong to different enrolments, or one of them cannot be read.
     case unrelated

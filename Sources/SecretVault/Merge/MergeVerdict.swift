@@ -21,13 +21,13 @@ struct MergeVerdict: Hashable {
     let isIndependent: Bool
 }
 
-/// The facts on which all verdicts of a merge depend.
+/// The histories of both files, on which the verdict about each entry depends.
 struct MergeHistories {
     private let ours: Set<SaveID>
     private let theirs: Set<SaveID>
     private let now: Int64
 
-    /// Times that differ by less than this do not show which edit is newer.
+    /// Times that differ by less than this many seconds do not show which edit is newer.
     private static let clockTolerance: Int64 = 2
 
     /// - Parameter now: Unix seconds; a later edit was made with a wrong clock.
@@ -61,7 +61,7 @@ struct MergeHistories {
         if isOurSeen != isTheirSeen {
             return MergeVerdict(result: .one(isOurSeen ? .theirs : .ours), isIndependent: false)
         }
-        // An order that both sides agree on, whichever of them merges.
+        // The order is the same whichever side merges.
         let later: MergeVerdict.Side =
             (our.time, our.save.order) > (their.time, their.save.order) ? .ours : .theirs
         let isClear =

@@ -31,16 +31,17 @@ struct MergedEntry {
         }
     }
 
-    /// Replaces the secret with a tombstone if the other copy was wiped; the earlier one counts.
+    /// Replaces the secret with a tombstone if the other copy was wiped; keeps the earlier
+    /// tombstone.
     mutating func wipe(like other: MergedEntry) {
         guard let found = other.tombstone else { return }
         payload = nil
         tombstone = tombstone.map { min($0, found) } ?? found
     }
 
-    /// Takes the counter or the enrolled secret of the other copy, if that is further on.
+    /// Takes the counter of the other copy if it is greater, or its enrolled secret if it is newer.
     ///
-    /// - Returns: whether both copies have presented the enrolled secret, each without the other.
+    /// - Returns: whether the enrolled secret was presented from both copies independently.
     mutating func advance(to other: MergedEntry, comparing order: EnrolledOrder.Function) -> Bool {
         guard let own = payload, let theirs = other.payload else { return false }
         if isEnrolled, other.isEnrolled, case .bytes(let first) = own,
@@ -54,8 +55,10 @@ struct MergedEntry {
         return false
     }
 
-    /// The parts in which an edit made it different from `other`; counters and the secrets of an
-    /// enrolment do not count, and neither does anything secret of a wiped entry.
+    /// The parts that an edit made different from `other`.
+    ///
+    /// Counters and enrolled secrets are ignored, and so are the secret and the access control if
+    /// either copy was wiped.
     func parts(differingFrom other: MergedEntry) throws(VaultError) -> [EntryPart] {
         var parts: [EntryPart] = []
         let (own, theirs) = (properties, other.properties)
@@ -84,7 +87,8 @@ struct MergedEntry {
 
     /// A second entry with this content, beside one that keeps the ID.
     ///
-    /// Its ID depends only on the edit, so that two devices that merge independently add one entry.
+    /// Its ID depends only on the edit, so that two devices that merge independently add the same
+    /// entry.
     func second(edited edit: EntryEdit) throws(VaultError) -> MergedEntry {
         let text = Array("watchword-vault second".utf8) + id.bytes + properties.edited.save.bytes
         let bytes = Array(try digest(of: text.span).prefix(RecordID.count))
@@ -108,7 +112,8 @@ struct MergedEntry {
 
     /// The record with this content, in a file of this generation.
     ///
-    /// - Parameter former: the present record, which is kept if it has the same secret.
+    /// - Parameter former: the current record, which is not resealed if the secret and the access
+    ///   control are the same.
     func sealed(like former: VaultState.Record?, in generation: UInt64, under key: VaultKey)
         throws(VaultError) -> VaultState.Record
     {
@@ -150,7 +155,7 @@ extension Tombstone: Comparable {
 extension AccessControl {
     /// The stricter of the two settings in each part.
     ///
-    /// If they require different checks, this one's counts.
+    /// If they require different checks, the result requires this one's.
     func stricter(than other: AccessControl) -> AccessControl {
         AccessControl(
             presence: presence.stricter(than: other.presence),

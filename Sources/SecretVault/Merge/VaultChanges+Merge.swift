@@ -57,7 +57,7 @@ private struct MergedPair {
     private let key: VaultKey
     private let copy: VaultCopy
     private let generation: UInt64
-    /// The mark of an edit that the merge itself makes.
+    /// The edit that is recorded if the merge itself changes the entry.
     private let edit: EntryEdit
 
     /// What happens to the entry.
@@ -139,7 +139,8 @@ private struct MergedPair {
         return try MergedEntry(record, with: key)
     }
 
-    /// Makes the result from the copy that wins, and from what must not go back in the other one.
+    /// Makes the result from the winning copy, and from what the other copy has that must not be
+    /// rolled back.
     private mutating func join(
         _ winner: MergedEntry, with loser: MergedEntry?, by verdict: MergeVerdict,
         comparing order: EnrolledOrder.Function
@@ -175,7 +176,7 @@ private struct MergedPair {
         result = try entry.sealed(like: ours, in: generation, under: key)
     }
 
-    /// Whether our copy, which does not keep the ID, requires a check.
+    /// Whether replacing our copy, which does not keep the ID, requires a check.
     private var needsCheck = false
 
     private mutating func addSecond(

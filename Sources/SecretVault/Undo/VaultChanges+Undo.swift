@@ -42,7 +42,7 @@ public enum EntryPart: String, CaseIterable, Hashable, Sendable {
     case name
     /// The key or secret, and the parameters of its codes.
     case secret
-    /// When presence is checked, and what failures cost.
+    /// When presence is checked, and what happens after failures.
     case accessControl = "access-control"
     /// The tags, the note, the icon and the favourite mark.
     case details
@@ -52,7 +52,7 @@ public enum EntryPart: String, CaseIterable, Hashable, Sendable {
 public enum NothingToUndo: Hashable, Sendable {
     /// There is no previous generation: there never was one, or it was purged.
     case noPrevious
-    /// The vault has had another key since.
+    /// The vault was rekeyed since then.
     case rekeyed
     /// The previous generation is not the one that the last change replaced.
     case notPredecessor
@@ -68,8 +68,7 @@ extension VaultChanges {
     /// Gives each entry the state that it has in `previous`, the generation that the last change
     /// replaced.
     ///
-    /// What must not go back stays: counters, enrolled secrets, wiped entries, and the ways to open
-    /// the vault.
+    /// Counters, enrolled secrets, wiped entries, and the ways to open the vault stay as they are.
     mutating func undo(to previous: VaultState, now: Int64) throws(VaultError) -> [UndoneChange] {
         let current = state
         var undone: [UndoneChange] = []
@@ -103,7 +102,7 @@ extension VaultChanges {
         return undone
     }
 
-    /// A removed record as it returns; its failures are still counted, because it is not resealed.
+    /// Restores a removed record; its failures still count, because it is not resealed.
     private func restored(_ old: VaultState.Record, now: Int64) -> VaultState.Record {
         var listed = old.listed
         if case .tombstone(let tombstone) = old.body { listed.secret = .wiped(tombstone) }
@@ -156,8 +155,8 @@ extension VaultChanges {
             requiresCheck: reseals && record.summary.requiresCheckPerUse)
     }
 
-    /// What `record` contained before the last change; `nil` if that does not differ, or must not
-    /// return.
+    /// What `record` contained before the last change; `nil` if that is the same, or must not be
+    /// restored.
     private func formerPayload(of record: VaultState.Record, in old: VaultState.Record)
         throws(VaultError) -> RecordPayload?
     {

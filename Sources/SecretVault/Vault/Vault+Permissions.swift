@@ -36,8 +36,8 @@ extension Vault {
         }
     }
 
-    /// Removes other users' permissions from the vault at `path`, from the program's own files for
-    /// it, and the permission to write to its folder.
+    /// Removes other users' permissions for the vault at `path` and for the program's own files
+    /// about it, and their permission to write to its folder.
     ///
     /// Only regular files and folders of this user are changed; links are not followed.
     public static func closeToOthers(at path: String) throws(VaultError) {

@@ -12,7 +12,7 @@ public struct VaultBackup: Sendable {
         public let content: EntryContent
         /// Its tags, note, icon name and favourite mark.
         public let details: EntryDetails
-        /// When it requires a presence check, and what failed checks cost.
+        /// When it requires a presence check, and what happens when checks fail.
         public let accessControl: AccessControl
         /// When it was added to the first vault, in Unix seconds.
         public let created: Int64
@@ -31,8 +31,8 @@ public struct VaultBackup: Sendable {
 
     /// The entries, in order.
     public let entries: [Entry]
-    /// The entries that are not copied: wiped ones have no secret, and a service takes a second
-    /// copy of an enrolled secret for a stolen one.
+    /// The entries that are not copied: wiped ones have no secret, and a server treats a second
+    /// copy of an enrolled secret as stolen.
     public let leftOut: [EntrySummary]
 
     /// Combines entries.

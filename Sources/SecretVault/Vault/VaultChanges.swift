@@ -189,7 +189,7 @@ public struct VaultChanges {
         return content
     }
 
-    /// Raises the counter of an HOTP entry; a lower one than it has reached changes nothing.
+    /// Raises the counter of an HOTP entry; a lower value changes nothing.
     public mutating func raiseCounter(of id: RecordID, to counter: UInt64) throws(VaultError) {
         guard case .oneTimePassword(let credential) = try content(of: id),
             case .counter(let reached) = credential.movingFactor
@@ -229,7 +229,7 @@ public struct VaultChanges {
     /// Call this when secrets are removed or fingerprints change.
     mutating func invalidateFingerprintIndex() { holders = nil }
 
-    /// The mark of an edit in this save.
+    /// The edit to record for a change in this save.
     func edit(at now: Int64) -> EntryEdit {
         EntryEdit(time: max(now, 0), save: state.history.newest.id)
     }

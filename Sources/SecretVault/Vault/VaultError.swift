@@ -84,15 +84,15 @@ public enum VaultError: Error, Hashable, Sendable {
     // The request.
     /// There is no such entry.
     case noSuchEntry
-    /// The last change cannot be undone, or changed nothing that can.
+    /// The last change cannot be undone, or it changed nothing that can be undone.
     case nothingToUndo(NothingToUndo)
-    /// The file is a copy of another vault, with another ID.
+    /// The file belongs to another vault, with another ID.
     case otherVault
     /// The entry was wiped; only its name is left.
     case wiped
     /// A name begins or ends with a space of any kind.
     case spaceAroundName
-    /// A tag is empty, begins or ends with a space of any kind, or is there twice.
+    /// A tag is empty, begins or ends with a space of any kind, or occurs twice.
     case invalidTag
     /// The entry is not of the requested kind.
     case otherKind
