@@ -70,7 +70,7 @@ struct ExportRequest {
                 throw .needs(Option.json.name, with: Option.output.name)
             }
         }
-        // Terminals show lines and QR codes, but a file only if the user insists.
+        // A terminal shows lines and QR codes, but a file only with `--output -`.
         let isForTerminal = format == .app(.keyURIs) || format == .app(.google)
         if path == nil, !isForTerminal, session.printer.outputIsTerminal {
             throw .exportOnTerminal

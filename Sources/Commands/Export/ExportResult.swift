@@ -10,7 +10,7 @@ struct OpenedEntry {
     let summary: EntrySummary
     let content: EntryContent
 
-    /// The entry as other apps know it; `nil` for a plain secret.
+    /// The entry as other apps represent it; `nil` for a plain or enrolled secret.
     var exported: ExportedEntry? {
         let content: ExportedEntry.Content
         switch self.content {
@@ -25,7 +25,7 @@ struct OpenedEntry {
     }
 }
 
-/// The documents of an export, and what is missing in them.
+/// The documents of an export, and what is missing from them.
 struct ExportResult {
     let documents: [SecretBytes]
     /// The number of entries in the documents.
@@ -53,7 +53,7 @@ struct ExportResult {
 
     /// Entries for another app.
     ///
-    /// - Parameter plain: The plain secrets, which no other app holds.
+    /// - Parameter plain: The plain secrets, which no other app supports.
     init(
         _ entries: [OpenedEntry], for target: ExportTarget, password: SecretBytes?,
         plain: [EntrySummary]
@@ -78,7 +78,7 @@ struct ExportResult {
         let omitted = Set(written.omissions.map(\.entry))
         for (index, entry) in entries.enumerated() where !omitted.contains(index) {
             let summary = entry.summary
-            // Other apps have images, or names of their own.
+            // Other apps use images, or icon names of their own.
             if !summary.details.icon.isEmpty { losses.append((summary.name, .icon)) }
             if summary.accessControl != .standard(for: summary.kind) {
                 losses.append((summary.name, .accessControl))

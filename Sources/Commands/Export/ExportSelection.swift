@@ -9,7 +9,7 @@ struct ExportSelection {
     private(set) var chosen: [EntrySummary] = []
     /// The entries that `--skip-per-use` skips.
     private(set) var skipped: [EntrySummary] = []
-    /// The secrets of these devices' sign-ins.
+    /// The secrets with which devices sign in, which are never exported.
     private(set) var enrolled: [EntrySummary] = []
     private(set) var wiped: [EntrySummary] = []
 

@@ -6,7 +6,7 @@ import POSIX
 import PictureReader
 import Raster
 
-/// The pictures of a camera, until one has a QR code with a key.
+/// Reads the pictures of a camera until one has a QR code with a key.
 enum CameraPictures {
     /// How long to wait for a QR code.
     static let timeout = Duration.seconds(60)
@@ -44,7 +44,7 @@ enum CameraPictures {
     ) throws(CommandFailure) -> [SecretBytes] {
         var symbols: [SecretBytes] = []
         do {
-            // A picture that cannot be read is followed by others.
+            // If a picture cannot be read, a later one may be.
             _ = try reader.read(file) { symbols.append(SecretBytes(copying: $0)) }
         } catch {
             throw .pictureReader(error)
@@ -69,7 +69,7 @@ enum CameraPictures {
 
 extension GrayImage {
     /// The brightness of a picture with two bytes per pixel, of which the first is the brightness
-    /// (YUYV); `nil` if the bytes are not enough.
+    /// (YUYV); `nil` if there are too few bytes.
     init?(yuyv bytes: Span<UInt8>, width: Int, height: Int, line: Int) {
         guard width > 0, height > 0, line >= width * 2,
             bytes.count >= line * (height - 1) + width * 2

@@ -7,7 +7,7 @@ enum DuplicatePolicy: String, Sendable { case skip, replace, keep }
 
 /// What to do with the items of an import whose entries already exist.
 struct DuplicateChoices {
-    /// The policy for names that nobody was asked about.
+    /// The policy for names that the user was not asked about.
     let policy: DuplicatePolicy
     private var answers: [EntryName: DuplicatePolicy] = [:]
 

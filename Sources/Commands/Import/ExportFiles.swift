@@ -53,7 +53,7 @@ struct ExportFiles {
         return outcome
     }
 
-    /// The content of a vault file.
+    /// The result of opening a vault file.
     enum VaultOpening {
         case backup(VaultBackup)
         case refused(Finding.Refusal)
@@ -105,7 +105,7 @@ struct ExportFiles {
         return try run { () throws(HelperFailure) in try reader.read(password: password) }
     }
 
-    /// The manifest that Steam Desktop Authenticator needs for a file of its own.
+    /// The manifest beside a file of Steam Desktop Authenticator, if there is one.
     private func manifest(beside file: String, _ content: SecretBytes) -> SecretBytes? {
         let parts = file.split(separator: "/", omittingEmptySubsequences: false)
         guard file != "-", content.count <= ExportFiles.longestPart, let name = parts.last,
@@ -115,7 +115,8 @@ struct ExportFiles {
         do {
             return try FileContent.whole(at: path, limit: ExportFiles.longestPart)
         } catch {
-            // The file may need none; if it does, this is reported.
+            // An unencrypted file needs no manifest; for an encrypted one, the reader reports the
+            // lack of it.
             return nil
         }
     }

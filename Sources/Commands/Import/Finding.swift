@@ -16,7 +16,7 @@ struct Finding {
     /// The item's name, if it is known.
     let name: EntryName?
     let content: Content
-    /// What a backup says about the entry beside its content; `nil` for other files.
+    /// What a backup states about the entry besides its content; `nil` for other files.
     let origin: Origin?
 
     /// When the entry of a backup requires a presence check, and when it was added.
@@ -39,11 +39,11 @@ struct Finding {
         case repeatedPart = "repeated-part"
         /// The other app keeps the entry in its trash.
         case deleted
-        /// The server would take a copy of an enrolled secret for a stolen one.
+        /// The server would treat a copy of an enrolled secret as stolen.
         case enrolled
-        /// The entry was wiped, so that it has no secret.
+        /// The entry was wiped, so it has no secret.
         case wiped
-        /// The file belongs to other files and contains no entries.
+        /// The file only describes other files and contains no entries.
         case manifest
     }
 

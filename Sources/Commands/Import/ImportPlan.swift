@@ -8,9 +8,9 @@ enum ImportResult {
     case replaced(EntryName)
     /// Another entry has the same codes.
     case present(EntryName, as: EntryName)
-    /// Another entry has the same codes, and the item has a later state of it.
+    /// An entry with the same codes exists, and the item has a greater counter or a new PIN.
     case updated(EntryName, as: EntryName, ImportUpdate)
-    /// The user chose to skip the item: an entry with its name has another key.
+    /// The user chose to skip the item, because an entry with its name has another key.
     case declined(EntryName)
     case skipped(Finding.SkipReason)
     case refused(Finding.Refusal)
@@ -186,8 +186,8 @@ struct ImportPlan {
         return .added(name)
     }
 
-    /// The entries with the same codes: an entry of a kind that is not computed has another PIN only
-    /// if both PINs are known.
+    /// The entries with the same codes; the PINs of codes that are not computed are compared only
+    /// if both are known.
     private func equivalents(
         of content: EntryContent, in changes: inout VaultChanges
     ) throws(VaultError) -> [RecordID] {
@@ -208,9 +208,10 @@ struct ImportPlan {
         do { return try changes.content(of: id) } catch .damaged { return nil }
     }
 
-    /// Raises the counter of the entry `id`, or adds its PIN, if `content` has a later state of it.
+    /// Raises the counter of the entry `id`, or adds its PIN, if `content` has a greater counter or
+    /// a new PIN.
     ///
-    /// The codes of a lower counter may have been used already, in the other app.
+    /// The other app may already have used the codes of lower counters.
     private func update(
         _ id: RecordID, from content: EntryContent, _ name: EntryName,
         in changes: inout VaultChanges

@@ -152,7 +152,7 @@ struct ImportCounts {
     private var declined = 0
     private var refused = 0
     private var skipped: [Finding.SkipReason: Int] = [:]
-    /// The words for changes, which a rehearsal does not make.
+    /// The words for changes; a rehearsal only says what would change.
     private let (addedWord, replacedWord, updatedWord): (String, String, String)
 
     init(_ results: [ImportResult], isRehearsal: Bool) {

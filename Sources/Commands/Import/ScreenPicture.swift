@@ -1,7 +1,7 @@
 import Cryptography
 import POSIX
 
-/// A picture of the screen, taken by a tool of the desktop.
+/// Takes a screenshot with a tool of the desktop.
 ///
 /// The picture is not decoded here.
 enum ScreenPicture {
@@ -31,7 +31,7 @@ enum ScreenPicture {
             displays: ["DISPLAY"]),
     ]
 
-    /// The variables with which a tool finds the desktop.
+    /// The environment variables that a tool needs to find the desktop.
     private static let environment = [
         "PATH", "HOME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
         "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS",
@@ -52,7 +52,7 @@ enum ScreenPicture {
                         ? RunningProgram.companion(portal) : RunningProgram.find(tool.program)
                 else { continue }
                 guard let picture = try take(with: tool, at: path) else { continue }
-                // Another tool must not take the picture that the user refused to the portal.
+                // If the user denied the portal's request, no other tool may take a screenshot.
                 let isRefusal = picture.withBytes { $0.count < 16 && $0.holds("refused", at: 0) }
                 return isRefusal ? nil : picture
             }

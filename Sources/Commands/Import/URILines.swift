@@ -82,7 +82,7 @@ extension SecretBytes {
                 while let found = lines.next(in: text) {
                     let line = text.extracting(found.range)
                     guard !MigrationBatch.isMigrationURI(line) else { continue }
-                    // The lines keep their numbers.
+                    // Keep the line numbers of the original text.
                     while number < found.number {
                         output.append(UInt8(ascii: "\n"))
                         number += 1

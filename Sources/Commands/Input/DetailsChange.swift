@@ -49,7 +49,7 @@ struct DetailsChange {
 
     /// `details` with the changes.
     ///
-    /// A tag to remove is found if it differs only in case.
+    /// A tag to remove may differ in case.
     func applied(to details: EntryDetails, of name: EntryName) throws(CommandFailure)
         -> EntryDetails
     {

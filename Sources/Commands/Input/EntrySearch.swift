@@ -26,9 +26,10 @@ struct EntrySearch {
 extension [EntrySummary] {
     /// The only entry that matches `typed`.
     ///
-    /// `typed` is the full name or the id; otherwise the account; otherwise one of these apart from
-    /// case and accents; otherwise words of the name; otherwise words of the name, the tags and the
-    /// note; otherwise the beginning of the id, at least eight characters.
+    /// These rules are tried in order; the first one that finds an entry decides. `typed` is the
+    /// full name or the id; the account; the name or the account, ignoring case and accents; words
+    /// of the name; words of the name, the tags and the note; the beginning of the id, at least
+    /// eight characters.
     func one(named typed: String) throws(CommandFailure) -> EntrySummary {
         guard !EntryName.isBlank(typed) else { throw .usage(.emptyName) }
         let found = matches(of: typed)
@@ -59,7 +60,7 @@ extension [EntrySummary] {
             { FoldedText($0.name.text) == folded || FoldedText($0.account) == folded },
             search.matchesName,
             search.matches,
-            // Eight or more characters are unlikely to match an id by accident.
+            // Eight or more characters are unlikely to match an id by chance.
             { typed.utf8.count >= 8 && $0.id.text.hasPrefix(typed.lowercased()) },
         ]
         for rule in rules {
@@ -72,7 +73,7 @@ extension [EntrySummary] {
     /// The entries whose names, tags and notes contain the words of `typed`.
     func holding(_ typed: String) -> [EntrySummary] { filter(EntrySearch(typed).matches) }
 
-    /// The entries with all of these tags, apart from case and accents.
+    /// The entries with all of these tags, ignoring case and accents.
     func tagged(_ tags: [String]) -> [EntrySummary] {
         let wanted = tags.map { FoldedText($0) }
         guard !wanted.isEmpty else { return self }
@@ -84,7 +85,7 @@ extension [EntrySummary] {
 }
 
 /// The beginnings of entries' ids, which can be typed instead of a name: at least eight characters,
-/// and more where the ids of two entries begin alike.
+/// and more if the ids of two entries share their first eight.
 struct ShortIDs {
     private let texts: [RecordID: String]
     private static let shortest = 8

@@ -17,7 +17,7 @@ struct FoldedText: Hashable, Comparable {
         }
         let scalars = Array(text._nfd)
         let letters = scalars.filter { $0.properties.generalCategory != .nonspacingMark }
-        // A text of accents alone would otherwise be a part of every text.
+        // Otherwise, a text that consists only of accents would match every text.
         var folded = ""
         for scalar in letters.isEmpty ? scalars : letters {
             if let plain = Self.plainLetters[scalar] {

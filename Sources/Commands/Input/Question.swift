@@ -26,7 +26,7 @@ enum Question: Hashable, Sendable {
     /// A new password for a file in a format with this name.
     case newExportPassword(format: String)
     case newExportPasswordAgain(format: String)
-    /// What to do with an imported item with the name of an entry.
+    /// What to do with an imported item that has the name of an entry.
     case duplicate(String)
     /// A yes-or-no question.
     case confirmation(String)

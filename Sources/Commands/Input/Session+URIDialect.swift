@@ -4,7 +4,7 @@ import ExportReader
 import Interchange
 import OneTimePassword
 
-// Key URIs of other apps, whose meaning only the reader of exports knows.
+// Key URIs of other apps, which only the export reader can interpret.
 extension Session {
     /// The credential of a URI in another app's dialect; `nil` if the URI has the same meaning
     /// everywhere or is not valid in any dialect.

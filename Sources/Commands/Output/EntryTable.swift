@@ -4,7 +4,7 @@ import SecretVault
 struct EntryTable {
     let lines: [String]
 
-    /// A few very long names do not widen the column for all.
+    /// Limits the column, so that a few very long names do not widen it for all entries.
     private static let widestColumn = 48
     private static let narrowestName = 16
 

@@ -63,7 +63,7 @@ enum EditCommand {
             {
                 return .nameTaken
             }
-            // What is refused is refused before the first change: a change is saved.
+            // Refuse invalid options before the first change, because any change would be saved.
             let changed: EntryDetails
             do throws(CommandFailure) {
                 changed = try details.applied(to: now.details, of: EntryName(now))

@@ -17,7 +17,7 @@ enum ExportCommand {
         }
         let password =
             request.isEncrypted ? try session.newExportPassword(for: request.format) : nil
-        // No other app holds plain secrets, so that they are not even opened.
+        // No other app supports plain secrets, so they are not opened.
         let plain =
             request.format == .backup ? [] : selection.chosen.filter { $0.kind == .secret }
         let skipped = Set(plain.map(\.id))

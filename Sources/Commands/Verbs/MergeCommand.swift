@@ -23,8 +23,8 @@ enum MergeCommand {
             let asking = Set(plan.changes.filter(\.requiresCheck).map(\.id))
             let confirmed = try session.askToReplace(
                 vault.entries.filter { asking.contains($0.id) }, in: vault)
-            // A secret that two devices have presented must not be presented again, whatever
-            // happens to the merge.
+            // A secret that two devices have presented must not be presented again, even if the
+            // merge fails.
             try forks.markStale(in: vault)
             try session.inVault { () throws(VaultError) in
                 try vault.merge(
@@ -67,7 +67,8 @@ enum MergeCommand {
         for change in plan.changes where change.action == .forked {
             session.printer.warn(
                 "\(change.name.visible): both copies have used the enrolled secret, and the server treats "
-                    + "that as theft; it will not be presented any more; enrol the device again")
+                    + "that as theft; the secret will not be presented again; enrol the device "
+                    + "again")
         }
         guard !isDry else { return }
         if plan.isMerged {
@@ -99,7 +100,7 @@ enum MergeCommand {
     }
 }
 
-/// The enrolments that a comparison found to be used by both copies.
+/// The enrolled secrets that were presented from both copies, found by comparing them.
 private final class ForkedEnrolments {
     private var states: [SecretBytes] = []
 

@@ -112,7 +112,7 @@ extension Messages {
             + {
                 switch reason {
                 case .noPrevious: "there is no previous generation, or it was purged"
-                case .rekeyed: "the vault has had another key since"
+                case .rekeyed: "the vault was rekeyed since then"
                 case .notPredecessor:
                     "another program has replaced the vault since; to look at the previous generation, "
                         + "open it with --vault"
