@@ -36,7 +36,7 @@ public enum PictureRefusal: Error, Hashable, Sendable {
     /// The file could not be opened or read.
     case unreadable(SystemCallFailure)
 
-    /// The reader gave no answer.
+    /// The reader gave no valid answer.
     case lost(HelperLoss)
 }
 

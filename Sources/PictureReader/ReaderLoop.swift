@@ -69,6 +69,6 @@ public enum PictureFinding: Hashable, Sendable {
     case tooLarge(PictureLimit)
     /// A library reported that it ran out of memory.
     case outOfMemory
-    /// Nothing was read in the time that a picture may take.
+    /// No symbol was read within the time limit for a picture.
     case outOfTime
 }

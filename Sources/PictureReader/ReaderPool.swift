@@ -64,7 +64,7 @@ public final class ReaderPool {
         return try read(picture, symbol: symbol)
     }
 
-    /// Reads one picture that is in memory, as the other method does.
+    /// Reads one picture that is in memory.
     public func read(
         _ bytes: SecretBytes, symbol: (Span<UInt8>) -> Void
     ) throws(HelperFailure) -> PictureOutcome {

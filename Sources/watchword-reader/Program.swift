@@ -6,7 +6,7 @@ internal import SymbolReading
 /// Decodes untrusted pictures in a confined process.
 ///
 /// `watchword` starts it and communicates over pipes. The argument names a library for pictures in
-/// formats that few people use; it is loaded before the process gives up access to files.
+/// less common formats; it is loaded before the process gives up access to files.
 @main struct Program {
     static func main() {
         HelperProgram.main(

@@ -3,10 +3,10 @@ internal import DesktopPortal
 internal import OneTimePassword
 internal import POSIX
 
-/// Takes a picture of the screen through the desktop portal, and writes it to standard output.
+/// Takes a screenshot through the desktop portal and writes it to standard output.
 ///
-/// `watchword` starts it, so that it never parses the desktop's messages itself. The portal stores
-/// the picture in a file, which is removed.
+/// `watchword` starts it, so that `watchword` itself never parses the desktop's messages. The
+/// portal stores the picture in a file, which is removed.
 @main struct Program {
     static func main() {
         HelperProgram.main(
@@ -44,7 +44,7 @@ internal import POSIX
     }
 
     private static func say(_ word: String) {
-        // If this fails, there is nobody to tell.
+        // If this fails, there is no way to report it.
         do { try StandardStream.output.write(Array(word.utf8).span) } catch {}
     }
 

@@ -11,7 +11,7 @@ import CHEIF
         reading bytes: UnsafeRawBufferPointer, format: ImageFormat, library: HEIFLibrary
     ) throws(ImageFileError) {
         guard let created = unsafe library.allocate() else { throw .outOfMemory(format) }
-        // The tiles of a picture are decoded one after the other, in this thread.
+        // Decode the tiles of a picture one after the other, in this thread.
         unsafe library.limitThreads(created, 0)
         do throws(ImageFileError) {
             try unsafe Self.check(

@@ -85,7 +85,8 @@ internal import POSIX
             let plane = unsafe library.function("heif_image_get_plane_readonly", as: Plane.self),
             let initialise = unsafe library.function("heif_init", as: Initialise.self)
         else { return nil }
-        // Newer versions load their decoders from a folder of plugins now; older ones link them.
+        // This call makes newer versions load their decoders from a folder of plugins; older
+        // versions link them.
         guard unsafe initialise(nil).code == heif_error_Ok else { return nil }
         unsafe self.allocate = allocate
         unsafe self.free = free

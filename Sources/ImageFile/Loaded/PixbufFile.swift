@@ -18,7 +18,7 @@ struct PixbufFile {
         decoded = try loader.decode(bytes)
     }
 
-    /// Whether a BMP file is as long as its headers and its palette are said to be.
+    /// Whether a BMP file is long enough for the headers and the palette that it declares.
     ///
     /// The loader allocates that many bytes, up to 4 GiB, before it has read them.
     private static func hasWholeHeader(_ bytes: [UInt8]) -> Bool {

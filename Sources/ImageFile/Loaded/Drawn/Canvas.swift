@@ -1,4 +1,4 @@
-/// A transparent surface on which a library draws a picture without pixels of its own.
+/// A transparent surface on which a library draws a vector graphic.
 @safe struct Canvas: ~Copyable {
     private let size: DrawnSize
     private let library: CairoLibrary

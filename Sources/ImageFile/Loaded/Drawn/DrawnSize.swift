@@ -1,4 +1,4 @@
-/// The size in pixels at which a picture without pixels of its own is drawn.
+/// The size in pixels at which a vector graphic is drawn.
 struct DrawnSize: Hashable {
     let width: Int
     let height: Int
