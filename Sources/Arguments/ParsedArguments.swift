@@ -4,7 +4,7 @@ package struct ParsedArguments: Sendable {
     package let page: CommandHelp
     /// The operands.
     package let operands: [String]
-    /// The options on the command line; only a repeatable one is there more than once.
+    /// The options on the command line; only a repeatable one occurs more than once.
     package let given: [GivenOption]
     private let environment: @Sendable (String) -> String?
 

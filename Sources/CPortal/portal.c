@@ -19,7 +19,7 @@ struct request {
     int state;
 };
 
-/// Reads the entries of the response's dictionary; only the URI matters.
+/// Reads the entries of the response's dictionary; only the URI is used.
 static int read_results(sd_bus_message *message, struct request *request) {
     int code = sd_bus_message_enter_container(message, 'a', "{sv}");
     while (code >= 0 && (code = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {

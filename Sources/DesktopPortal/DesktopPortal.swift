@@ -7,7 +7,7 @@ public import POSIX
 public enum DesktopPortal {
     private static let longestURI = 4096
 
-    /// Takes a picture of the screen; the desktop may ask the user first.
+    /// Takes a screenshot; the desktop may ask the user first.
     ///
     /// - Returns: the URI of a new file, which the caller removes.
     /// - Throws: `ECANCELED` if the user refused; other errors if there is no portal.

@@ -75,7 +75,7 @@ extension KeyURI {
     private static func encoder(_ credential: Credential) -> String? {
         switch (credential.style, credential.movingFactor) {
         case (.steam, .counter): "steam"
-        // Some apps take any code of this issuer for a Steam code.
+        // Some apps treat any code of this issuer as a Steam code.
         case (.decimal, .time) where credential.issuer.asciiLowercased == "steam": "decimal"
         default: nil
         }

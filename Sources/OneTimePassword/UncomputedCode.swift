@@ -16,7 +16,7 @@ public struct UncomputedCode: Sendable {
     public let issuer: String
     /// The account; may be empty.
     public let account: String
-    /// The secret; that of Mobile-OTP is text: its hexadecimal digits as written.
+    /// The secret; for Mobile-OTP, the text of its hexadecimal digits as the app wrote them.
     public let secret: SecretBytes
     /// The PIN, if the app stored it.
     public let pin: SecretBytes?

@@ -12,7 +12,7 @@ public enum SQLiteValue: Sendable {
     case text(SecretBytes)
     /// Bytes.
     case blob(SecretBytes)
-    /// A text or bytes that exceed the limit.
+    /// A text or a blob that exceeds the limit.
     case tooLong(length: Int)
 }
 

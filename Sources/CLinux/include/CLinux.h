@@ -58,11 +58,13 @@ typedef struct {
     unsigned long sizes[4];
 } linux_camera;
 
-/// Starts the camera behind the descriptor; 0, or -1 and errno. ENOTTY and EINVAL: it is no camera.
-/// The descriptor stays the caller's. linux_camera_stop must be called in either case.
+/// Starts the camera that the descriptor refers to. Returns 0, or -1 and sets errno: ENOTTY or
+/// EINVAL if it is not a camera. The caller still owns the descriptor, and must call
+/// linux_camera_stop in either case.
 int linux_camera_start(int descriptor, linux_camera *camera);
-/// The next picture's buffer, or -1 and errno; EAGAIN if there is none yet. `size` is its number of bytes.
+/// Returns the index of the next picture's buffer, or -1 and sets errno: EAGAIN if there is no
+/// picture yet. `size` is its number of bytes.
 int linux_camera_next(linux_camera *camera, unsigned long *size);
-/// Gives a buffer back to the camera; 0, or -1 and errno.
+/// Returns a buffer to the camera. Returns 0, or -1 and sets errno.
 int linux_camera_return(linux_camera *camera, int buffer);
 void linux_camera_stop(linux_camera *camera);

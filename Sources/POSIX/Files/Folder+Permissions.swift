@@ -1,7 +1,7 @@
 internal import Glibc
 
-// Correcting the permissions of this process's own files, which a program that copies files (git, a
-// file-sync client) has opened to other users.
+// Corrects the permissions of the user's own files after a program that copies files (git, a
+// file-sync client) has given other users access.
 extension Folder {
     /// The permission bits of the file `name` if other users can access it; `nil` if they cannot,
     /// or if it is not a regular file of this process's user.

@@ -20,7 +20,7 @@ internal import Glibc
     }
 
     deinit {
-        // Whatever cannot be removed is in a folder that nobody else can open.
+        // A file that cannot be removed stays in a folder that no other user can open.
         do {
             for name in try Folder.names(at: path) { Folder.removeFile(at: "\(path)/\(name)") }
         } catch {}

@@ -1,4 +1,4 @@
-/// The side of a helper that gives up all privileges before it reads anything.
+/// A helper process that gives up all privileges before it reads anything.
 public enum ConfinedHelper {
     /// The program's exit statuses.
     enum Status {
@@ -29,7 +29,7 @@ public enum ConfinedHelper {
             try serve()
             ProcessEnd.atOnce(with: Status.done)
         } catch {
-            // There is nobody left to report to.
+            // There is no way to report the failure.
             ProcessEnd.atOnce(with: Status.failure)
         }
     }
@@ -39,11 +39,11 @@ public enum ConfinedHelper {
         try FileDescriptor.writeFrame(frame, to: 1)
     }
 
-    /// Ends the process after a request that breaks the protocol.
+    /// Ends the process after a request that violates the protocol.
     public static func refuseRequest() -> Never { ProcessEnd.atOnce(with: Status.badRequest) }
 }
 
-/// Why a confined helper gave no answer about a file; only this file is lost.
+/// Why a confined helper gave no valid answer about a file; other files can still be read.
 public enum HelperLoss: Error, Hashable, Sendable {
     /// The helper crashed with this signal; the file may be hostile.
     case crashed(signal: Int32)
@@ -53,7 +53,7 @@ public enum HelperLoss: Error, Hashable, Sendable {
     case timedOut
     /// Reading needed more memory than the helper is allowed.
     case tooMuchMemory
-    /// The helper's answer broke the protocol; all of it was rejected.
+    /// The helper's answer violated the protocol; all of it was rejected.
     case badAnswer
     /// The helper ended without an answer, or in an unknown way.
     case noAnswer
@@ -64,8 +64,8 @@ public enum HelperLoss: Error, Hashable, Sendable {
         self =
             switch ending {
             // Swift and the libraries crash when an allocation fails, and the kernel kills
-            // processes when it runs out of memory. Whether that caused a given crash or kill is a
-            // guess.
+            // processes when it runs out of memory. Whether that caused a given crash or kill can
+            // only be guessed.
             case .crashed where isLarge, .killed where isLarge: .tooMuchMemory
             case .crashed(let signal): .crashed(signal: signal)
             case .forbiddenCall: .forbiddenCall

@@ -8,16 +8,19 @@ extension Confinement {
         // Each memory arena reserves 64 MiB of the limited address space, and each thread would get
         // its own.
         linux_use_one_arena()
-        // The kernel ignores or refuses the flags for namespaces of a new thread.
+        // For a new thread, the kernel ignores or refuses the flags that create namespaces.
         try filter.allow("clone", when: .argument(0, has: Int32(LINUX_CLONE_THREAD)))
-        // Its flags are in memory, where the filter cannot see them; glibc then uses clone.
+        // The flags of clone3 are in memory, where the filter cannot see them. After ENOSYS, glibc
+        // uses clone.
         try filter.answer("clone3", with: ENOSYS)
         for call: StaticString in ["set_robust_list", "rseq", "sched_yield"] {
             try filter.allow(call)
         }
-        // glibc installs this handler, which is for changing user IDs, before the first thread.
+        // Before it starts the first thread, glibc installs this signal's handler, for changing
+        // user IDs.
         try filter.allow("rt_sigaction", when: .argument(0, is: 33))
-        // Names of threads, and the number of processors: libraries work without them.
+        // Libraries use these calls to name threads and to count processors; they work without
+        // them.
         for call: StaticString in ["prctl", "sched_getaffinity"] {
             try filter.answer(call, with: EPERM)
         }

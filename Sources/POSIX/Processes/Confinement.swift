@@ -30,8 +30,8 @@ public enum Confinement {
     /// so that no orphaned child keeps running.
     ///
     /// - Parameter runsLibraries: whether the process calls libraries that start threads, or that
-    ///   look for files while they work. Then threads are allowed, which are confined too, and an
-    ///   attempt to open a file fails instead of killing the process.
+    ///   look for files while they work. If so, threads are allowed (they are confined, too), and
+    ///   an attempt to open a file fails instead of killing the process.
     /// - Throws: the failed step, named by its system call, such as `seccomp_load` on a kernel or
     ///   in a container without seccomp. In that case, the process must not read the untrusted
     ///   data.

@@ -1,8 +1,8 @@
 /// The first frame of a helper that confines itself: which program it is, and whether it is
 /// confined.
 ///
-/// After the program's identity: 0, or 1, the error number (4 bytes) and the name of the system
-/// call that failed. Numbers are little-endian.
+/// The program's identity, then 0 if it is confined; otherwise 1, the error number (4 bytes) and
+/// the name of the system call that failed. Numbers are little-endian.
 public enum HelperGreeting: Hashable, Sendable {
     case confined
     case notConfined(SystemCallFailure)

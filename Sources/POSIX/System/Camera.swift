@@ -28,7 +28,7 @@ public enum CameraFailure: Error, Hashable, Sendable {
     private let device: FileDescriptor
     private var camera: linux_camera
 
-    /// The number of device files that Linux creates at most.
+    /// The maximum number of device files that Linux creates.
     private static let mostDevices = 64
 
     /// Opens the first camera.
