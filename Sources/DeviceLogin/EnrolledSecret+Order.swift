@@ -6,9 +6,9 @@ public import SecretVault
 extension EnrolledSecret {
     /// Which of two stored states is newer.
     ///
-    /// States follow one another: each secret is presented with one nonce, and its successor
-    /// arrives. The copy that is further on is newer. If both are at the same point with different
-    /// contents, both have presented a secret with a nonce of their own.
+    /// An enrolment advances in steps: the device presents a secret with a nonce, and then receives
+    /// its successor. The copy that has advanced further is newer. If both have advanced equally
+    /// far but differ, each has presented a secret with a nonce of its own.
     public static func order(of first: SecretBytes, _ second: SecretBytes) -> EnrolledOrder {
         let states: (EnrolledSecret, EnrolledSecret)
         do throws(Unreadable) {
@@ -39,7 +39,8 @@ extension EnrolledSecret {
         do { try vault.record(presented) } catch { throw .vault(error) }
     }
 
-    /// How far the rotation is: the generation of the newest secret, and whether it was presented.
+    /// How far the rotation has advanced: the generation of the newest secret, and whether it was
+    /// presented.
     private var progress: (UInt64, Int) {
         let newest = successor ?? current
         return (successor == nil ? generation : generation + 1, newest.nonce == nil ? 0 : 1)

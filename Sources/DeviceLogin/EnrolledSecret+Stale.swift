@@ -2,8 +2,8 @@ internal import Courier
 internal import Cryptography
 public import SecretVault
 
-// An older secret that returns from a backup: presenting it would look like theft, and the server
-// would have the newer one wiped, too.
+// A secret that was restored from a backup may be stale. If it were presented, the server would
+// assume theft and have the newer one wiped, too.
 extension EnrolledSecret {
     /// Whether a newer secret of this enrolment, or this one with another nonce, was already
     /// presented from a vault in this folder.
