@@ -39,7 +39,7 @@ enum ServerFailure: ProgramFailure {
     case notAServerFile(String, ExportFormat)
     /// The file does not name its user.
     case needsSubject(String)
-    /// One user's name was given for a file of several.
+    /// One user's name was given for a file with several keys.
     case severalSubjects(String)
     case tls(TLSIdentityError, certificate: String, key: String)
     /// The service would receive codes from the network without encryption.

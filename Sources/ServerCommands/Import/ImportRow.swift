@@ -16,7 +16,7 @@ struct ImportRow: Sendable {
         case refused(Refusal)
     }
 
-    /// What became of the row.
+    /// The result of importing the row.
     enum Result: Sendable {
         case imported(CredentialID)
         case present(CredentialID)

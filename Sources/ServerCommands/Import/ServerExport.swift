@@ -56,7 +56,7 @@ struct ServerExport: Sendable {
     func rows(_ arguments: ServerArguments) throws(ServerFailure) -> [ImportRow] {
         let user = arguments[.subject]
         if user == nil, export.format == .googlePAM { throw .needsSubject(name) }
-        // A user's name for several rows would give one user the keys of all.
+        // One user's name for several rows would give that user the keys of all of them.
         if user != nil, export.entries.count > 1 { throw .severalSubjects(name) }
         let refused = Set(export.refusals.map(\.row))
         var rows = export.refusals.map { ImportRow($0.row, refusedFor: $0.reason) }

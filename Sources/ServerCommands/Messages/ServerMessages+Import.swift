@@ -37,7 +37,7 @@ extension ServerMessages {
         case .unknownAlgorithm: "its algorithm is not SHA-1, SHA-256 or SHA-512"
         case .badDigits: "its codes do not have 6 to 8 digits"
         case .badPeriod: "its time step is not 1 to 120 seconds"
-        case .badCounter: "its counter is out of range, or at its end"
+        case .badCounter: "its counter is out of range, or has reached its maximum"
         case .malformed: "a value is missing or malformed"
         case .noSubject: "it names no user; use --subject"
         case .badSubject:

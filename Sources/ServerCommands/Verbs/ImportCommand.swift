@@ -10,7 +10,7 @@ enum ImportCommand {
     static func run(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
         let arguments = session.arguments
         let isRehearsal = arguments.has(.dryRun)
-        // The file is read, and its reader has ended, before the server's keys are.
+        // The file's reader must have ended before the server's keys are opened.
         let file = try ServerExport(session.operand, arguments)
         let rows = try file.rows(arguments)
         let context = try ServerContext.open(ServerPaths(arguments), making: !isRehearsal)
@@ -134,7 +134,7 @@ private struct ImportReport {
         if !row.subject.isEmpty { facts.append(("subject", .text(row.subject))) }
         switch result {
         case .imported(let id):
-            // The id in a rehearsal is not that of the later credential.
+            // A rehearsal's id is not the one that the credential will have.
             if !isRehearsal { facts.append(("credential", .text(id.text))) }
             if row.hasShortKey { facts.append(("short_key", .flag(true))) }
         case .present(let id): facts.append(("credential", .text(id.text)))

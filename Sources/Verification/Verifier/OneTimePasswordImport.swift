@@ -1,9 +1,10 @@
 public import Cryptography
 
-/// An existing key from another system, with what that system knows of its use.
+/// An existing key from another system, with what that system knows about its use.
 ///
-/// It is checked like an enrolment (``OneTimePasswordEnrolment``), but its key may be shorter if the
-/// administrator allows it: google-authenticator's PAM module made keys of 80 bits for years.
+/// It is checked like an enrolment (``OneTimePasswordEnrolment``), but its key may be shorter if
+/// the administrator allows it: google-authenticator's PAM module generated keys of 80 bits for
+/// years.
 public struct OneTimePasswordImport: Sendable {
     /// The moving factor, and the last one that was used.
     public enum Factor: Hashable, Sendable {
@@ -60,7 +61,7 @@ public struct OneTimePasswordImport: Sendable {
 }
 
 extension OneTimePasswordImport.Factor {
-    /// The moving factor without its use.
+    /// The moving factor without the last use.
     var enrolled: OneTimePasswordEnrolment.Factor {
         switch self {
         case .time(let period, _): .time(period: period)

@@ -24,7 +24,7 @@ struct Call: Sendable {
 }
 
 extension ClientRow? {
-    /// Whether the client has this scope; no client has none.
+    /// Whether the client has this scope; `nil` has no scope.
     fileprivate func has(_ scope: Scope) -> Bool {
         self?.scopes.contains(scope.rawValue) ?? false
     }

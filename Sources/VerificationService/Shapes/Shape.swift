@@ -19,8 +19,8 @@ struct Shape: Sendable {
 
     /// Whether an object with these members is meant to have this shape.
     ///
-    /// A shape without scope always is. Any other has at least one of the fields that require the
-    /// scope, and all of them that are not optional.
+    /// This is always true of a shape without a scope. For any other, the object must have at least
+    /// one of the fields that require the scope, and all of them that are not optional.
     func isMeant(by members: [(String, JSONValue)]) -> Bool {
         let scoped = fields.filter { $0.scope != nil }
         let present = scoped.filter { field in members.contains { $0.0 == field.name } }
@@ -78,7 +78,8 @@ enum BodyShape: Sendable {
     case one(Shape)
     /// One or more shapes for each value of the field `type`.
     ///
-    /// Of several, the last one that is meant is used (``Shape/isMeant(by:)``).
+    /// If there are several, the last one that the object is meant to have is used
+    /// (``Shape/isMeant(by:)``).
     case byType([(type: String, shape: Shape)])
 
     var shapes: [Shape] {
