@@ -62,7 +62,7 @@ struct ReadingStages: ~Copyable {
     /// Looks for finder patterns in a picture, and scans the area between them with zbar.
     ///
     /// - Parameters:
-    ///   - picture: a picture that shows the same as those of the first stages.
+    ///   - picture: a picture of the same content as those of the first stages.
     ///   - binary: the same picture in black and white, for finding the patterns.
     ///   - scale: its size as a multiple of the size in the first stages.
     mutating func search(

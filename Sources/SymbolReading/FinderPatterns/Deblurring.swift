@@ -13,8 +13,8 @@ struct Deblurring {
     private let inside: ModulePlane
     /// The widths of blur that are tried, in modules.
     ///
-    /// With less, the modules can be told apart
-    /// without this; with more, they cannot be restored.
+    /// If there is less blur, the modules can be told apart without this method; if there is more,
+    /// they cannot be restored.
     private static let widths: [Float] = [0.45, 0.55, 0.65, 0.74, 0.82]
     private static let rounds = 60
 
@@ -77,7 +77,7 @@ struct Deblurring {
         }
         let slope = (count * sums[3] - sums[0] * sums[1]) / (count * sums[2] - sums[0] * sums[0])
         let white = (sums[1] - slope * sums[0]) / count
-        // Dark modules are darker, unless this is no symbol.
+        // The slope is negative, because dark modules are darker, unless this is not a symbol.
         return ModulePlane(seen.map { ($0 - white) / min(slope, -1) }, modules: size)
     }
 }

@@ -39,8 +39,8 @@ struct FinderPatternSearch {
         var failures = 0
         let triplets = FinderTriplet.all(among: patterns)
         for triplet in triplets where used.isDisjoint(with: triplet.rings) {
-            // A page of text can have thousands of triplets; a page with a hundred symbols has
-            // them among the first.
+            // A page of text can have thousands of triplets; those of a page with a hundred symbols
+            // are among the first.
             guard measured < 600, failures < 24 else { break }
             measured += 1
             let frame = SymbolFrame(triplet, in: regions, of: binary)

@@ -18,7 +18,7 @@ struct SymbolCandidate {
 
     /// Calls `read` with one view after another until one of them is read.
     ///
-    /// - Parameter isThorough: whether to try everything.
+    /// - Parameter isThorough: whether to also try the slow methods: fitting and deblurring.
     func show<Failure>(
         isThorough: Bool, to read: (GrayImage) throws(Failure) -> ViewOutcome
     ) throws(Failure) -> Outcome {
@@ -60,7 +60,7 @@ struct SymbolCandidate {
 
     /// The best position for each likely size, the best first.
     private func fits() -> [SampledSymbol] {
-        // Blur makes the finder patterns look smaller and the symbol look larger.
+        // Blur makes the finder patterns look smaller, so the symbol seems to have more modules.
         let sizes = [0, -4, 4, -8].map { frame.modules + $0 }.filter { (21...177).contains($0) }
         let rough = sizes.compactMap { modules -> SampledSymbol? in
             let patterns = FunctionPatterns(modules: modules)
