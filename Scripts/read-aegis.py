@@ -3,7 +3,7 @@
 
     Scripts/read-aegis.py FILE [--password-file FILE]
 
-Verifies everything that Aegis' public description (docs/vault.md) says, and prints one entry per line as JSON, with its secret. Needs the package `cryptography` (PyPI, or Debian's
+Checks the file against Aegis' public description (docs/vault.md), and prints one entry per line as JSON, with its secret. Needs the package `cryptography` (PyPI, or Debian's
 python3-cryptography) and the folder watchword_tools beside this script.
 Exit status: 0 success, 1 wrong password, 3 not an Aegis file, or damaged.
 """

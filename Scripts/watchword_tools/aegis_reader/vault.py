@@ -13,7 +13,7 @@ ALGORITHMS = {"totp": {"SHA1", "SHA256", "SHA512"}, "hotp": {"SHA1", "SHA256", "
 
 
 class Malformed(Exception):
-    """The file is not what the description says."""
+    """The file does not conform to the description."""
 
 
 class WrongPassword(Exception):
@@ -34,7 +34,7 @@ def read_file(document, password):
 
 
 def master_key(slots, password):
-    """The key that the first slot with this password holds."""
+    """The key in the first slot that the password opens."""
     for slot in slots:
         if slot["type"] != PASSWORD_SLOT:
             continue
@@ -59,7 +59,7 @@ def decrypt(key, parameters, ciphertext):
 
 
 def entries(content):
-    """The entries of a content, checked, with their groups' names."""
+    """Checks the entries and yields them, with their groups' names."""
     expect(content["version"] == 3, "the version of the content")
     groups = {group["uuid"]: group["name"] for group in content["groups"]}
     expect(all(UUID.fullmatch(uuid) for uuid in groups), "a group's UUID")

@@ -3,7 +3,8 @@ import json
 import os
 import subprocess
 
-# Reasons for which another password may help; without its password, some encrypted files look like nothing known.
+# Reasons for which another password may help; some encrypted files are recognised only with their
+# password.
 LOCKED = {"password-needed", "wrong-password", "unknown-format"}
 
 

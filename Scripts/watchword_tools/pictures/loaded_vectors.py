@@ -74,7 +74,7 @@ def put_maps(put, image):
 
 
 def rectangles(text):
-    """The position and width of each run of dark modules, in units of which a module has three."""
+    """The position and width of each run of dark modules, in thirds of a module."""
     for y, row in enumerate(pixels(text, module=1, level="L")):
         x = 0
         while x < len(row):

@@ -34,7 +34,7 @@ class AegisReaderTests(unittest.TestCase):
         with self.assertRaises(WrongPassword):
             read_file(changed, PASSWORD)
 
-    def test_a_missing_or_foreign_part_is_refused(self):
+    def test_an_invalid_or_unknown_part_is_refused(self):
         for change in (lambda file: file["header"]["slots"][0].update(uuid="1"),
                        lambda file: file["header"]["slots"][0].update(n=1024),
                        lambda file: file["header"]["params"].update(nonce="00"),

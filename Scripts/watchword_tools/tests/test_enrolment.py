@@ -1,4 +1,4 @@
-"""Tests of Scripts/enrol-folder, with a program in watchword's place."""
+"""Tests of Scripts/enrol-folder, with a fake watchword program."""
 import json
 import os
 import stat
@@ -86,7 +86,7 @@ class EnrolmentTests(unittest.TestCase):
         self.assertEqual(self.enrol({"": 4})[:2], (4, None))
         self.assertEqual(self.errors, "watchword: wrong passphrase\n")
 
-    def test_the_recovery_key_and_the_report_are_for_their_owner_only(self):
+    def test_only_their_owner_can_read_the_recovery_key_and_the_report(self):
         self.enrol({"": [ADDED]}, "--recovery-key", self.path("key"), "--report", self.path("report"))
         for name, content in ("key", "RECOVERY-KEY\n"), ("report", None):
             with open(self.path(name), encoding="utf-8") as file:

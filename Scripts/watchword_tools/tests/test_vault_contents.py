@@ -70,7 +70,7 @@ class ManifestTests(unittest.TestCase):
         with self.assertRaises(Damaged):
             self.read(listed(), 2)
 
-    def test_undefined_details_are_refused(self):
+    def test_invalid_details_are_refused(self):
         numbered = [b"%d" % number for number in range(65)]
         for wrong in [{"tags": [b""]}, {"tags": [b" a"]}, {"tags": ["a\u3000".encode()]}, {"tags": [b"a", b"a"]},
                       {"tags": [b"a" * 257]}, {"tags": numbered}, {"count": 2}, {"note": b"n" * 16385},
