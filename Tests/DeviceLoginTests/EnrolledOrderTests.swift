@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("two copies that were both presented are forked, and other enrolments are unrelated")
+    @Test("two copies that were presented independently are forked; unreadable text is unrelated")
     func forked() throws {
         let device = try Device()
         var server = TestServer()

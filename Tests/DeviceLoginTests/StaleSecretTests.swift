@@ -7,11 +7,12 @@ import Testing
 
 @testable import DeviceLogin
 
-/// An older vault is put back: its secret must not reach the server, which would treat it as stolen.
+/// If an older vault is restored, its secret must not reach the server, which would treat it as
+/// stolen.
 @Suite struct StaleSecretTests {
     private static let record = ".watchword/enrolled"
 
-    /// Puts an older vault in the place of the present one.
+    /// Replaces the vault with an older one.
     private func restore(_ bytes: [UInt8], on device: Device) throws {
         try device.folder.write(bytes, to: "vault")
         try setMode(0o600, of: device.path)
@@ -89,7 +90,7 @@ import Testing
         #expect(server.row.wiped == nil)
     }
 
-    @Test("a device whose record is lost can still sign in")
+    @Test("a device whose record is missing can still sign in")
     func lostRecord() throws {
         let device = try Device()
         var server = TestServer()

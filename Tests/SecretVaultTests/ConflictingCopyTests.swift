@@ -29,7 +29,7 @@ struct ConflictingCopyTests {
         }
     }
 
-    @Test("other names beside a vault are not taken for copies")
+    @Test("files with other names beside a vault are not treated as copies")
     func others() {
         for name in [
             "vault", "vault.bak", "vault2", "vault~", "vault (1)", "vault.txt", "vault.origin",
@@ -55,7 +55,7 @@ struct ConflictingCopyTests {
         try vault.put(bytes, as: "copy")
         let path = vault.folder.file("vault.orig")
         #expect(try vault.unlock().reports == [.conflictingCopy(path: path)])
-        // The same copy is the vault itself if it is opened.
+        // If the copy itself is opened, it is not reported.
         try setMode(0o600, of: path)
         let copy = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
         #expect(copy.reports.isEmpty)

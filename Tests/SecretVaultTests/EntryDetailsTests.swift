@@ -72,7 +72,7 @@ struct EntryDetailsTests {
         #expect(try vault.unlock().entries.map(\.details) == ids.map { _ in Self.details })
     }
 
-    @Test("details are replaced without opening the secret, also of a wiped entry")
+    @Test("details are replaced without opening the secret, even those of a wiped entry")
     func replaced() throws {
         let (vault, ids) = try filled()
         let other = EntryDetails(tags: ["other"])

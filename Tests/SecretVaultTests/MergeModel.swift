@@ -21,7 +21,7 @@ struct MergeModel {
         state = try VaultState(new: key.vaultID, slots: [])
     }
 
-    /// A copy that goes its own way.
+    /// A copy that is changed independently.
     mutating func forked() -> MergeModel {
         var copy = self
         copy.generator = SeededGenerator(seed: generator.next())

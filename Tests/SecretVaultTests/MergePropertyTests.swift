@@ -28,7 +28,7 @@ struct MergePropertyTests {
 
     private static let seeds: Range<UInt64> = 0..<300
 
-    @Test("both directions have the same content")
+    @Test("merging in either direction gives the same content")
     func commutative() throws {
         for seed in Self.seeds {
             let pair = try Pair(seed: seed)
@@ -38,7 +38,7 @@ struct MergePropertyTests {
         }
     }
 
-    @Test("merging again changes nothing, and two merged copies are one")
+    @Test("merging again changes nothing, and both merged copies have the same content")
     func idempotent() throws {
         for seed in Self.seeds {
             let pair = try Pair(seed: seed)
@@ -74,7 +74,7 @@ struct MergePropertyTests {
         #expect(removals > 20)
     }
 
-    @Test("nothing goes back: counters, enrolled secrets and wiped entries")
+    @Test("a merge never rolls back a counter, an enrolled secret or a wipe")
     func forward() throws {
         var (wiped, counters, enrolled) = (0, 0, 0)
         for seed in Self.seeds {
@@ -104,7 +104,7 @@ struct MergePropertyTests {
         #expect(min(wiped, counters, enrolled) > 50)
     }
 
-    @Test("if both sides changed the access control, the stricter one counts")
+    @Test("if both sides changed the access control, the stricter one is kept")
     func strict() throws {
         for seed in Self.seeds {
             let pair = try Pair(seed: seed)

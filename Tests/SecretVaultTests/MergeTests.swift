@@ -118,7 +118,7 @@ struct MergeTests {
         #expect(try copies.facts(enrolled) == Facts(next))
     }
 
-    @Test("an enrolled secret that both have used is reported, and stays as it is")
+    @Test("an enrolled secret that both copies have used is reported, and stays as it is")
     func forked() throws {
         let copies = try Copies()
         for (value, change) in [("wws_1", copies.here), ("wws_2", copies.there)] {
@@ -229,7 +229,7 @@ struct MergeTests {
         #expect(try copies.vault.unlock().entries.map(\.issuer) == before)
     }
 
-    @Test("a plan that another process has overtaken changes nothing")
+    @Test("a plan changes nothing if another process has changed the vault since")
     func overtaken() throws {
         let copies = try Copies()
         try copies.there(rename(copies.ids[0], "there", 100))

@@ -49,7 +49,7 @@ struct MergeVerdictTests {
         #expect(verdict(edit(500, 2), edit(500, 12), areEqual: true) == .one(.theirs))
     }
 
-    @Test("a time in the future shows nothing")
+    @Test("a time in the future does not show which edit is newer")
     func future() {
         #expect(verdict(edit(Self.now, 2), edit(500, 12)) == .one(.ours))
         #expect(verdict(edit(Self.now + 1, 2), edit(500, 12)) == .both(original: .ours))

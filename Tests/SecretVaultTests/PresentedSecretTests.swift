@@ -70,7 +70,7 @@ struct PresentedSecretTests {
         #expect(try PresentedSecrets(reading: text) == secrets)
     }
 
-    @Test("a damaged record is treated as lost; an unrelated file with its name is not changed")
+    @Test("a damaged record is treated as missing; an unrelated file with its name is not changed")
     func damaged() throws {
         let vault = try TestVault()
         let open = try vault.unlock()

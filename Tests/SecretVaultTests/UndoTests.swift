@@ -75,7 +75,7 @@ struct UndoTests {
         #expect(redone.suffix(2).map(\.action) == [.restored, .removed])
     }
 
-    @Test("a counter never goes back, whether it was used or set; the rest of an edit is undone")
+    @Test("undoing never lowers a counter, used or set; the rest of an edit is undone")
     func counters() throws {
         let vault = try TestVault()
         let id = try vault.fill()[1]
@@ -135,7 +135,7 @@ struct UndoTests {
         #expect(facts.account == "alice" && facts.secret == Array("wws_newest".utf8))
     }
 
-    @Test("an enrolment is not undone; what else was changed with it is")
+    @Test("an enrolment is not undone, but other changes in the same save are")
     func enrolment() throws {
         let vault = try TestVault()
         _ = try vault.fill()
@@ -169,7 +169,7 @@ struct UndoTests {
         #expect(entry.id == id && entry.tombstone?.reason == .revoked && entry.issuer == "shop")
     }
 
-    @Test("a purged generation, another vault key and another vault's file cannot be undone")
+    @Test("nothing can be undone after a purge or a rekey, or with another vault's file")
     func unusable() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -208,7 +208,7 @@ struct UndoTests {
         try refused(vault, .notPredecessor)
     }
 
-    @Test("a change of the slots only is not undone, and stays when entries are")
+    @Test("a change of slots alone is not undone, and stays when a change of entries is undone")
     func slots() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
@@ -256,7 +256,7 @@ struct UndoTests {
         #expect(try vault.unlock().entries[0].accessControl == strict)
     }
 
-    @Test("a plan that another process has overtaken changes nothing")
+    @Test("a plan changes nothing if another process has changed the vault since")
     func overtaken() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
