@@ -30,7 +30,7 @@ struct EntrySearchTests {
         #expect(FoldedText(one) == FoldedText(other))
     }
 
-    @Test("a text of accents alone is not a part of every text")
+    @Test("a text that consists only of accents does not match every text")
     func accents() {
         #expect(!FoldedText("\u{301}").isEmpty)
         #expect(!FoldedText("abc").contains(FoldedText("\u{301}")))
@@ -50,7 +50,7 @@ struct EntrySearchTests {
         #expect(!EntrySearch("gate").matchesName(of: entry))
     }
 
-    @Test("the best kind of match wins: a name, an account, a name apart from case, words, a note")
+    @Test("the best kind of match wins: a name, an account, a name in other case, words, a note")
     func best() throws {
         let entries = [
             try entry("", "alice", id: [1]), try entry("Bank", "alice", id: [2]),
@@ -69,7 +69,7 @@ struct EntrySearchTests {
         #expect(throws: CommandFailure.self) { try entries.one(named: "\u{301}") }
     }
 
-    @Test("a short id has eight characters, and more where two ids begin alike")
+    @Test("a short id has eight characters, or more if two ids share the first eight")
     func shortIDs() throws {
         let entries = [
             try entry("a", "", id: [1]), try entry("b", "", id: [2, 0, 0, 0, 0, 0x10]),
@@ -92,7 +92,7 @@ struct EntrySearchTests {
         #expect(entries.sorted(by: .added).map(\.name.text) == entries.map(\.name.text))
     }
 
-    @Test("an entry has a tag apart from case and accents, and must have all of them")
+    @Test("tags match regardless of case and accents, and an entry must have all of those given")
     func tagged() throws {
         let entries = [
             try entry("a", "", tags: ["Wörk", "home"]), try entry("b", "", tags: ["home"]),

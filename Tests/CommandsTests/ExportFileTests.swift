@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Exports are complete files, or none, and each can be imported again.
+/// An export is written completely or not at all, and can be imported again.
 struct ExportFileTests {
     private static let entries = [
         "GitHub:ann@example.com --secret-file key.txt", "Größe:日本 --secret-file key.txt --digits 8",
@@ -231,7 +231,7 @@ struct ExportFileTests {
         #expect(wrong.text.contains("wrong password"))
     }
 
-    @Test("a terminal gets no file unless the user asks for it")
+    @Test("a file is written to a terminal only with --output -")
     func terminal() throws {
         let fixture = try fixture()
         let refused = try fixture.terminal("watchword export --format sheet")

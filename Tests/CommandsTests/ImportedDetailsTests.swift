@@ -47,7 +47,7 @@ struct ImportedDetailsTests {
         #expect(imported(tags: [" a ", "a", "", "  "]).details.tags == ["a"])
     }
 
-    @Test("nothing of the owner's is lost when an import adds to an entry")
+    @Test("an import that adds details to an entry keeps all of the owner's details")
     func adding() {
         let own = EntryDetails(tags: ["mine", "both"], note: "own", icon: "i", isFavourite: false)
         let other = EntryDetails(

@@ -127,7 +127,7 @@ extension ForeignProgram.Outcome {
         #expect(try harness.run("watchword list").text.split(separator: "\n").count == 1)
     }
 
-    @Test("an older vault that is put back sends nothing; login status calls its secret stale")
+    @Test("a restored older vault sends nothing, and login status reports its secret as stale")
     func stale() throws {
         let harness = try Harness()
         try harness.enrol()

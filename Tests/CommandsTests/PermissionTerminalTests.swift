@@ -13,7 +13,7 @@ struct PermissionTerminalTests {
         return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    @Test("the program asks before it corrects the vault's mode, and then goes on")
+    @Test("the program asks before it corrects the vault's mode, and then continues")
     func corrected() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt"])
         try setMode(0o644, of: fixture.folder.file(Self.vault))
