@@ -35,7 +35,7 @@ internal import Testing
         }
     }
 
-    @Test("what belongs to the file arrives with it")
+    @Test("the name, the manifest and the key file reach the reader with the file")
     func parts() throws {
         func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8).span) }
         let source = ExportSource(

@@ -28,7 +28,7 @@ struct LastUseTests {
     }
 
     @Test(
-        "beside a last code, liboath writes that code's counter; otherwise the next one",
+        "the counter belongs to the last code if there is one, and otherwise to the next code",
         arguments: [
             ("", 0), ("\t3", 3), ("\t3\t969429\t2026-11-22T22:22:16L", 4),
             // The last code of another counter, or with other digits, changes nothing.
@@ -40,7 +40,7 @@ struct LastUseTests {
     }
 
     @Test(
-        "the last used step is that of the last code, whatever the time zone of its time",
+        "the last used step is that of the last code, in whatever zone its time is written",
         arguments: [
             "2026-11-22T22:22:16L", "2026-11-22T23:22:16L", "2026-11-23T12:22:16L",
             "2026-11-22T10:22:16L", "2026-11-22T22:13:00L",
@@ -50,7 +50,7 @@ struct LastUseTests {
         #expect(try entry(line).lastUsedStep == Self.step)
     }
 
-    @Test("the last used step of a code that belongs to no step is that of its time, as UTC")
+    @Test("if no step has the last code, the last used step is that of its time in UTC")
     func otherCode() throws {
         let line = "HOTP/T30/6 ann - \(Self.key) 0 000000 2026-11-22T22:22:16L\n"
         #expect(try entry(line).lastUsedStep == Self.step)

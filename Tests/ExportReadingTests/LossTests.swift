@@ -60,7 +60,7 @@ struct LossTests {
         #expect(try counts(authenticator) == [1, 2])
     }
 
-    @Test("a refused row is named, and its line is known in a list")
+    @Test("a refused row is reported with its name and, in a list, with its line")
     func refusedNames() throws {
         func refusals(_ text: String) throws -> [ExportRefusal] {
             try readExport(SecretBytes(text: text), password: nil).refusals
@@ -71,7 +71,7 @@ struct LossTests {
                 ExportRefusal(row: 2, line: 3, account: "B:bob", reason: .badSecret),
                 ExportRefusal(row: 3, line: 4, account: "c", reason: .noSecret),
             ])
-        // Anything but a key URI may be a secret as a whole.
+        // Any text that is not a key URI may be a secret.
         for secret in ["AAISEM2EKVTHPCE1", "steam://a/AAISEM2EKVTHPCE1", "motp://a/1?secret=1!"] {
             #expect(
                 try refusals("title,totp\n,\(secret)\n").allSatisfy {
@@ -90,7 +90,7 @@ struct LossTests {
             ])
     }
 
-    @Test("a lone surrogate affects only its own text, and a counter of 64 bits is exact")
+    @Test("an unpaired surrogate affects only its own text, and a counter of 64 bits is exact")
     func unusualJSON() throws {
         let text = #"""
             {"schemaVersion":4,"services":[
@@ -115,7 +115,7 @@ struct LossTests {
         #expect(export.refusals.map(\.row) == [2, 4])
     }
 
-    @Test("an archive with one file is read as this file, whatever its format")
+    @Test("an archive with one file is read like that file, whatever its format")
     func archives() throws {
         for (name, content, format) in [
             ("a.txt", Self.uri, ExportFormat.uriList),

@@ -5,7 +5,7 @@ import OneTimePassword
 import TestSupport
 import Testing
 
-/// An entry that an app would read with other codes is left out, but not the nearest valid one.
+/// An entry whose codes would differ in the app is left out, but not the nearest valid one.
 struct OmissionTests {
     static let cases: [(target: ExportTarget, uri: String, reason: EntryOmission?)] = [
         (.twoFAS, "totp/a?period=90", nil), (.twoFAS, "totp/a?period=91", .period),

@@ -10,13 +10,13 @@ import Testing
 struct RoundTripTests {
     private static let now: Int64 = 1_795_385_370
 
-    @Test("each entry comes back, or what is missing is named", arguments: ExportTarget.allCases)
+    @Test("each entry is read back, or its omission is reported", arguments: ExportTarget.allCases)
     func plain(target: ExportTarget) throws {
         for seed in 0..<40 {
             var generator = SeededGenerator(seed: UInt64(seed))
             let entries = try generator.entries(count: 25)
             let written = try writeExport(entries, as: target, now: Self.now)
-            // A seed can give no entry that the format holds.
+            // For some seeds, the format cannot hold any of the entries.
             guard written.omissions.count < entries.count else { continue }
             let export = try readExport(
                 SecretBytes(joining: written.documents.lines), password: nil)
@@ -28,7 +28,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "each entry of an encrypted export comes back",
+        "each entry of an encrypted export is read back",
         arguments: ExportTarget.allCases.filter(\.canBeEncrypted))
     func encrypted(target: ExportTarget) throws {
         var generator = SeededGenerator(seed: 99)
@@ -148,7 +148,7 @@ extension [SecretBytes] {
     fileprivate var lines: [SecretBytes] { flatMap { [$0, SecretBytes(text: "\n")] } }
 }
 
-/// Everything that an entry of an export says.
+/// Everything that an export contains about an entry.
 private struct Facts: Equatable, CustomStringConvertible {
     var text: [String]
     var credential: Credential?

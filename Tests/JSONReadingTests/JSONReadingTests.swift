@@ -95,7 +95,7 @@ struct JSONReadingTests {
     }
 
     @Test(
-        "if all texts are accepted, a surrogate without its pair is read as U+FFFD",
+        "if all texts are accepted, an unpaired surrogate is read as U+FFFD",
         arguments: [
             (#"\ud800"#, "\u{FFFD}"), (#"a\udc00b"#, "a\u{FFFD}b"),
             (#"\ud83d\ude00"#, "\u{1F600}"), (#"\uD83D\uD83D\uDE00"#, "\u{FFFD}\u{1F600}"),

@@ -32,7 +32,7 @@ func fuzzExport(_ bytes: [UInt8], prefix: [UInt8] = []) {
 }
 
 /// Parses the bytes as a reader's answer, beside the vault's keys; an accepted answer must be the
-/// only form of what it says.
+/// only encoding of its content.
 func fuzzExportAnswer(_ bytes: [UInt8]) {
     switch ExportAnswer(parsing: bytes.span) {
     case .export(let export)?:
