@@ -22,7 +22,7 @@ import Testing
         #expect(throws: ImageFileError.libraryMissing(format)) { try EncodedImage(start.bytes) }
     }
 
-    @Test("the library of another format does not help")
+    @Test("a picture cannot be read with the library of another format")
     func otherLibrary() throws {
         let library = try #require(LoadedImageLibrary(.giflib))
         #expect(throws: ImageFileError.libraryMissing(.tiff)) {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("the signature alone of a format with a library is treated as a damaged picture")
+    @Test("a file with only the signature of a format with a library is a damaged picture")
     func loadedSignatureAlone() throws {
         for start in Start.loaded {
             guard case .readable(let format) = start.kind, let needed = format.library else {

@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "the libraries that are loaded do not decode a picture over the limit",
+        "a loaded library does not decode a picture over the limit",
         arguments: [
             "still.gif", "gray-lzw.tiff", "lossy.heic", "lossy.avif", "colour.bmp", "binary.pbm",
         ])

@@ -12,7 +12,7 @@ import Testing
         #expect(throws: CameraFailure.none) { try Camera(in: folder.path) }
     }
 
-    @Test("files that are not cameras are passed over")
+    @Test("files that are not cameras are skipped")
     func otherFiles() throws {
         let folder = try TemporaryFolder()
         try folder.write([1, 2, 3], to: "video0")
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "a camera that the user may not open is named",
+        "the error names a camera that the user may not open",
         .enabled(if: geteuid() != 0, "root may open every file"))
     func forbidden() throws {
         let folder = try TemporaryFolder()

@@ -21,7 +21,7 @@ internal import Testing
     }
 
     @Test(
-        "a reader with a library is killed for other system calls than those of libraries",
+        "a reader with a library is killed for a system call that libraries do not need",
         arguments: [
             "open a socket", "fork", "run a program", "signal the parent",
             "write to standard input", "read standard output", "use another descriptor",

@@ -23,7 +23,7 @@ internal import Testing
         return try JSONDecoder().decode(Facts.self, from: Data(contentsOf: path)).cases
     }
 
-    @Test("a picture in any format is read, in a list of pictures in many formats")
+    @Test("pictures in all formats are read in one run")
     func texts() throws {
         let pictures = try pictures()
         let readings = try ReaderPool(program: "watchword-reader").read(paths: pictures.map(\.path))
@@ -53,7 +53,7 @@ internal import Testing
         #expect(try reader.read(path: "/dev/fd/\(number)").symbols == picture.texts)
     }
 
-    @Test("a library that prints a warning about a picture is not killed for it")
+    @Test("a reader is not killed if its library prints a warning about a picture")
     func warning() throws {
         // gdk-pixbuf warns about every PNM file that it does not decode.
         let large = "P6 60000 60000 255\n" + String(repeating: "x", count: 5_000)

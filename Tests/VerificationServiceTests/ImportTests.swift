@@ -33,7 +33,7 @@ struct ImportTests {
         #expect(fixture.store.commits == before)
     }
 
-    @Test("an enrolment that names a key, without the fields of an import, works as before")
+    @Test("a request with a key but without an import's fields is an enrolment")
     func enrolmentWithKey() async throws {
         let fixture = try await ServiceFixture()
         let body = #"{"type":"totp","issuer":"A","account":"b","key":"\#(Self.key)"}"#

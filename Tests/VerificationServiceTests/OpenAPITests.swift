@@ -54,7 +54,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("the description of an import requires one of the fields that make it one")
+    @Test("the schema of an import requires at least one of the fields that only an import has")
     func imports() throws {
         let schemas = try #require(document["components"]?["schemas"])
         let any = schemas["TimeBasedImport"]?["anyOf"]?.elements

@@ -107,7 +107,7 @@ struct TextFormTests {
     }
 
     @Test(
-        "H-01 any shorter key passes as one to import, so it can be refused as too short",
+        "H-01 any shorter imported key passes as Base32, so it can be refused as too short",
         arguments: [(TextForm.importedKey, 24), (.importedKey, 2), (.shortKey, 15), (.shortKey, 2)])
     func tooShortKey(_ form: TextForm, _ count: Int) throws {
         let short = String(repeating: "A", count: count)
