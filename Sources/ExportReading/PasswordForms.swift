@@ -6,7 +6,7 @@ internal import Interchange
 
 /// Reads the rows with the password as given, and if it is wrong, with its composed form.
 ///
-/// Systems differ in the form of what is typed: "ä" is one character or two.
+/// Systems encode typed characters in different forms: "ä" is one code point or two.
 func readRows(
     _ source: ExportSource, anyFormOf password: SecretBytes?
 ) throws(ExportError) -> ExportRows {

@@ -6,10 +6,10 @@ internal import SQLiteReading
 internal import XMLReading
 internal import ZipReading
 
-/// Loads what reading an export needs from the system, before the process gives up files.
+/// Loads what reading an export needs from the system, before the process gives up access to files.
 ///
-/// What a library of one format cannot load only prevents reading that format. Messages that
-/// libraries print to standard error are discarded from now on.
+/// If a library cannot be prepared, only its formats cannot be read. Messages that libraries print
+/// to standard error are discarded from then on.
 ///
 /// - Returns: Whether every library is ready.
 @discardableResult public func prepareExportReading() -> Bool {

@@ -14,7 +14,7 @@ struct MigrationEntries {
     private(set) var refusals: [MigrationRefusal] = []
     private var count = 0
 
-    /// A part with more deviations than this was made to flood the reader with warnings.
+    /// A part with more deviations than this is probably meant to flood the user with warnings.
     private static let maximumWarningCount = 100
 
     init(warnings: [MigrationWarning]) { self.warnings = warnings }

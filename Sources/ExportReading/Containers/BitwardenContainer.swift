@@ -13,7 +13,8 @@ enum BitwardenContainer {
         let validation = try EncryptedText(try file.text("encKeyValidation_DO_NOT_EDIT"))
         let data = try EncryptedText(try file.text("data"))
         let keys = try Keys(try baseKey(file, password))
-        // The validation's content is random; its code tests the password.
+        // The content of the validation field is random; its HMAC shows whether the password is
+        // right.
         try validation.verify(keys)
         return try data.open(keys)
     }

@@ -27,7 +27,7 @@ extension Decryption {
 
     /// A cost of scrypt that is within the limits.
     ///
-    /// - Parameter derivations: How often it is spent at most.
+    /// - Parameter derivations: The maximum number of derivations with this cost.
     func scryptCost(
         n: UInt64, r: UInt64, p: UInt64, derivations: Int = 1
     ) throws(ExportError) -> ScryptCost {

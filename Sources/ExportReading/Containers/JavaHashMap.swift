@@ -105,7 +105,7 @@ struct JavaHashMap {
         try parts.skip(8)
         let place = referents.count
         referents.append(.other)
-        // The flag: serialisable, without methods of its own.
+        // The flag: serialisable, without a `writeObject` method of its own.
         try expect([2])
         var count = 0
         for _ in 0..<(try parts.number(width: 2)) {

@@ -34,7 +34,7 @@ enum AuthyFormat {
         return rows
     }
 
-    /// What became of a token's encrypted secret.
+    /// The result of decrypting a token's secret.
     private enum Opened {
         /// There is none, or it is damaged.
         case nothing

@@ -2,8 +2,8 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// FreeOTP 2's backup (formats.md 4.5): each secret is encrypted with a master key, and that with
-/// a key from the password.
+/// FreeOTP 2's backup (formats.md 4.5): each secret is encrypted with a master key, and the master
+/// key with a key derived from the password.
 enum FreeOTP2Format {
     /// Reads a serialised map.
     static func read(
@@ -52,7 +52,7 @@ enum FreeOTP2Format {
             try FreeOTPToken.fill(&row, fields)
             return
         }
-        // The encrypted key is JSON in a text of another JSON.
+        // The encrypted key is a JSON document in a text of the outer one.
         guard let wrapped = try JSONFields(try json(secret)).secret("key") else { throw .noSecret }
         let key: SecretBytes
         do {

@@ -12,7 +12,7 @@ enum GauthFormat {
     /// Whether each line is a key URI or a name and a Base32 secret.
     ///
     /// Every secret must have a plausible length, or only one if the text was decrypted, because a
-    /// wrong password hardly ever gives such lines.
+    /// wrong password hardly ever yields such lines.
     static func isRecognised(_ text: Span<UInt8>, isDecrypted: Bool = false) -> Bool {
         var lines = TextLines(text)
         var isPlausible = false

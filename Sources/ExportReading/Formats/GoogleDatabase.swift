@@ -18,7 +18,7 @@ enum GoogleDatabase {
         row.account = try record.text("email")
         row.issuer = try record.text("issuer")
         if case .null = record["issuer"] { row.splitAccount() }
-        // The phone's keystore has the key.
+        // Only the phone's keystore has the key.
         if case .value(1...) = record.number("isencrypted") { throw .encryptedByPhone }
         row.secret = try record.base32("secret")
         switch record.number("type") {
@@ -26,7 +26,7 @@ enum GoogleDatabase {
         case .value(1):
             row.kind = .hotp
             row.counter = record.number("counter")
-            // Google Authenticator counts before it computes.
+            // Google Authenticator increments the counter before it computes a code.
             row.warnings = [.counterOfLastCode]
         default: row.kind = .unknown
         }

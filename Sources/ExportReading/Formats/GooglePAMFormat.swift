@@ -69,7 +69,7 @@ enum GooglePAMFormat {
         words.count == 2 ? ExportRow.Number(String(words[1])) : .malformed
     }
 
-    /// The secret with the characters replaced that the PAM module also reads as others.
+    /// The secret with 0, 1 and 8 replaced by the letters as which the PAM module reads them.
     private static func corrected(_ line: Span<UInt8>) -> SecretBytes {
         SecretBytes(capacity: line.count) { output in
             for index in line.indices {

@@ -120,7 +120,8 @@ private struct KeePassReader {
         var attributes: [String: SecretBytes] = [:]
         for child in entry.children {
             guard child.name == "String" else {
-                // Earlier versions of the entry are no rows, but are part of the keystream.
+                // Earlier versions of the entry do not become rows, but their values are part of
+                // the keystream.
                 try skip(child)
                 continue
             }
@@ -152,7 +153,7 @@ private struct KeePassReader {
         return text
     }
 
-    /// Decrypts the protected values in an element that nobody needs.
+    /// Decrypts the protected value of an element that is not used, to advance the keystream.
     private func skip(_ element: XMLElement) throws(ExportError) {
         _ = try value(of: element)
     }

@@ -5,7 +5,7 @@ internal import JSONText
 /// The JSON in Raivo's archive, whose values are all texts (formats.md 4.16).
 enum RaivoJSON {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
-        // An object with a message is the app's failed export.
+        // If the export failed, the app wrote an object with a message instead.
         guard let elements = document.elements else { throw .damaged(.raivo) }
         var rows = ExportRows(.raivo)
         try rows.append(elements) { row, fields throws(ExportRowRefusal) in

@@ -58,7 +58,7 @@ enum StratumFormat {
         row.secret = row.kind == .motp ? .text(secret) : .base32(secret)
     }
 
-    /// The categories, which are tied to entries by their secrets.
+    /// The categories, which are assigned to entries by the entries' secrets.
     private struct Categories {
         /// By a hash that is keyed with a random key of this process.
         private var bindings: [Int: [(secret: SecretBytes, category: JSONValue)]] = [:]

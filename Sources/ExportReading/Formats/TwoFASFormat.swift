@@ -13,7 +13,7 @@ enum TwoFASFormat {
             let services = try TwoFASContainer.open(document, password: password)
             return try rows(try readExportJSON(services, .twoFAS), groups)
         }
-        // A decryption tool writes the services alone.
+        // A decryption tool writes only the services.
         return try rows(document["services"] ?? document, groups)
     }
 

@@ -158,7 +158,8 @@ extension ExportRow {
         case .counter(let value):
             kind = .hotp
             counter = .large(value)
-            // Google Authenticator counts before it computes; what it exports is unclear.
+            // Google Authenticator increments the counter before it computes a code; which value it
+            // exports is unclear.
             warnings = [.counterOfLastCode]
         }
     }

@@ -15,7 +15,8 @@ struct ArchiveReading {
         let file = source.file
         let archive: ZipArchive
         do { archive = try ZipArchive(file) } catch {
-            // The names of members are also in front of their content.
+            // A damaged archive is recognised by the names of members, which also precede their
+            // content.
             let names: [(String, ExportFormat)] = [
                 ("export.data", .onePassword), ("proton pass/data.json", .protonPass),
                 ("raivo-otp-export.json", .raivo), ("accounts.txt", .authenticatorPlus),

@@ -14,7 +14,7 @@ struct DatabaseReading {
 
     private init(_ file: SecretBytes) throws(ExportError) {
         do { database = try SQLiteDatabase(file, limits: .current) } catch {
-            // The definitions of the tables are text.
+            // A damaged database is recognised by the definitions of its tables, which are text.
             let names: [(String, ExportFormat)] = [
                 ("oath_secret_key", .microsoftAuthenticator), ("authenticatorcategory", .stratum),
                 ("original_name", .googleAuthenticator),

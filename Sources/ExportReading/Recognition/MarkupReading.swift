@@ -36,7 +36,7 @@ enum MarkupReading {
         }
     }
 
-    /// The format that a text seems to have which is not XML.
+    /// The likely format of a text that is not well-formed XML.
     private static func format(ofUnreadable text: SecretBytes) -> ExportFormat? {
         let names: [(String, ExportFormat)] = [
             ("keycontainer", .pskc), ("com.authy.storage", .authy),

@@ -48,7 +48,7 @@ extension SQLiteValue {
         switch self {
         case .integer(let number): .number(number)
         case .text(let text): .secret(text)
-        // No column that is read has them.
+        // No column that is read contains real numbers or blobs.
         case .null, .real, .blob: .null
         // Only a text is accepted here; any other value refuses the row.
         case .tooLong: .list([])

@@ -150,7 +150,7 @@ extension ExportRow {
 }
 
 extension String {
-    /// The text with the entities decoded that HTML escaping writes.
+    /// The text with the entities decoded that HTML escaping produces.
     var htmlUnescaped: String {
         guard utf8.contains(UInt8(ascii: "&")) else { return self }
         let entities = [

@@ -22,7 +22,7 @@ struct ExportRow {
         case field(SecretBytes)
     }
 
-    /// A type; the spelling is the format reader's concern.
+    /// A type; the reader of each format interprets its spelling.
     enum Kind: Hashable {
         case totp, hotp, steam, motp, yandex, unknown
     }
@@ -121,7 +121,7 @@ struct ExportRows {
         }
     }
 
-    /// Orders the rows by `position`, and those with the same one as in the file.
+    /// Sorts the rows by `position`; rows with the same position stay in the order of the file.
     mutating func sort(by position: [Int64]) {
         guard position.count == rows.count else { return }
         let order = rows.indices.sorted { (position[$0], $0) < (position[$1], $1) }

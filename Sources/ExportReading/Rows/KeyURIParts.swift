@@ -26,7 +26,7 @@ struct KeyURIParts {
             let end = text.firstIndex(of: UInt8(ascii: "&"), in: start..<text.count) ?? text.count
             let equals = text.firstIndex(of: UInt8(ascii: "="), in: start..<end)
             if start < end {
-                // The names that matter are short ASCII words.
+                // The names that are interpreted are short ASCII words.
                 let name = text.extracting(start..<min(equals ?? end, start + 32))
                 parameters.append(
                     Parameter(

@@ -11,7 +11,7 @@ struct KDBXCipher {
     private let algorithm: Algorithm
     private let vector: SecretBytes
 
-    /// Knows a cipher by its identifier.
+    /// Recognises a cipher by its identifier.
     init(_ identifier: SecretBytes, vector: SecretBytes?) throws(ExportError) {
         switch identifier.encodedHex().decodedText() {
         case "31c1f2e6bf714350be5805216afc5aff": algorithm = .aes

@@ -26,7 +26,7 @@ enum KDBXContainer {
         let header = try KDBXHeader(file)
         let decryption = Decryption(.keePass)
         let digest = try decryption.digest(.sha256, of: file.part(0..<header.count))
-        // Everything that needs no key is checked before it is derived.
+        // Check everything that needs no key before deriving the key.
         let blocks = try header.version == 4 ? KDBXBlocks(authenticated: file, header, digest) : nil
         var parts: [SecretBytes] = []
         if let password { parts.append(try decryption.digest(.sha256, of: password)) }

@@ -41,7 +41,7 @@ final class KDBXProtection {
 
     /// Decrypts the next protected value, which is Base64.
     ///
-    /// A value that nobody needs must be decrypted as well, since the next one follows it in the
+    /// A value that is not used must be decrypted as well, because the next one follows it in the
     /// keystream.
     func next(_ value: SecretBytes) throws(ExportError) -> SecretBytes {
         guard let bytes = value.decodedBase64Lines() else { throw .damaged(.keePass) }
