@@ -2,9 +2,9 @@ internal import CGcrypt
 internal import CSodium
 internal import Cryptography
 
-/// Initialises libgcrypt and libsodium, before the process gives up files and system calls.
+/// Initialises libgcrypt and libsodium, before the process gives up access to files.
 ///
-/// Both look at the processor and at files in `/etc` and `/proc`, once. Every other function of
+/// Both inspect the processor and read files in `/etc` and `/proc`, once. Every other function of
 /// this module also initialises them if necessary.
 ///
 /// - Throws: ``ExportCryptographyError/failed(call:code:)``.

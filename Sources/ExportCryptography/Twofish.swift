@@ -1,7 +1,7 @@
 internal import CGcrypt
 public import Cryptography
 
-/// Decrypts with Twofish in the mode CBC, and keeps the padding.
+/// Decrypts with Twofish in CBC mode, and keeps the padding.
 ///
 /// - Parameters:
 ///   - key: 32 bytes.

@@ -55,7 +55,8 @@ private let trialMessage = """
     IH/KwLKgwCH5Di
     """
 
-/// The library's context, which is made once: its random numbers start with a file.
+/// The library's context, which is created once, because its random number generator reads a file
+/// when it starts.
 private let library = Mutex(OpenPGPLibrary())
 
 // `@unchecked Sendable`: the mutex lends it to one thread at a time.

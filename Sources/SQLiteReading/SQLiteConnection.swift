@@ -72,7 +72,8 @@ internal import POSIX
             let code = unsafe sqlite3_step(statement)
             switch code {
             case SQLITE_ROW:
-                // Long chains of pages cost time but few instructions.
+                // SQLite calls the progress handler after a number of instructions, but long chains
+                // of pages take time and few instructions.
                 guard unsafe deadline.pointee > .now else {
                     throw SQLiteReadingError(SQLITE_INTERRUPT, limits)
                 }
@@ -128,7 +129,7 @@ internal import POSIX
             case SQLITE_PRAGMA:
                 guard let first = unsafe first else { return SQLITE_DENY }
                 return unsafe String(cString: first) == "table_info" ? SQLITE_OK : SQLITE_DENY
-            // In the query for the tables.
+            // Used by the query that lists the tables.
             case SQLITE_FUNCTION:
                 guard let second = unsafe second else { return SQLITE_DENY }
                 return unsafe String(cString: second) == "substr" ? SQLITE_OK : SQLITE_DENY
@@ -159,7 +160,7 @@ internal import POSIX
             handle, "main", copy, count, count,
             UInt32(SQLITE_DESERIALIZE_READONLY | SQLITE_DESERIALIZE_FREEONCLOSE))
         guard code == SQLITE_OK else { throw SQLiteReadingError(code, limits) }
-        // Not earlier, because the call above is implemented as an ATTACH.
+        // This cannot be set earlier, because the call above is implemented as an ATTACH.
         let set = unsafe sqlite3_set_authorizer(handle, SQLiteConnection.authorize, nil)
         guard set == SQLITE_OK else { throw SQLiteReadingError(set, limits) }
     }

@@ -3,7 +3,7 @@ internal import Cryptography
 
 /// The functions that the parser calls.
 ///
-/// There is none for declarations of entities, so that none can be defined.
+/// No function handles declarations of entities, so no entity can be defined.
 enum ParserEvents {
     static var handler: xmlSAXHandler {
         var handler = unsafe xmlSAXHandler()

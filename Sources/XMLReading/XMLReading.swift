@@ -4,9 +4,9 @@ internal import POSIX
 
 /// Reads a small XML document in UTF-8.
 ///
-/// The parser has no network, no files and no document type, hence no entities but the five
-/// predefined ones. Comments and processing instructions are dropped. The library's own copies of
-/// the text are wiped when it frees them.
+/// The parser opens no network connections and no files, and accepts no document type, so it knows
+/// only the five predefined entities. Comments and processing instructions are dropped. The
+/// library's own copies of the text are wiped when it frees them.
 ///
 /// - Throws: ``XMLReadingError``, never content.
 public func readXML(

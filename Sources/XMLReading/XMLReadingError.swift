@@ -17,7 +17,7 @@ public enum XMLReadingError: Error, Hashable, Sendable {
     public enum Limit: Hashable, Sendable {
         /// The length in bytes.
         case bytes
-        /// The number of elements inside each other.
+        /// The nesting depth of elements.
         case depth
         /// The number of elements.
         case elements
@@ -30,7 +30,7 @@ public enum XMLReadingError: Error, Hashable, Sendable {
 public struct XMLLimits: Hashable, Sendable {
     /// The maximum length of the text in bytes.
     public let bytes: Int
-    /// The maximum number of elements inside each other.
+    /// The maximum nesting depth of elements.
     public let depth: Int
     /// The maximum number of elements.
     public let elements: Int

@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import POSIX
 
-/// Builds the tree from the parser's events, and counts what the limits bound.
+/// Builds the tree from the parser's events, and enforces the limits.
 final class XMLTreeBuilder {
     /// The root element, once it is complete.
     private(set) var root: XMLElement?

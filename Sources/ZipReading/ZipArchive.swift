@@ -104,9 +104,9 @@ extension ZipReadingError {
 
 /// The largest number of members that an end-of-directory record states.
 ///
-/// The library allocates memory for every member before it reports their number. It searches the
-/// same range, and this looks at each record that it might choose. More than 65,534 members are
-/// reported as 65,535, the mark for 64-bit records.
+/// The library allocates memory for every member before it reports their number. This function
+/// searches the same range as the library and examines each record that the library might choose.
+/// More than 65,534 members are reported as 65,535, the mark for 64-bit records.
 private func statedMemberCount(of bytes: Span<UInt8>) -> Int {
     let recordLength = 22
     guard bytes.count >= recordLength else { return 0 }

@@ -23,7 +23,7 @@ public enum ZipReadingError: Error, Hashable, Sendable {
         case members
         /// The length of a member in bytes.
         case length
-        /// The length of a member for its compressed length.
+        /// The ratio of a member's length to its compressed length.
         case ratio
     }
 }
