@@ -111,7 +111,7 @@ extension CommandHelp {
             "FILE is another copy of the same vault, for example one that a file-sync client kept "
                 + "because both were edited. Its entries are merged into the vault one by one, and the "
                 + "vault is saved once. FILE is neither changed nor deleted.",
-            "An edit replaces the edits that its copy already contained. If an entry was edited in both copies, the newer "
+            "An edit replaces earlier edits that its copy contained. If an entry was edited in both copies, the newer "
                 + "edit is kept; if it is not clear which is newer, both are kept, one as “NAME "
                 + "(conflict)”. An entry that was removed in one copy is removed, unless the other "
                 + "copy has an edit that the first one did not contain.",

@@ -13,7 +13,7 @@ struct ExportFiles {
     private var givenPassword: SecretBytes?
     /// The content of `--key-file`, once it has been read.
     private var givenKeyFile: SecretBytes?
-    /// The last password from a prompt that was right; people often use one for several exports.
+    /// The last correct password from a prompt; people often use one for several exports.
     private var acceptedPassword: SecretBytes?
 
     /// How often the command prompts for the password of one file.

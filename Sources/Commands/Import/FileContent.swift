@@ -18,7 +18,7 @@ enum FileContent {
         return try of(try read(file, atMost: ImageKind.beginningCount))
     }
 
-    /// Detects the type of a content that has been read.
+    /// Detects the type of content that has already been read.
     static func of(_ content: SecretBytes) throws(InputFileError) -> FileContent {
         try content.withBytes { bytes throws(InputFileError) in
             let head = bytes.extracting(first: headCount)

@@ -64,7 +64,7 @@ struct ImportScan {
         reportExports()
     }
 
-    /// Takes a picture of the screen and reads it.
+    /// Takes a screenshot and reads it.
     private mutating func takeScreen() throws(CommandFailure) {
         guard let picture = try ScreenPicture.take() else { throw .noScreenshot }
         if try !takePicture(picture, of: "screen") { refuse("screen", .picture(.notAPicture)) }

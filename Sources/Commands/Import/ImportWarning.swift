@@ -27,7 +27,7 @@ enum ImportWarning: Hashable {
             }
     }
 
-    /// What a file's collected warnings count together.
+    /// The categories in which a file's warnings are counted.
     enum Category: CaseIterable {
         case incompleteSecret, misnamedParameter, counterOfLastCode, shortKey, digits, longPeriod
         case steamParameters, keyURI, migration, notComputed, leftOut

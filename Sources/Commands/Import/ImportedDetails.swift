@@ -35,7 +35,7 @@ struct ImportedDetails {
 extension EntryDetails {
     /// These details with those of an imported entry, which replaces this one.
     ///
-    /// Everything of the owner stays; what does not fit is not added.
+    /// The owner's own details are kept; an imported detail that does not fit is left out.
     func adding(_ imported: EntryDetails) -> EntryDetails {
         var all = self
         for tag in imported.tags where !all.tags.contains(tag) {

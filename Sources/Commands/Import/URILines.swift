@@ -2,7 +2,7 @@ import Cryptography
 import Interchange
 import OneTimePassword
 
-/// What the lines of a text are that may be a list of URIs.
+/// Classifies the lines of a text that may be a list of URIs.
 ///
 /// Only the reader of exports knows the dialects of other apps. A list is read without it only if
 /// each URI has the same meaning in every dialect.
@@ -96,7 +96,7 @@ extension SecretBytes {
 }
 
 extension Span<UInt8> {
-    /// How often `word`, in any case, occurs; `word` is lower-case ASCII.
+    /// How often `word` occurs, ignoring case; `word` is lower-case ASCII.
     fileprivate func count(of word: String) -> Int {
         guard let first = word.utf8.first else { return 0 }
         let other = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) ? first & ~0x20 : first
