@@ -4,7 +4,7 @@ internal import Glibc
 internal import Interchange
 internal import POSIX
 
-/// Reads the export on standard input in a confined process, and prints what became of it.
+/// Reads the export on standard input in a confined process, and prints the result.
 ///
 ///     ConfinedReading MEBIBYTES [PASSWORD]
 ///

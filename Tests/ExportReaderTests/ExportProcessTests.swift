@@ -97,7 +97,7 @@ internal import Testing
         #expect(try read("loop", timeout: .milliseconds(300)) == .lost(.timedOut))
     }
 
-    @Test("a reader that crashes while it decrypts is reported, and stays ended")
+    @Test("a reader that crashes while it decrypts is reported, and is not used again")
     func crashWithPassword() throws {
         let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
         let file = SecretBytes(copying: Array("crash on a password".utf8).span)
@@ -110,7 +110,7 @@ internal import Testing
     }
 
     @Test(
-        "an answer that describes an export but breaks the protocol is rejected",
+        "an answer that describes an export but violates the protocol is rejected",
         arguments: [
             "unknown format", "more entries than sent", "fewer entries than sent",
             "4 billion entries", "200,001 entries", "unknown content", "empty key",
@@ -125,7 +125,7 @@ internal import Testing
         #expect(try read(lie, program: "LyingExportReader") == .lost(.badAnswer))
     }
 
-    @Test("the sound answer from which the lies are made is accepted")
+    @Test("the valid answer from which the invalid ones are made is accepted")
     func soundAnswer() throws {
         #expect(try read("sound export", program: "LyingExportReader") == .entries(["Acme:ann"]))
     }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What became of an export that a confined process read.
+/// The result of reading an export in a confined process.
 struct ConfinedReading {
     /// What the program printed, without the line ending.
     let answer: String

@@ -6,7 +6,8 @@ import Testing
 
 @testable import ExportReading
 
-/// Each library reads in a process that has no files, sockets or threads, as `watchword-reader` is.
+/// Each library reads in a process without access to files, sockets or threads, like
+/// `watchword-exports`.
 @Suite(
     "Real exports in a confined process",
     .enabled(if: PackageFolder.shared != nil, "needs the shared folder"))
@@ -19,7 +20,7 @@ struct ConfinedReadingTests {
         let folders = try FileManager.default.contentsOfDirectory(atPath: root.path).sorted()
             .filter { $0 != "README.md" }
         return try SharedExport.all(in: folders).filter { export in
-            // Pictures and texts that stand for them, and a derivation that takes ten seconds.
+            // Leave out pictures, the texts for them, and a derivation that takes ten seconds.
             !export.path.hasPrefix("google-migration/") && !export.path.contains("maximum")
         }
     }

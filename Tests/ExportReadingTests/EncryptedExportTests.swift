@@ -106,7 +106,7 @@ struct EncryptedPartTests {
         parts = Dictionary(uniqueKeysWithValues: cases.map { ($0.name, $0) })
     }
 
-    @Test("Steam Desktop Authenticator's file opens with what its manifest states")
+    @Test("Steam Desktop Authenticator's file opens with the parameters in its manifest")
     func steam() throws {
         let part = try #require(parts["steam"])
         let manifest = try readExportJSON(
@@ -183,7 +183,7 @@ struct EncryptedPartTests {
         }
     }
 
-    @Test("OTPClient's older files open although the app cut the password")
+    @Test("OTPClient's older files open although the app truncated the password")
     func otpClient() throws {
         let part = try #require(parts["otpclient"])
         let file = try #require(SecretBytes(text: part.file).decodedBase64())

@@ -115,7 +115,7 @@ struct ExportRowTests {
     }
 
     @Test(
-        "every spelling of an algorithm is read; no algorithm is SHA-1",
+        "every spelling of an algorithm is read; a missing algorithm is SHA-1",
         arguments: [
             (nil, HashAlgorithm.sha1), ("", .sha1), ("SHA1", .sha1), ("SHA-1", .sha1),
             ("sha1", .sha1), ("HmacSHA1", .sha1), ("HMAC-SHA-1", .sha1), ("Algorithm.sha1", .sha1),
@@ -158,7 +158,7 @@ struct ExportRowTests {
         }
     }
 
-    @Test("a counter has 64 bits without a sign, -1 is 0, and that of TOTP is ignored")
+    @Test("a counter has 64 unsigned bits, -1 is read as 0, and that of TOTP is ignored")
     func counter() throws {
         for (number, counter) in [
             (.absent, 0), (.value(-1), 0), (.value(0), 0), (.value(7), 7), (.large(.max), .max),
@@ -228,7 +228,7 @@ struct ExportRowTests {
         #expect(code.secret.hex == "00112233445566778899")
     }
 
-    @Test("an unknown type and a reader's own refusal are refused")
+    @Test("a row with an unknown type, or with its reader's own refusal, is refused")
     func refused() {
         #expect(refusal(row(.unknown) { _ in }) == .unknownType)
         #expect(refusal(row { $0.refusal = .encryptedByPhone }) == .encryptedByPhone)

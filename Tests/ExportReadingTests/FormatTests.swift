@@ -72,7 +72,7 @@ struct FormatTests {
         #expect(try icon("\(uri)&codeDisplay=%7B%22iconID%22%3A%22acme%22%7D\n") == ["acme"])
     }
 
-    @Test("a byte order mark and CRLF do not matter", arguments: exports)
+    @Test("a byte order mark and CRLF do not change the result", arguments: exports)
     func byteOrderMark(made: MadeExport) throws {
         let text = "\u{feff}" + made.text.replacing("\n", with: "\r\n")
         let export = try readExport(SecretBytes(text: text), password: nil)
@@ -94,7 +94,7 @@ struct FormatTests {
         }
     }
 
-    @Test("an export with changed bytes is refused or read", arguments: exports)
+    @Test("an export with changed bytes is refused or read with few more rows", arguments: exports)
     func changed(made: MadeExport) {
         var generator = SeededGenerator(seed: UInt64(made.text.utf8.count))
         for _ in 0..<100 {
@@ -105,7 +105,7 @@ struct FormatTests {
             }
             do throws(ExportError) {
                 let export = try readExport(SecretBytes(copying: bytes.span), password: nil)
-                // No byte becomes more than one row: a separator.
+                // Each changed byte, such as a new separator, adds at most one row.
                 #expect(export.entries.count + export.refusals.count <= made.lines.count + 4)
             } catch {
                 #expect(error != .outOfMemory)

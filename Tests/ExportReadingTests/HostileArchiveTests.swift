@@ -89,7 +89,7 @@ struct HostileArchiveTests {
     }
 
     @Test(
-        "names with folders have no effect",
+        "folders in the names of members have no effect",
         arguments: [
             "../export.data", "/export.data", "a/export.data", "export.data/", "EXPORT.DATA",
         ])

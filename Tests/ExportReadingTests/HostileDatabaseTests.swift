@@ -60,7 +60,7 @@ struct HostileDatabaseTests {
         #expect(reading.duration < .seconds(20))
     }
 
-    @Test("names with quotes are only names")
+    @Test("quotation marks are read as part of a name")
     func quotedNames() throws {
         let file = try MadeDatabase.file(
             #"CREATE TABLE "a""; DROP" ("x""y" TEXT); INSERT INTO "a""; DROP" VALUES ('v')"#)
@@ -73,7 +73,7 @@ struct HostileDatabaseTests {
         #expect(value.text == "v")
     }
 
-    @Test("values and rows over the limits are refused, other columns do not matter")
+    @Test("values and rows over the limits are refused; other columns may have any length")
     func limits() throws {
         let other = try MadeDatabase.file(
             "\(Self.google), icon BLOB); \(Self.row), zeroblob(3000000));")

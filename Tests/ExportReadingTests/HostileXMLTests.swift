@@ -47,7 +47,7 @@ struct HostileXMLTests {
         #expect(element.attributeString("b") == "&#38;<&x")
     }
 
-    @Test("limits of depth, elements, attributes and length")
+    @Test("depth, elements, attributes and length are limited")
     func limits() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)

@@ -121,7 +121,7 @@ struct JavaHashMapTests {
     }
 
     @Test(
-        "what is not modified UTF-8 is refused",
+        "bytes that are not modified UTF-8 are refused",
         arguments: ["f09f9880", "eda0bd", "edb880", "eda0bdeda0bd", "c3", "e282", "c181", "e08080"])
     func notModifiedUTF8(hex: String) throws {
         #expect(try SecretBytes(hex: hex).decodedModifiedUTF8().map { _ in true } == nil)

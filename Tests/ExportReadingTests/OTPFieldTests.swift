@@ -67,7 +67,7 @@ struct OTPFieldTests {
         #expect(dropped.account == "user")
     }
 
-    @Test("a label with HTML entities is read where the app writes them")
+    @Test("HTML entities in a label are decoded if the app writes them")
     func html() throws {
         let uri = "otpauth://totp/A%26amp%3BB%3Ac%26lt%3Bd?secret=\(Self.key)&issuer=A%26B"
         let row = EntrySummary(try entry(uri) { $0.isLabelHTML = true })

@@ -74,7 +74,7 @@ struct OpenPGPFormatTests {
         }
     }
 
-    @Test("a message that decompresses without end is cut off")
+    @Test("a message that decompresses to more than the limit is refused early")
     func decompression() throws {
         let message = try Self.bytes(Self.bomb)
         #expect(throws: OpenPGPReadingError.tooLong(allowed: 1 << 20)) {
@@ -109,7 +109,7 @@ struct OpenPGPFormatTests {
             do {
                 let content = try decryptOpenPGP(
                     SecretBytes(copying: changed.span), password: password, limit: 1 << 20)
-                // The headers of packets have bits that mean nothing.
+                // The headers of packets have unused bits.
                 #expect(content == original)
             } catch {
             }

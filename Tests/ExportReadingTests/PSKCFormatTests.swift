@@ -116,7 +116,7 @@ struct PSKCFormatTests {
         }
     }
 
-    @Test("a changed value is refused by its code")
+    @Test("a changed value is refused because its MAC does not match")
     func changedValue() throws {
         let changed = Self.derived().replacing("oTvo+S22", with: "oTvo+S23")
         #expect(throws: ExportError.wrongPassword(.pskc)) { try Self.read(changed, "qwerty") }

@@ -19,7 +19,7 @@ struct RefusalTests {
     private func error(_ text: String) -> ExportError? { error(Array(text.utf8)) }
 
     @Test(
-        "what is not an export is refused",
+        "a file that is not an export is refused",
         arguments: [
             "", " ", "hello", "{}", "[]", "[1]", #"{"a":1}"#, "<html></html>", "a,b\n1,2",
             "user:password", "# comment",
@@ -28,7 +28,7 @@ struct RefusalTests {
         #expect(error(text) == .unknownFormat)
     }
 
-    @Test("JSON that is not JSON is named", arguments: ["{", "[{]", "{\"a\":1,\"a\":2}"])
+    @Test("malformed JSON is reported as such", arguments: ["{", "[{]", "{\"a\":1,\"a\":2}"])
     func notJSON(text: String) {
         #expect(error(text) == .notJSON)
     }
@@ -48,7 +48,7 @@ struct RefusalTests {
         #expect(error(text) == .passwordNeeded(format))
     }
 
-    @Test("an obstacle that no password removes is named")
+    @Test("a file that no password can open is refused with the reason")
     func obstacles() {
         #expect(
             error(#"{"encrypted":true,"data":""}"#)
@@ -61,7 +61,7 @@ struct RefusalTests {
         #expect(error([0xFF, 0xFE, 0x7B, 0x00]) == .unreadable(nil, .utf16))
     }
 
-    @Test("a newer version of a format is named")
+    @Test("a newer version of a format is reported as such")
     func versions() {
         #expect(
             error(#"{"version":1,"header":{},"db":{"version":4,"entries":[]}}"#)
@@ -72,7 +72,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "an export that breaks its format's rules is damaged",
+        "an export that breaks its format's rules is refused as damaged",
         arguments: [
             (#"{"version":1,"header":{},"db":7}"#, ExportFormat.aegis),
             (#"{"version":1,"header":{},"db":{"version":3}}"#, .aegis),
@@ -86,7 +86,7 @@ struct RefusalTests {
         #expect(error(text) == .damaged(format))
     }
 
-    @Test("an export without one-time passwords is named")
+    @Test("an export without one-time passwords is reported as such")
     func noEntries() {
         #expect(error(#"{"encrypted":false,"items":[]}"#) == .noEntries(.bitwardenAuthenticator))
         #expect(error("name,totp\nx,\n") == .noEntries(.passwordManagerCSV))
@@ -113,7 +113,7 @@ struct RefusalTests {
         #expect(error("[\(deep)]") == .overLimit(nil, .depth, found: 65, allowed: 64))
     }
 
-    @Test("a long URI takes no more time than its length")
+    @Test("a field of 1 MiB is read, and a longer one or one with a longer URI is refused")
     func longURI() throws {
         let start = "otpauth://totp/a?secret=AAISEM2EKVTHPCEZ"
         let most = String(repeating: "&tag=", count: (1 << 20) / 5 - 10)
@@ -147,7 +147,7 @@ struct RefusalTests {
             error == .overLimit(nil, .fileSize, found: 134_217_729, allowed: 134_217_728))
     }
 
-    @Test("a migration names its missing pictures, and HOTP from it is reported")
+    @Test("the missing pictures of a migration are reported, and a repeated part is read once")
     func migration() throws {
         let part =
             "otpauth-migration://offline?data=CiIKCgARIjNEVWZ3iJkSCEFjbWU6YW5uGgRBY21lIAEoATACEAEY"
