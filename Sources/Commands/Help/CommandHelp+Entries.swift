@@ -175,7 +175,7 @@ extension CommandHelp {
                 + "contain NAME, as in watchword list. A file is readable by its owner only, and "
                 + "replaces another one only with --force, and never a vault. On a terminal, otpauth "
                 + "and google ask before they show the keys, unless --yes is given.",
-            "What a format cannot hold is named, in one line for each kind of loss; --verbose adds the "
+            "What a format cannot hold is reported, in one line for each kind of loss; --verbose adds the "
                 + "names of the entries. Entries that it cannot hold are left out, with exit status "
                 + "1: plain secrets, for example, which only watchword holds. Only watchword keeps "
                 + "access control and the time when an entry was added.",

@@ -92,7 +92,7 @@ extension CommandHelp {
                 + "return, changed ones become what they were, and added ones are removed. The "
                 + "command lists the changes and asks for confirmation first. It can undo one step, "
                 + "until the next change; running it again brings the change back.",
-            "Some things never go back: a counter keeps its greater value, an enrolled secret its "
+            "Some things are never rolled back: a counter keeps its greater value, an enrolled secret its "
                 + "newest state, and a wiped entry stays wiped. Enrolments, passphrases, recovery "
                 + "keys and the vault's key are not undone. After --purge, rekey or a new "
                 + "passphrase, nothing can be undone.",

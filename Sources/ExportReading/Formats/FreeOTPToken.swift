@@ -18,7 +18,7 @@ enum FreeOTPToken {
         row.counter = fields.number("counter")
         let type = try fields.text("type")
         row.kind = type.isEmpty ? .totp : ExportRow.Kind(word: type)
-        // The app computes Steam codes if the issuer in the QR code was "Steam".
+        // The app computes Steam codes if this issuer, which the label contained, is "Steam".
         if row.kind == .totp, try fields.text("issuerExt") == "Steam" { row.kind = .steam }
         let own = try fields.bytes("secret")
         if let secret = secret ?? own { row.secret = .bytes(secret) }

@@ -50,7 +50,7 @@ extension SQLiteValue {
         case .text(let text): .secret(text)
         // No column that is read contains real numbers or blobs.
         case .null, .real, .blob: .null
-        // Only a text is accepted here; any other value refuses the row.
+        // An empty list refuses the row, because no member of a row is a list.
         case .tooLong: .list([])
         }
     }

@@ -56,7 +56,7 @@ public enum NothingToUndo: Hashable, Sendable {
     case rekeyed
     /// The previous generation is not the one that the last change replaced.
     case notPredecessor
-    /// The last change only advanced counters and enrolled secrets, which never go back.
+    /// The last change only advanced counters and enrolled secrets, which are never rolled back.
     case onlyAdvanced
     /// The last change only enrolled this device.
     case enrolment
