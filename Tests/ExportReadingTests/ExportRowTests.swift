@@ -158,7 +158,7 @@ struct ExportRowTests {
         }
     }
 
-    @Test("a counter has 64 unsigned bits, -1 is read as 0, and that of TOTP is ignored")
+    @Test("a counter is unsigned with 64 bits, -1 is read as 0, and that of TOTP is ignored")
     func counter() throws {
         for (number, counter) in [
             (.absent, 0), (.value(-1), 0), (.value(0), 0), (.value(7), 7), (.large(.max), .max),

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("a file with only the signature of a format with a library is a damaged picture")
+    @Test("a file with only the signature of a loaded format is treated as a damaged picture")
     func loadedSignatureAlone() throws {
         for start in Start.loaded {
             guard case .readable(let format) = start.kind, let needed = format.library else {
