@@ -6,7 +6,7 @@ import Testing
 
 @testable import ExportReading
 
-/// The rules that all formats share (formats.md, section 1).
+/// The rules that all formats share.
 @Suite("Rows of exports")
 struct ExportRowTests {
     private static let key = "AAISEM2EKVTHPCEZ"

@@ -23,7 +23,7 @@ struct MadeExport: CustomTestStringConvertible, Sendable {
     var testDescription: String { "\(format.name): \(name)" }
 }
 
-/// The entry of the examples in formats.md, section 6, from its issuer and account on.
+/// The entry of the examples, from its issuer and account on.
 private let standard = "Acme|ann 00112233445566778899 SHA1 6 30"
 private let key = "AAISEM2EKVTHPCEZ"
 

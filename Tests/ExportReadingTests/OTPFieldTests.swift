@@ -6,7 +6,7 @@ import Testing
 
 @testable import ExportReading
 
-/// One-time password fields and the dialects of key URIs (formats.md, sections 3 and 4.2).
+/// One-time password fields and the dialects of key URIs.
 @Suite("Fields with one-time passwords")
 struct OTPFieldTests {
     private static let key = "AAISEM2EKVTHPCEZ"

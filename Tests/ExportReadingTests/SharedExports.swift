@@ -97,7 +97,7 @@ struct EntrySummary: Hashable, CustomStringConvertible {
     init() {}
 }
 
-/// What an expected row becomes by the rules of formats.md, sections 1 and 7.
+/// What an expected row becomes by the rules of `ExportReading`.
 enum ExpectedRow {
     case entry(EntrySummary)
     case refused

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// Aegis' encrypted vault (formats.md 4.1).
+/// Aegis' encrypted vault.
 ///
 /// Each password slot holds the master key, encrypted with a key from its password. Aegis derived
 /// some slots from passwords of more than 64 bytes with trailing zeros; those do not open here.

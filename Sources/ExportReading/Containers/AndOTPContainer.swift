@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import Interchange
 
-/// andOTP's encrypted JSON, which has no fixed bytes (formats.md 4.4).
+/// andOTP's encrypted JSON, which has no fixed bytes.
 enum AndOTPContainer {
     /// The iterations that tell the new form from the old one.
     private static let iterations: ClosedRange<UInt64> = 1_000...10_000_000

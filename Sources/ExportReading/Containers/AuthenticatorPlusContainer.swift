@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import Interchange
 
-/// Authenticator Plus' database, encrypted by SQLCipher 3 (formats.md 4.12).
+/// Authenticator Plus' database, encrypted by SQLCipher 3.
 enum AuthenticatorPlusContainer {
     private static let pageCount = 1024
     /// The vector, the code and 12 unused bytes at the end of each page.

@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import Interchange
 
-/// The encrypted secret of one of Authy's tokens (formats.md 4.19).
+/// The encrypted secret of one of Authy's tokens.
 enum AuthyContainer {
     private static let vector = SecretBytes([UInt8](repeating: 0, count: 16))
 

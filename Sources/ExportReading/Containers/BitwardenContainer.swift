@@ -3,7 +3,7 @@ internal import ExportCryptography
 internal import Interchange
 internal import JSONText
 
-/// Bitwarden's password-protected export (formats.md 4.9).
+/// Bitwarden's password-protected export.
 enum BitwardenContainer {
     /// Returns the JSON of the plain export.
     static func open(

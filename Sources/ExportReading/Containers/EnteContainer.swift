@@ -3,7 +3,7 @@ internal import ExportCryptography
 internal import Interchange
 internal import JSONText
 
-/// Ente's encrypted export (formats.md 4.7).
+/// Ente's encrypted export.
 enum EnteContainer {
     /// Returns the list of key URIs.
     static func open(

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// The encrypted keys of FreeOTP 2 (formats.md 4.5).
+/// The encrypted keys of FreeOTP 2.
 enum FreeOTP2Container {
     /// Decrypts the master key.
     static func masterKey(

@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import Interchange
 
-/// gauth's encrypted file, as `openssl enc -aes-128-cbc -md sha256` writes it (formats.md 4.22).
+/// gauth's encrypted file, as `openssl enc -aes-128-cbc -md sha256` writes it.
 enum GauthContainer {
     /// Returns the lines.
     static func open(

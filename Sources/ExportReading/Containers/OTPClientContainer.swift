@@ -3,7 +3,7 @@ internal import ExportCryptography
 internal import Interchange
 internal import POSIX
 
-/// OTPClient's database, versions 1 to 3 (formats.md 4.25).
+/// OTPClient's database, versions 1 to 3.
 enum OTPClientContainer {
     private static let magic = SecretBytes(Array("OTPClient".utf8))
 

@@ -3,7 +3,7 @@ internal import ExportCryptography
 internal import Interchange
 internal import JSONText
 
-/// Proton Authenticator's encrypted export (formats.md 4.13).
+/// Proton Authenticator's encrypted export.
 enum ProtonAuthenticatorContainer {
     private static let associatedData = Array("proton.authenticator.export.v1".utf8)
 

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// Steam Desktop Authenticator's encrypted file (formats.md 4.17).
+/// Steam Desktop Authenticator's encrypted file.
 ///
 /// Its salt and vector are in another file, `manifest.json` in the same folder.
 enum SteamContainer {

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import ExportCryptography
 internal import Interchange
 
-/// Stratum's encrypted backup, and that of its predecessor Authenticator Pro (formats.md 4.8).
+/// Stratum's encrypted backup, and that of its predecessor Authenticator Pro.
 enum StratumContainer {
     private static let current = SecretBytes(Array("AUTHENTICATORPRO".utf8))
     private static let legacy = SecretBytes(Array("AuthenticatorPro".utf8))

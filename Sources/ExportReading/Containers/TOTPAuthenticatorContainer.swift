@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import Interchange
 
-/// TOTP Authenticator's encrypted file (formats.md 4.18).
+/// TOTP Authenticator's encrypted file.
 enum TOTPAuthenticatorContainer {
     /// The password of a file whose user chose none.
     private static let fixedPassword = SecretBytes(Array("TotpAuthenticator".utf8))

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// 2FAS' encrypted services (formats.md 4.3).
+/// 2FAS' encrypted services.
 enum TwoFASContainer {
     /// Returns the JSON list of services.
     static func open(

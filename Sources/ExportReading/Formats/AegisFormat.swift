@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// Aegis' JSON, plain or encrypted (formats.md 4.1).
+/// Aegis' JSON, plain or encrypted.
 enum AegisFormat {
     static func read(
         _ document: JSONValue, password: SecretBytes?

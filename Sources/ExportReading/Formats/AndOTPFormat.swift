@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// andOTP's JSON (formats.md 4.4).
+/// andOTP's JSON.
 enum AndOTPFormat {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
         guard let elements = document.elements else { throw .damaged(.andOTP) }

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import SQLiteReading
 
-/// Authenticator Plus' database after its decryption (formats.md 4.12).
+/// Authenticator Plus' database after its decryption.
 enum AuthenticatorPlusDatabase {
     static func read(_ database: DatabaseReading) throws(ExportError) -> ExportRows {
         var rows = ExportRows(.authenticatorPlus)

@@ -3,7 +3,7 @@ internal import Interchange
 internal import JSONText
 internal import OneTimePassword
 
-/// Authy's tokens, from its preferences (formats.md 4.19).
+/// Authy's tokens, from its preferences.
 enum AuthyFormat {
     /// Reads the text of the preference.
     static func read(

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import OneTimePassword
 
-/// Battle.net's preferences (formats.md 4.20).
+/// Battle.net's preferences.
 enum BattleNetFormat {
     static func read(_ preferences: AndroidPreferences) throws(ExportError) -> ExportRows {
         guard let serial = preferences[ending: "AUTHENTICATOR_SERIAL"],

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// JSON of Bitwarden and Bitwarden Authenticator, plain or password-protected (formats.md 4.9).
+/// JSON of Bitwarden and Bitwarden Authenticator, plain or password-protected.
 enum BitwardenFormat {
     static func read(
         _ document: JSONValue, password: SecretBytes?

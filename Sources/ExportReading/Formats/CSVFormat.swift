@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import OneTimePassword
 
-/// Comma-separated values of password managers (formats.md 4.24).
+/// Comma-separated values of password managers.
 enum CSVFormat {
     /// Whether the first row names a column with one-time passwords.
     static func isRecognised(_ text: Span<UInt8>) -> Bool {

@@ -1,7 +1,7 @@
 internal import Interchange
 internal import JSONText
 
-/// Duo's JSON (formats.md 4.20).
+/// Duo's JSON.
 enum DuoFormat {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
         guard let elements = document.elements else { throw .damaged(.duo) }

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// Ente's encrypted JSON, which contains a list of key URIs (formats.md 4.7).
+/// Ente's encrypted JSON, which contains a list of key URIs.
 enum EnteFormat {
     static func read(
         _ document: JSONValue, password: SecretBytes?

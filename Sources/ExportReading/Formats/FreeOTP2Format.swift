@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// FreeOTP 2's backup (formats.md 4.5): each secret is encrypted with a master key, and the master
+/// FreeOTP 2's backup: each secret is encrypted with a master key, and the master
 /// key with a key derived from the password.
 enum FreeOTP2Format {
     /// Reads a serialised map.

@@ -1,7 +1,7 @@
 internal import Interchange
 internal import JSONText
 
-/// FreeOTP+'s JSON (formats.md 4.6).
+/// FreeOTP+'s JSON.
 enum FreeOTPPlusFormat {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
         guard let tokens = document["tokens"]?.elements else { throw .damaged(.freeOTPPlus) }

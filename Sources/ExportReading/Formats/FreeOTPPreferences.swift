@@ -3,7 +3,7 @@ internal import Interchange
 internal import JSONText
 internal import OneTimePassword
 
-/// FreeOTP's preferences: version 1's tokens (formats.md 4.5).
+/// FreeOTP's preferences: version 1's tokens.
 enum FreeOTPPreferences {
     /// The preference with the names of the tokens in the user's order.
     private static let order = "tokenOrder"

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// A token of FreeOTP 1 and 2 and of FreeOTP+ (formats.md 4.5 and 4.6).
+/// A token of FreeOTP 1 and 2 and of FreeOTP+.
 enum FreeOTPToken {
     /// Reads a token.
     ///

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import OneTimePassword
 
-/// gauth's text: lines `name:base32`, or key URIs (formats.md 4.22).
+/// gauth's text: lines `name:base32`, or key URIs.
 enum GauthFormat {
     /// The length in bytes that secrets must have, because short words are Base32 too.
     private static let plausibleCount = 10

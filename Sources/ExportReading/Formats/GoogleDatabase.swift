@@ -1,7 +1,7 @@
 internal import Interchange
 internal import SQLiteReading
 
-/// Google Authenticator's database (formats.md 4.14).
+/// Google Authenticator's database.
 enum GoogleDatabase {
     static func read(_ database: DatabaseReading) throws(ExportError) -> ExportRows {
         var rows = ExportRows(.googleAuthenticator)

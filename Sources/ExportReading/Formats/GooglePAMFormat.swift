@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import OneTimePassword
 
-/// google-authenticator's PAM file, `~/.google_authenticator` (formats.md 4.28).
+/// google-authenticator's PAM file, `~/.google_authenticator`.
 enum GooglePAMFormat {
     /// The maximum length of the file in bytes, which is also the PAM module's.
     static let maximumCount = 64 << 10

@@ -2,8 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import OneTimePassword
 
-/// The strings of a KeePass entry, in which many programs keep one-time passwords in their own way
-/// (formats.md 4.11).
+/// The strings of a KeePass entry, in which many programs keep one-time passwords in their own way.
 struct KeePassAttributes {
     /// What KeePassXC writes into a key URI for an empty title or user name.
     static let placeholders = ["KeePassXC", "none"]

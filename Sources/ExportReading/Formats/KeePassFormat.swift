@@ -3,7 +3,7 @@ internal import Interchange
 internal import OneTimePassword
 internal import XMLReading
 
-/// KeePass' database (formats.md 4.11).
+/// KeePass' database.
 enum KeePassFormat {
     static func read(
         _ source: ExportSource, password: SecretBytes?

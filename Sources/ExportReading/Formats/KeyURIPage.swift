@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import OneTimePassword
 
-/// Pages whose `<code>` elements contain key URIs: Stratum's HTML backup (formats.md 4.8), and the
+/// Pages whose `<code>` elements contain key URIs: Stratum's HTML backup, and the
 /// sheets that Watchword writes for printing.
 enum KeyURIPage {
     /// The element that identifies a sheet; it comes before the first entry.

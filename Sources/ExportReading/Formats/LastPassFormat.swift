@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// LastPass Authenticator's JSON (formats.md 4.23).
+/// LastPass Authenticator's JSON.
 enum LastPassFormat {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
         guard let elements = document["accounts"]?.elements else { throw .damaged(.lastPass) }

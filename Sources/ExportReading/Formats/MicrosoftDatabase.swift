@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import SQLiteReading
 
-/// Microsoft Authenticator's database (formats.md 4.15).
+/// Microsoft Authenticator's database.
 enum MicrosoftDatabase {
     static func read(_ database: DatabaseReading) throws(ExportError) -> ExportRows {
         var rows = ExportRows(.microsoftAuthenticator)

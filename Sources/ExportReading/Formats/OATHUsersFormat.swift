@@ -3,7 +3,7 @@ internal import Interchange
 internal import OneTimePassword
 internal import POSIX
 
-/// oath-toolkit's `users.oath` (formats.md 4.27).
+/// oath-toolkit's `users.oath`.
 enum OATHUsersFormat {
     /// Whether the first line begins with a type of this format.
     static func isRecognised(_ text: Span<UInt8>) -> Bool {

@@ -3,7 +3,7 @@ internal import Interchange
 internal import JSONText
 internal import OneTimePassword
 
-/// The JSON that OTPClient's databases contain (formats.md 4.25).
+/// The JSON that OTPClient's databases contain.
 enum OTPClientJSON {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
         guard let elements = document.elements else { throw .damaged(.otpClient) }

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// The JSON in 1Password's archive (formats.md 4.10).
+/// The JSON in 1Password's archive.
 enum OnePasswordFormat {
     static func read(
         _ document: JSONValue, attachmentCount: Int

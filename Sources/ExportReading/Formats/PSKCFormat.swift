@@ -3,7 +3,7 @@ internal import Interchange
 internal import OneTimePassword
 internal import XMLReading
 
-/// Portable Symmetric Key Containers (RFC 6030; formats.md 4.26).
+/// Portable Symmetric Key Containers (RFC 6030).
 ///
 /// Signatures are not verified. Keys that are encrypted with X.509 certificates or RSA are not read.
 enum PSKCFormat {

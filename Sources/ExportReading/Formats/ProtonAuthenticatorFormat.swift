@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// Proton Authenticator's JSON, plain or encrypted (formats.md 4.13).
+/// Proton Authenticator's JSON, plain or encrypted.
 enum ProtonAuthenticatorFormat {
     static func read(
         _ document: JSONValue, password: SecretBytes?

@@ -3,7 +3,7 @@ internal import Interchange
 internal import JSONText
 internal import OpenPGPReading
 
-/// Proton Pass' JSON, plain or as an OpenPGP message (formats.md 4.13).
+/// Proton Pass' JSON, plain or as an OpenPGP message.
 enum ProtonPassFormat {
     static func read(
         encrypted message: SecretBytes, password: SecretBytes?

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// The JSON in Raivo's archive, whose values are all texts (formats.md 4.16).
+/// The JSON in Raivo's archive, whose values are all texts.
 enum RaivoJSON {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
         // If the export failed, the app wrote an object with a message instead.

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// A `maFile` or the JSON of Steam's app (formats.md 4.17).
+/// A `maFile` or the JSON of Steam's app.
 ///
 /// Everything but the shared secret and the account's name is as sensitive as the secret, and is
 /// not kept.

@@ -2,7 +2,7 @@ internal import Interchange
 internal import JSONText
 internal import SQLiteReading
 
-/// Stratum's database, which has the fields of its JSON (formats.md 4.8).
+/// Stratum's database, which has the fields of its JSON.
 enum StratumDatabase {
     static func read(_ database: DatabaseReading) throws(ExportError) -> ExportRows {
         var document = [("Authenticators", try list("authenticator", entryColumns, database))]

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// Stratum's JSON, which its encrypted files contain (formats.md 4.8).
+/// Stratum's JSON, which its encrypted files contain.
 enum StratumFormat {
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
         guard let elements = document["Authenticators"]?.elements else { throw .damaged(.stratum) }

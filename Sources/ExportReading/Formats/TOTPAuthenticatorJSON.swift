@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// The JSON that TOTP Authenticator's files contain (formats.md 4.18).
+/// The JSON that TOTP Authenticator's files contain.
 enum TOTPAuthenticatorJSON {
     /// Reads an object whose only key is a JSON list as text.
     static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {

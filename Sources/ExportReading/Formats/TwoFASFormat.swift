@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// 2FAS' JSON, plain or encrypted (formats.md 4.3).
+/// 2FAS' JSON, plain or encrypted.
 enum TwoFASFormat {
     static func read(
         _ document: JSONValue, password: SecretBytes?

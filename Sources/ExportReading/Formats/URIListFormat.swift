@@ -3,7 +3,7 @@ internal import Interchange
 internal import JSONText
 internal import OneTimePassword
 
-/// Lists of key URIs and of Google Authenticator's migration URIs (formats.md 4.2, 4.7 and 4.14),
+/// Lists of key URIs and of Google Authenticator's migration URIs,
 /// and what `pass show` prints (4.29).
 enum URIListFormat {
     /// Reads lines.

@@ -3,7 +3,7 @@ internal import Interchange
 internal import OneTimePassword
 internal import ZipReading
 
-/// Exports that are zip archives, recognised by their members (formats.md, section 2).
+/// Exports that are zip archives, recognised by their members.
 struct ArchiveReading {
     private let archive: ZipArchive
     private let source: ExportSource

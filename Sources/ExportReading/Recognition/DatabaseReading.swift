@@ -3,7 +3,7 @@ internal import Interchange
 internal import OneTimePassword
 internal import SQLiteReading
 
-/// Exports that are SQLite databases, recognised by their tables (formats.md, section 2).
+/// Exports that are SQLite databases, recognised by their tables.
 struct DatabaseReading {
     private let database: SQLiteDatabase
     let format: ExportFormat

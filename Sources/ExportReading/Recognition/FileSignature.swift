@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import Interchange
 
-/// Formats that begin with fixed bytes (formats.md, section 2).
+/// Formats that begin with fixed bytes.
 enum FileSignature: CaseIterable {
     case sqlite, zip, kdbx, keePass1, javaObject, stratum, stratumLegacy, otpClient, salted
     case pgpMessage, pgpArmour, pgpPublicKey, age, utf16

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import JSONText
 
-/// The formats of JSON exports, which are recognised by their keys (formats.md, section 2).
+/// The formats of JSON exports, which are recognised by their keys.
 enum JSONShape {
     case aegis, twoFAS, andOTP, raivo, duo, authy, freeOTPPlus, ente, uriList, bitwarden
     case protonAuthenticator, protonPass, lastPass, steam, steamManifest, stratum

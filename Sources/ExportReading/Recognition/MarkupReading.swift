@@ -3,8 +3,7 @@ internal import Interchange
 internal import OneTimePassword
 internal import XMLReading
 
-/// Exports that begin with `<`: Android preferences, PSKC, Stratum's HTML (formats.md,
-/// section 2), and Watchword's sheet.
+/// Exports that begin with `<`: Android preferences, PSKC, Stratum's HTML, and Watchword's sheet.
 enum MarkupReading {
     static func read(_ text: SecretBytes, password: SecretBytes?) throws(ExportError) -> ExportRows
     {

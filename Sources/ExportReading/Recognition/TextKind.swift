@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Interchange
 internal import OneTimePassword
 
-/// Formats of text in lines (formats.md, section 2).
+/// Formats of text in lines.
 enum TextKind {
     case uriList, csv, oathUsers, googlePAM, gauth, passwordStoreItem, base64
 

@@ -1,8 +1,8 @@
 internal import Cryptography
 internal import Interchange
 
-/// Encrypted exports without fixed bytes, which only the password tells apart (formats.md,
-/// section 2): andOTP, Authenticator Plus' database, OTPClient 1.
+/// Encrypted exports without fixed bytes, which only the password tells apart: andOTP,
+/// Authenticator Plus' database, OTPClient 1.
 enum UnmarkedCiphertext {
     /// The shortest file: andOTP's nonce and tag.
     private static let minimumCount = 28

@@ -3,7 +3,7 @@ internal import GzipReading
 internal import Interchange
 internal import POSIX
 
-/// KeePass' database, KDBX 3 and 4 (formats.md 4.11).
+/// KeePass' database, KDBX 3 and 4.
 ///
 /// If the key file is missing, the database looks like one with another password.
 enum KDBXContainer {

@@ -3,7 +3,7 @@ internal import Interchange
 internal import OneTimePassword
 internal import XMLReading
 
-/// The key in a KeePass key file (formats.md 4.11).
+/// The key in a KeePass key file.
 struct KDBXKeyFile {
     /// The key, 32 bytes.
     let key: SecretBytes
