@@ -24,7 +24,7 @@ public enum CryptographyError: Error, Hashable, Sendable {
 /// randomness is unavailable, or if the OpenSSL configuration lacks the algorithm.
 public struct CryptographyFailure: Error, Hashable, Sendable {
     /// The operation that OpenSSL was asked to perform.
-    public enum Call: String, Hashable, Sendable {
+    public enum Call: String, CaseIterable, Hashable, Sendable {
         case random, digest, hmac, scrypt, pbkdf2, hkdf, agreement, seal, open, cipher
     }
 
@@ -38,5 +38,11 @@ public struct CryptographyFailure: Error, Hashable, Sendable {
         self.call = call
         code = UInt(ERR_get_error())
         ERR_clear_error()
+    }
+
+    /// The failure of a call in another process.
+    package init(call: Call, code: UInt) {
+        self.call = call
+        self.code = code
     }
 }

@@ -46,51 +46,10 @@ struct AnswerWriter {
 
 // The fields of an ``ExportAnswer``.
 extension FieldReader {
-    mutating func flag(_ bytes: Span<UInt8>) throws(Unreadable) -> Bool {
-        switch try byte(bytes) {
-        case 0: return false
-        case 1: return true
-        default: throw Unreadable()
-        }
-    }
-
-    /// Reads a raw value of one byte.
-    mutating func choice<Choice: RawRepresentable>(
-        _ bytes: Span<UInt8>
-    ) throws(Unreadable) -> Choice where Choice.RawValue == UInt8 {
-        guard let choice = Choice(rawValue: try byte(bytes)) else { throw Unreadable() }
-        return choice
-    }
-
     mutating func optionalChoice<Choice: RawRepresentable>(
         _ bytes: Span<UInt8>
     ) throws(Unreadable) -> Choice? where Choice.RawValue == UInt8 {
         try flag(bytes) ? try choice(bytes) : nil
-    }
-
-    /// Reads the position of a value among all values of its type.
-    mutating func choiceByPosition<Choice: CaseIterable>(
-        _ bytes: Span<UInt8>
-    ) throws(Unreadable) -> Choice {
-        let position = Int(try byte(bytes))
-        for (index, choice) in Choice.allCases.enumerated() where index == position {
-            return choice
-        }
-        throw Unreadable()
-    }
-
-    /// Reads a list of at most `most` elements.
-    mutating func list<Element>(
-        _ bytes: Span<UInt8>, most: Int,
-        _ read: (inout FieldReader, Span<UInt8>) throws(Unreadable) -> Element
-    ) throws(Unreadable) -> [Element] {
-        let count = Int(try number(bytes, width: 4))
-        // Each element has at least one byte.
-        guard count <= most, count <= bytes.count - position else { throw Unreadable() }
-        var elements: [Element] = []
-        elements.reserveCapacity(count)
-        for _ in 0..<count { elements.append(try read(&self, bytes)) }
-        return elements
     }
 
     /// Reads a secret of at most `limit` bytes.
@@ -102,9 +61,5 @@ extension FieldReader {
 
     mutating func text(_ bytes: Span<UInt8>) throws(Unreadable) -> String {
         try text(bytes, limit: ExportProtocol.longestText)
-    }
-
-    mutating func signedNumber(_ bytes: Span<UInt8>) throws(Unreadable) -> Int64 {
-        Int64(bitPattern: try number(bytes, width: 8))
     }
 }

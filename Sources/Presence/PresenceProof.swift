@@ -29,7 +29,7 @@ public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
 }
 
 /// Why a proof was refused.
-public enum PresenceProofError: Error, Hashable, Sendable {
+public enum PresenceProofError: Error, CaseIterable, Hashable, Sendable {
     /// The proof has expired.
     case expired
     /// It was created for another purpose, or for an earlier check with the same purpose.

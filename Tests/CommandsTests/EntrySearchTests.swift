@@ -1,3 +1,4 @@
+import Cryptography
 import TestSupport
 import Testing
 
@@ -12,11 +13,13 @@ struct EntrySearchTests {
     ) throws -> EntrySummary {
         let id = RecordID((start + [UInt8](repeating: 0, count: 16 - start.count)).span)
         let save = SaveID([UInt8](repeating: 0, count: 8).span)
+        let content = EntryContent.plainSecret(
+            issuer: issuer, account: account, value: SecretBytes(copying: [UInt8]().span))
         return EntrySummary(
-            id: id, kind: .totp, issuer: issuer, account: account, algorithm: nil, style: nil,
-            timeStep: nil, created: 0, edited: EntryEdit(time: 0, save: save),
-            details: EntryDetails(tags: tags, note: note),
-            accessControl: .standard(for: .totp), tombstone: nil)
+            id: id, accessControl: .standard(for: content.kind), tombstone: nil,
+            properties: EntryProperties(
+                of: content, details: EntryDetails(tags: tags, note: note), created: 0,
+                edited: EntryEdit(time: 0, save: save)))
     }
 
     @Test(

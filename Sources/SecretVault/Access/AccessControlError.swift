@@ -30,7 +30,12 @@ public struct LockOut: Hashable, Sendable {
     public let seconds: Int64
 
     init(_ failures: Failures?, at reading: ClockReading) {
-        self.failures = Int64(failures?.count ?? 0)
-        seconds = Int64(failures?.rest(at: reading) ?? 0)
+        self.init(
+            failures: Int64(failures?.count ?? 0), seconds: Int64(failures?.rest(at: reading) ?? 0))
+    }
+
+    init(failures: Int64, seconds: Int64) {
+        self.failures = failures
+        self.seconds = seconds
     }
 }

@@ -36,13 +36,11 @@ public struct EntryEdit: Hashable, Sendable {
 
 extension EntryProperties {
     private static let editRoom = 8 + SaveID.count
-    private static let favouriteRoom = 1
 
     /// The maximum encoded size in bytes.
     var room: Int {
-        let texts = [issuer, account, details.note, details.icon] + details.tags
-        return 8 + texts.reduce(0) { $0 + 4 + $1.utf8.count } + EntryTraits.room
-            + EntryProperties.editRoom + 4 + EntryProperties.favouriteRoom
+        let names = [issuer, account].reduce(0) { $0 + 4 + $1.utf8.count }
+        return 8 + names + EntryTraits.room + EntryProperties.editRoom + details.room
     }
 
     func write(to output: inout OutputSpan<UInt8>) {
@@ -52,11 +50,7 @@ extension EntryProperties {
         traits.write(to: &output)
         output.append(UInt64(bitPattern: edited.time), bytes: 8)
         edited.save.write(to: &output)
-        output.append(UInt64(details.tags.count), bytes: 4)
-        for tag in details.tags { output.append(text: tag) }
-        output.append(text: details.note)
-        output.append(text: details.icon)
-        output.append(details.isFavourite ? 1 : 0)
+        details.write(to: &output)
     }
 
     /// Reads the properties.
@@ -77,25 +71,44 @@ extension EntryProperties {
         } else {
             let time = Int64(bitPattern: try fields.number(bytes, width: 8))
             edited = EntryEdit(time: time, save: try SaveID(reading: &fields, in: bytes))
-            details = try EntryDetails(reading: &fields, in: bytes)
+            details = try EntryDetails(
+                reading: &fields, in: bytes, limit: VaultLimits.noteSize,
+                mostTags: VaultLimits.tags)
+            do { try details.check() } catch { throw FieldReader.Unreadable() }
         }
     }
 }
 
 extension EntryDetails {
-    fileprivate init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    /// Their maximum encoded size in bytes.
+    var room: Int {
+        ([note, icon] + tags).reduce(4 + 1) { $0 + 4 + $1.utf8.count }
+    }
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        output.append(UInt64(tags.count), bytes: 4)
+        for tag in tags { output.append(text: tag) }
+        output.append(text: note)
+        output.append(text: icon)
+        output.append(isFavourite ? 1 : 0)
+    }
+
+    /// Reads details without checking them.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum size of each text in bytes.
+    ///   - mostTags: the maximum number of tags.
+    init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>, limit: Int, mostTags: Int
     ) throws(FieldReader.Unreadable) {
-        let count = try fields.number(bytes, width: 4)
-        guard count <= UInt64(VaultLimits.tags) else { throw FieldReader.Unreadable() }
-        var tags: [String] = []
-        for _ in 0..<count { tags.append(try fields.text(bytes, limit: VaultLimits.tagSize)) }
-        let note = try fields.text(bytes, limit: VaultLimits.noteSize)
-        let icon = try fields.text(bytes, limit: VaultLimits.iconSize)
-        let favourite = try fields.number(bytes, width: 1)
-        guard favourite <= 1 else { throw FieldReader.Unreadable() }
-        self.init(tags: tags, note: note, icon: icon, isFavourite: favourite == 1)
-        do { try check() } catch { throw FieldReader.Unreadable() }
+        let tags = try fields.list(bytes, most: mostTags) {
+            (fields, bytes) throws(FieldReader.Unreadable) in
+            try fields.text(bytes, limit: limit)
+        }
+        let note = try fields.text(bytes, limit: limit)
+        let icon = try fields.text(bytes, limit: limit)
+        self.init(
+            tags: tags, note: note, icon: icon, isFavourite: try fields.flag(bytes))
     }
 }
 

@@ -11,7 +11,7 @@ enum RecordPayload {
 
     // A box reveals the length of its content, so contents are padded to a multiple of this.
     private static let step = 64
-    private static let parameterLimit = 64
+    static let parameterLimit = 64
 
     /// The bytes that are equal in two entries with the same secret.
     var identity: SecretBytes {
@@ -43,7 +43,8 @@ enum RecordPayload {
         }
     }
 
-    private var contentSize: Int {
+    /// The size of the content without the length and the zeros.
+    var contentSize: Int {
         switch self {
         case .totp(let key, let parameters):
             8 + key.count + RecordPayload.size(of: parameters)
@@ -58,7 +59,8 @@ enum RecordPayload {
         parameters.reduce(0) { $0 + 8 + $1.name.utf8.count + $1.value.utf8.count }
     }
 
-    private func write(to output: inout OutputSpan<UInt8>) {
+    /// Writes the content without the length and the zeros.
+    func write(to output: inout OutputSpan<UInt8>) {
         switch self {
         case .totp(let key, let parameters):
             RecordPayload.write(key, parameters, to: &output)
@@ -106,20 +108,29 @@ extension RecordPayload {
         }
     }
 
-    private init(content: Span<UInt8>, kind: EntryKind) throws(FieldReader.Unreadable) {
+    /// Parses the content without the length and the zeros.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum size of each secret and text in bytes.
+    ///   - mostParameters: the maximum number of parameters.
+    init(
+        content: Span<UInt8>, kind: EntryKind, limit: Int = VaultLimits.secretSize,
+        mostParameters: Int = parameterLimit
+    ) throws(FieldReader.Unreadable) {
         var fields = FieldReader(.bigEndian)
         switch kind {
         case .totp:
-            let (key, parameters) = try RecordPayload.read(&fields, content)
+            let (key, parameters) = try RecordPayload.read(
+                &fields, content, limit, mostParameters)
             self = .totp(key: key, parameters: parameters)
         case .hotp:
             let counter = try fields.number(content, width: 8)
-            let (key, parameters) = try RecordPayload.read(&fields, content)
+            let (key, parameters) = try RecordPayload.read(
+                &fields, content, limit, mostParameters)
             self = .hotp(counter: counter, key: key, parameters: parameters)
         case .secret, .enrolled:
             self = .bytes(SecretBytes(copying: content))
         case .motp, .yandex:
-            let limit = VaultLimits.secretSize
             let secret = content.extracting(try fields.string(content, limit: limit))
             let pin = content.extracting(try fields.string(content, limit: limit))
             try fields.finish(content)
@@ -130,12 +141,11 @@ extension RecordPayload {
     }
 
     private static func read(
-        _ fields: inout FieldReader, _ content: Span<UInt8>
+        _ fields: inout FieldReader, _ content: Span<UInt8>, _ limit: Int, _ mostParameters: Int
     ) throws(FieldReader.Unreadable) -> (SecretBytes, [Credential.Parameter]) {
-        let limit = VaultLimits.secretSize
         let key = content.extracting(try fields.string(content, limit: limit))
         let count = try fields.number(content, width: 4)
-        guard count <= UInt64(parameterLimit) else { throw FieldReader.Unreadable() }
+        guard count <= UInt64(mostParameters) else { throw FieldReader.Unreadable() }
         var parameters: [Credential.Parameter] = []
         for _ in 0..<count {
             let name = try fields.text(content, limit: limit)

@@ -1,6 +1,6 @@
 internal import Cryptography
 internal import OneTimePassword
-internal import POSIX
+package import POSIX
 
 /// One record in the manifest.
 struct ManifestEntry {
@@ -81,11 +81,6 @@ extension ManifestEntry {
 }
 
 extension ListedSecret {
-    // Index + 1 is the number in the file format.
-    private static let reasons: [Tombstone.Reason] = [
-        .failures, .revoked, .reuseDetected, .tooManyFailures, .accountClosed,
-    ]
-
     func write(to output: inout OutputSpan<UInt8>) {
         switch self {
         case .sealed(let digest, let fingerprint):
@@ -94,10 +89,7 @@ extension ListedSecret {
             output.append(copying: fingerprint.span)
         case .wiped(let tombstone):
             output.append(2)
-            output.append(UInt64(bitPattern: tombstone.time), bytes: 8)
-            let place = ListedSecret.reasons.firstIndex(of: tombstone.reason)
-            guard let place else { preconditionFailure("every reason has a number") }
-            output.append(UInt8(place + 1))
+            tombstone.write(to: &output)
         }
     }
 
@@ -112,15 +104,36 @@ extension ListedSecret {
                 digest: [UInt8](copying: bytes.extracting(digest)),
                 fingerprint: [UInt8](copying: bytes.extracting(fingerprint)))
         case 2:
-            let time = Int64(bitPattern: try fields.number(bytes, width: 8))
-            let number = try fields.number(bytes, width: 1)
-            guard (1...UInt64(ListedSecret.reasons.count)).contains(number) else {
-                throw FieldReader.Unreadable()
-            }
-            self = .wiped(
-                Tombstone(time: time, reason: ListedSecret.reasons[Int(number) - 1]))
+            self = .wiped(try Tombstone(reading: &fields, in: bytes))
         default: throw FieldReader.Unreadable()
         }
+    }
+}
+
+extension Tombstone {
+    // Index + 1 is the number in the file format.
+    private static let reasons: [Tombstone.Reason] = [
+        .failures, .revoked, .reuseDetected, .tooManyFailures, .accountClosed,
+    ]
+    /// The encoded size in bytes.
+    static let room = 8 + 1
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        output.append(UInt64(bitPattern: time), bytes: 8)
+        let place = Tombstone.reasons.firstIndex(of: reason)
+        guard let place else { preconditionFailure("every reason has a number") }
+        output.append(UInt8(place + 1))
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        time = try fields.signedNumber(bytes)
+        let number = Int(try fields.byte(bytes))
+        guard (1...Tombstone.reasons.count).contains(number) else {
+            throw FieldReader.Unreadable()
+        }
+        reason = Tombstone.reasons[number - 1]
     }
 }
 

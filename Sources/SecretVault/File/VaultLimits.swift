@@ -19,7 +19,7 @@ enum VaultLimits {
 }
 
 /// A limit of the vault format.
-public enum VaultLimit: Hashable, Sendable {
+public enum VaultLimit: CaseIterable, Hashable, Sendable {
     /// 64 MiB.
     case fileSize
     /// 100,000.

@@ -5,7 +5,7 @@ internal import OneTimePassword
 public struct RecoveryKey: Sendable {
     let secret: SecretBytes
 
-    private static let count = 32
+    static let count = 32
     private static let checkCount = 3
     private static let groupCount = 4
     private static let label = Array("watchword recovery key".utf8)
@@ -17,7 +17,8 @@ public struct RecoveryKey: Sendable {
         RecoveryKey(secret: try VaultRandomness.secret(count: count))
     }
 
-    private init(secret: SecretBytes) { self.secret = secret }
+    /// Creates a key from its 32 bytes.
+    init(secret: SecretBytes) { self.secret = secret }
 
     /// The key in the form to write down: 14 groups of four letters and digits, separated by
     /// dashes.

@@ -17,17 +17,24 @@ public struct SlotSummary: Hashable, Sendable {
     /// When it was created, in Unix seconds.
     public let created: Int64
     /// The slot's public key, which identifies it: a number may be reused, a random key is not.
-    private let publicKey: [UInt8]
+    let publicKey: [UInt8]
 
     init(_ slot: Slot) {
-        number = slot.number
-        created = slot.created
-        publicKey = slot.head.publicKey
-        method =
+        let method: Method =
             switch slot.method {
             case .passphrase(let logN, _): .passphrase(logN: logN)
             case .recoveryKey: .recoveryKey
             case .other(let word): .other(String(decoding: word, as: UTF8.self))
             }
+        self.init(
+            number: slot.number, method: method, created: slot.created,
+            publicKey: slot.head.publicKey)
+    }
+
+    init(number: Int, method: Method, created: Int64, publicKey: [UInt8]) {
+        self.number = number
+        self.method = method
+        self.created = created
+        self.publicKey = publicKey
     }
 }

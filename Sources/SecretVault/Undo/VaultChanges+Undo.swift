@@ -49,7 +49,7 @@ public enum EntryPart: String, CaseIterable, Hashable, Sendable {
 }
 
 /// Why there is nothing to undo.
-public enum NothingToUndo: Hashable, Sendable {
+public enum NothingToUndo: CaseIterable, Hashable, Sendable {
     /// There is no previous generation: there never was one, or it was purged.
     case noPrevious
     /// The vault was rekeyed since then.

@@ -203,12 +203,8 @@ extension VaultState.Record {
             case .sealed: nil
             case .tombstone(let tombstone): tombstone
             }
-        let properties = listed.properties
-        let traits = properties.traits
         return EntrySummary(
-            id: line.id, kind: traits.kind, issuer: properties.issuer, account: properties.account,
-            algorithm: traits.algorithm, style: traits.style, timeStep: traits.timeStep,
-            created: properties.created, edited: properties.edited, details: properties.details,
-            accessControl: line.accessControl, tombstone: tombstone)
+            id: line.id, accessControl: line.accessControl, tombstone: tombstone,
+            properties: listed.properties)
     }
 }

@@ -40,7 +40,7 @@ public enum VaultReport: Hashable, Sendable {
 }
 
 /// The result of checking the whole vault.
-public struct VaultCheck: Sendable {
+public struct VaultCheck: Hashable, Sendable {
     /// How many records opened.
     public let opened: Int
     /// What did not open, or is not a valid entry.

@@ -27,25 +27,12 @@ extension EntryTraits {
 extension VaultState.Record {
     /// Opens the record, and combines it with its manifest entry.
     func content(with key: VaultKey) throws(VaultError) -> EntryContent {
-        let (issuer, account) = (listed.properties.issuer, listed.properties.account)
-        switch (listed.properties.traits, try opened(with: key)) {
-        case (.totp(let algorithm, let style, let step), .totp(let key, let parameters)):
-            return .oneTimePassword(
-                try credential(key, algorithm, style, .time(step), parameters))
-        case (.hotp(let algorithm, let style), .hotp(let counter, let key, let parameters)):
-            return .oneTimePassword(
-                try credential(key, algorithm, style, .counter(counter), parameters))
-        case (.secret, .bytes(let value)):
-            return .plainSecret(issuer: issuer, account: account, value: value)
-        case (.enrolled, .bytes(let value)):
-            return .enrolledSecret(issuer: issuer, account: account, value: value)
-        case (.uncomputed(let kind), .uncomputed(let secret, let pin)):
-            return .uncomputed(
-                UncomputedCode(
-                    kind: kind, issuer: issuer, account: account, secret: secret, pin: pin))
-        default:
-            throw .damaged(.content(line.id))
-        }
+        let payload = try opened(with: key)
+        let properties = listed.properties
+        let content = EntryContent(
+            issuer: properties.issuer, account: properties.account, properties.traits, payload)
+        guard let content else { throw .damaged(.content(line.id)) }
+        return content
     }
 
     /// The counter for the next code; `nil` if it has none, or was wiped.
@@ -55,18 +42,43 @@ extension VaultState.Record {
         else { return nil }
         return counter
     }
+}
 
-    private func credential(
-        _ key: SecretBytes, _ algorithm: HashAlgorithm, _ style: CodeStyle,
-        _ movingFactor: MovingFactor, _ parameters: [Credential.Parameter]
-    ) throws(VaultError) -> Credential {
-        do {
-            return try Credential(
-                issuer: listed.properties.issuer, account: listed.properties.account, key: key,
-                algorithm: algorithm, style: style, movingFactor: movingFactor,
-                otherParameters: parameters)
-        } catch {
-            throw .damaged(.content(line.id))
+extension EntryContent {
+    /// Combines an entry's unencrypted and secret parts; `nil` if they do not belong together or
+    /// are not valid.
+    init?(issuer: String, account: String, _ traits: EntryTraits, _ payload: RecordPayload) {
+        func credential(
+            _ key: SecretBytes, _ algorithm: HashAlgorithm, _ style: CodeStyle,
+            _ movingFactor: MovingFactor, _ parameters: [Credential.Parameter]
+        ) -> EntryContent? {
+            do {
+                return .oneTimePassword(
+                    try Credential(
+                        issuer: issuer, account: account, key: key, algorithm: algorithm,
+                        style: style, movingFactor: movingFactor, otherParameters: parameters))
+            } catch {
+                return nil
+            }
         }
+        let content: EntryContent?
+        switch (traits, payload) {
+        case (.totp(let algorithm, let style, let step), .totp(let key, let parameters)):
+            content = credential(key, algorithm, style, .time(step), parameters)
+        case (.hotp(let algorithm, let style), .hotp(let counter, let key, let parameters)):
+            content = credential(key, algorithm, style, .counter(counter), parameters)
+        case (.secret, .bytes(let value)):
+            content = .plainSecret(issuer: issuer, account: account, value: value)
+        case (.enrolled, .bytes(let value)):
+            content = .enrolledSecret(issuer: issuer, account: account, value: value)
+        case (.uncomputed(let kind), .uncomputed(let secret, let pin)):
+            content = .uncomputed(
+                UncomputedCode(
+                    kind: kind, issuer: issuer, account: account, secret: secret, pin: pin))
+        default:
+            content = nil
+        }
+        guard let content else { return nil }
+        self = content
     }
 }

@@ -19,6 +19,7 @@ enum FuzzTarget: String, CaseIterable {
     case record
     case manifest
     case recovery
+    case transfer
     case json
     case keys
     case answer
@@ -52,6 +53,7 @@ enum FuzzTarget: String, CaseIterable {
         case .record: fuzzRecord(bytes)
         case .manifest: fuzzManifest(bytes)
         case .recovery: fuzzRecoveryKey(bytes)
+        case .transfer: fuzzTransfer(bytes)
         case .json: fuzzJSON(bytes)
         case .keys: fuzzKeys(bytes)
         case .answer: fuzzExportAnswer(bytes)

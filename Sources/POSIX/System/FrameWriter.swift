@@ -1,0 +1,89 @@
+internal import Glibc
+
+/// Builds a frame whose size is not known in advance, in wiped memory.
+///
+/// Numbers are big-endian. If memory runs out, or the frame exceeds its limit, ``finished()`` reports
+/// it.
+public final class FrameWriter {
+    /// The largest frame.
+    public static let largestFrame = 64 << 20
+
+    private var buffer: WipedBuffer
+    private var failure: SystemCallFailure?
+
+    /// Starts a frame.
+    public init() throws(SystemCallFailure) {
+        buffer = try WipedBuffer(capacity: 4096)
+        buffer.append(UInt32(0).littleEndianBytes)
+    }
+
+    /// Appends what `fill` writes, at most `room` bytes.
+    public func append(upTo room: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
+        guard makeRoom(room) else { return }
+        buffer.append(atMost: room, fill)
+    }
+
+    /// Appends one byte.
+    public func append(_ byte: UInt8) { append(upTo: 1) { $0.append(byte) } }
+
+    /// Appends a number of `count` bytes.
+    public func append(_ number: UInt64, bytes count: Int) {
+        append(upTo: count) { $0.append(number, bytes: count) }
+    }
+
+    /// Appends a length of four bytes and the bytes.
+    public func append(string bytes: Span<UInt8>) {
+        append(upTo: 4 + bytes.count) { $0.append(string: bytes) }
+    }
+
+    /// Appends a text as its length and its UTF-8.
+    public func append(text: String) { append(string: Array(text.utf8).span) }
+
+    /// The whole frame, with its length.
+    func finished() throws(SystemCallFailure) -> WipedBuffer {
+        if let failure { throw failure }
+        buffer.replace(from: 0, with: UInt32(buffer.count - 4).littleEndianBytes.span)
+        return buffer
+    }
+
+    /// The frame's content, without its length.
+    public func withContent<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try buffer.withBytes { bytes throws(Failure) in
+            try body(bytes.extracting(4..<bytes.count))
+        }
+    }
+
+    private func makeRoom(_ room: Int) -> Bool {
+        guard failure == nil else { return false }
+        let needed = buffer.count + room
+        guard needed > buffer.capacity else { return true }
+        guard needed - 4 <= FrameWriter.largestFrame else {
+            failure = SystemCallFailure(call: "send", number: EMSGSIZE)
+            return false
+        }
+        do throws(SystemCallFailure) {
+            let larger = try WipedBuffer(capacity: max(needed, 2 * buffer.capacity))
+            buffer.withBytes { bytes in
+                larger.append { output in
+                    for index in bytes.indices { output.append(bytes[index]) }
+                }
+            }
+            buffer = larger
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+}
+
+extension FieldReader {
+    /// Reads one byte that is 0 or 1.
+    public mutating func flag(_ bytes: Span<UInt8>) throws(Unreadable) -> Bool {
+        let value = try byte(bytes)
+        guard value <= 1 else { throw Unreadable() }
+        return value == 1
+    }
+}

@@ -1,0 +1,37 @@
+package import POSIX
+
+/// An entry in a list that another process sends, with the counter for its next code.
+package struct ListedEntry: Hashable, Sendable {
+    package let summary: EntrySummary
+    /// `nil` for an entry without a counter, and for one that was wiped or is damaged.
+    package let counter: UInt64?
+
+    package init(_ summary: EntrySummary, counter: UInt64?) {
+        self.summary = summary
+        self.counter = counter
+    }
+}
+
+extension ListedEntry: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(summary)
+        output.append(optional: counter)
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        self.init(try fields.value(bytes), counter: try fields.optional(bytes))
+    }
+}
+
+extension UnlockedVault {
+    /// The entries with their counters; `check` reports what is damaged.
+    package var listedEntries: [ListedEntry] {
+        entries.map { entry in
+            let counter: UInt64?
+            do { counter = try self.counter(of: entry.id) } catch { counter = nil }
+            return ListedEntry(entry, counter: counter)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import POSIX
+
+/// A value that `watchword` and its agent send to each other.
+///
+/// Both are of the same version, so the encoding is not a stable format. Numbers are big-endian, as
+/// in the vault file. Reading never allocates more than the bytes that were received allow.
+package protocol Transferable {
+    /// Appends the value.
+    func write(to output: FrameWriter)
+
+    /// Reads what ``write(to:)`` appends.
+    ///
+    /// It may accept values that the vault refuses, such as a name that is too long, because the
+    /// vault explains why.
+    init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(FieldReader.Unreadable)
+}
+
+extension Transferable {
+    /// Reads a value that fills `bytes`.
+    package init(parsing bytes: Span<UInt8>) throws(FieldReader.Unreadable) {
+        var fields = FieldReader(.bigEndian)
+        try self.init(reading: &fields, in: bytes)
+        try fields.finish(bytes)
+    }
+}
+
+/// The limits of a value that another process sends.
+enum TransferLimits {
+    /// The maximum size of a text or secret in bytes.
+    static let string = 1 << 20
+    /// The maximum number of elements in a list.
+    static let elements = 1 << 20
+}
+
+extension FieldReader {
+    /// Reads a value.
+    package mutating func value<Value: Transferable>(
+        _ bytes: Span<UInt8>
+    ) throws(Unreadable) -> Value {
+        try Value(reading: &self, in: bytes)
+    }
+
+    /// Reads a value that may be missing.
+    package mutating func optional<Value: Transferable>(
+        _ bytes: Span<UInt8>
+    ) throws(Unreadable) -> Value? {
+        try flag(bytes) ? try value(bytes) : nil
+    }
+
+    /// Reads a list of values.
+    package mutating func values<Value: Transferable>(
+        _ bytes: Span<UInt8>
+    ) throws(Unreadable) -> [Value] {
+        try list(bytes, most: TransferLimits.elements) {
+            (fields, bytes) throws(Unreadable) in try fields.value(bytes)
+        }
+    }
+
+    /// Reads a number that fits an `Int`.
+    package mutating func integer(_ bytes: Span<UInt8>) throws(Unreadable) -> Int {
+        guard let number = Int(exactly: try signedNumber(bytes)) else { throw Unreadable() }
+        return number
+    }
+}
+
+extension String: Transferable {
+    package func write(to output: FrameWriter) { output.append(text: self) }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        self = try fields.text(bytes, limit: TransferLimits.string)
+    }
+}
+
+extension UInt64: Transferable {
+    package func write(to output: FrameWriter) { output.append(self, bytes: 8) }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        self = try fields.number(bytes, width: 8)
+    }
+}
