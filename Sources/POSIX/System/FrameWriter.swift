@@ -78,12 +78,3 @@ public final class FrameWriter {
         }
     }
 }
-
-extension FieldReader {
-    /// Reads one byte that is 0 or 1.
-    public mutating func flag(_ bytes: Span<UInt8>) throws(Unreadable) -> Bool {
-        let value = try byte(bytes)
-        guard value <= 1 else { throw Unreadable() }
-        return value == 1
-    }
-}
