@@ -45,7 +45,7 @@ let package = Package(
                 "Cryptography", "ExportReader", "ExportReading", "GzipReading", "ImageFile",
                 "Interchange", "JSONReading", "JSONText",
                 "OneTimePassword", "POSIX", "Raster", "SecretVault", "SymbolDrawing",
-                "SymbolReading", "Verification",
+                "SymbolReading", "VaultAgent", "Verification",
             ]),
     ],
     targets: [
@@ -135,6 +135,7 @@ let package = Package(
             "SymbolDrawing"),
         module("ExportReader", "Cryptography", "Interchange", "OneTimePassword", "POSIX"),
         module("PictureReader", "Cryptography", "ImageFile", "POSIX"),
+        module("VaultAgent", "Cryptography", "OneTimePassword", "POSIX", "SecretVault"),
         module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
         module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
         module("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
@@ -147,7 +148,7 @@ let package = Package(
             "Commands", "Arguments", "CommandRunner", "Courier", "Cryptography", "DeviceLogin",
             "ExportReader", "ExportWriting", "ImageFile", "Interchange", "JSONText",
             "OneTimePassword", "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster",
-            "SecretVault", "SymbolDrawing"),
+            "SecretVault", "SymbolDrawing", "VaultAgent"),
         module(
             "ServerCommands", documents: ["Operations.md"], "Arguments", "CommandRunner",
             "Cryptography", "ExportReader", "HTTPListener", "Interchange", "JSONText",
@@ -304,6 +305,9 @@ let package = Package(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
             "PostgreSQLStore", "ServerCommands", "StoreContract", "Verification",
             "VerificationService"),
+        tests(
+            "VaultAgentTests", "Cryptography", "OneTimePassword", "POSIX", "SecretVault",
+            "VaultAgent"),
         tests("HTTPListenerTests", "HTTPListener", "HTTPMessage", "Cryptography"),
         tests(
             "ServerTests", "Arguments", "CommandRunner", "Cryptography", "HTTPListener",

@@ -1,5 +1,6 @@
 import Arguments
 import CommandRunner
+import SecretVault
 
 /// A command of `watchword`.
 struct Verb: ProgramVerb {

@@ -1,6 +1,7 @@
 import Arguments
 import Interchange
 import JSONText
+import SecretVault
 
 extension ImportReport {
     /// An item as JSON.

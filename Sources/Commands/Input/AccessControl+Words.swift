@@ -1,5 +1,6 @@
 import Arguments
 import SecretVault
+import VaultAgent
 
 // Access control values in options and JSON.
 extension AccessControl.Presence {
@@ -45,37 +46,26 @@ extension AccessControl.OnFailure {
     }
 }
 
-/// The changes to access control that the options request.
-struct AccessControlChange {
-    let presence: AccessControl.Presence?
-    let onFailure: AccessControl.OnFailure?
-
+// The changes to access control that the options request.
+extension AccessControlChange {
     /// Parses `--presence` and `--on-failure`.
     init(_ session: Session) throws(CommandFailure) {
-        let arguments = session.arguments
-        if let text = arguments[.presence] {
-            guard let given = AccessControl.Presence(word: text) else {
+        var presence: AccessControl.Presence?
+        if let text = session.arguments[.presence] {
+            presence = AccessControl.Presence(word: text)
+            guard presence != nil else {
                 let expected = "per-unlock, per-use, per-use:passphrase or per-use:pam"
                 throw .usage(.badValue(Option.presence.name, expected: expected))
             }
-            presence = given
-        } else {
-            presence = nil
         }
-        guard let text = arguments[.onFailure] else {
-            onFailure = nil
-            return
+        var onFailure: AccessControl.OnFailure?
+        if let text = session.arguments[.onFailure] {
+            onFailure = AccessControl.OnFailure(word: text)
+            guard onFailure != nil else {
+                let expected = "lock-out, wipe, or wipe:N with N from 1 to 100"
+                throw .usage(.badValue(Option.onFailure.name, expected: expected))
+            }
         }
-        guard let given = AccessControl.OnFailure(word: text) else {
-            let expected = "lock-out, wipe, or wipe:N with N from 1 to 100"
-            throw .usage(.badValue(Option.onFailure.name, expected: expected))
-        }
-        onFailure = given
-    }
-
-    /// `other` with the changes.
-    func applied(to other: AccessControl) -> AccessControl {
-        AccessControl(
-            presence: presence ?? other.presence, onFailure: onFailure ?? other.onFailure)
+        self.init(presence: presence, onFailure: onFailure)
     }
 }

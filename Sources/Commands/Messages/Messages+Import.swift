@@ -3,6 +3,7 @@ import Interchange
 import OneTimePassword
 import POSIX
 import PictureReader
+import SecretVault
 
 // Import results: a sentence for people and a slug for JSON.
 extension Messages {

@@ -6,6 +6,7 @@ import OneTimePassword
 import POSIX
 import PictureReader
 import SecretVault
+import VaultAgent
 
 /// `add`: adds an entry.
 enum AddCommand {
@@ -31,20 +32,17 @@ enum AddCommand {
             content = try shape.content(session)
         }
         let name = EntryName(issuer: content.issuer, account: content.account)
-        let details = try change.applied(to: EntryDetails(), of: name)
+        let details: EntryDetails
+        do throws(EditRefusal) {
+            details = try change.applied(to: EntryDetails(), of: name)
+        } catch {
+            throw CommandFailure(error)
+        }
         let control = access.applied(to: .standard(for: content.kind))
-        // Check the name under the lock, so that no other program can take it.
-        let same = try session.change(vault) { changes throws(VaultError) -> [RecordID]? in
-            guard !changes.entries.contains(where: { $0.name == name }) else { return nil }
-            let same = try changes.entries(withSecretOf: content)
-            try changes.add(
-                content, details: details, accessControl: control, now: SystemClock.unixTime())
-            return same
-        }
-        guard let same else { throw .nameTaken(name.visible) }
-        if let twin = vault.entries.first(where: { same.contains($0.id) }) {
-            session.printer.warn("\(twin.name.visible) has the same key")
-        }
+        let entry = NewEntry(content, details: details, accessControl: control)
+        let outcome = try session.perform(.add(entry), in: vault)
+        guard case .added(let twin) = outcome else { outcome.isUnexpected() }
+        if let twin { session.printer.warn("\(twin.visible) has the same key") }
         if session.wantsJSON {
             try session.printer.line(
                 .object([("entry", .text(name.text)), ("result", .text("added"))]))

@@ -6,6 +6,7 @@ import DeviceLogin
 import JSONText
 import POSIX
 import SecretVault
+import VaultAgent
 
 /// `login enrol`: exchanges a ticket for a secret and stores it in the vault.
 enum LoginEnrolCommand {

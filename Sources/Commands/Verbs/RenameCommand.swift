@@ -1,6 +1,7 @@
 import Arguments
 import CommandRunner
 import SecretVault
+import VaultAgent
 
 /// `rename` and `remove`: change an entry's name, or delete the entry.
 enum RenameCommand {
@@ -8,15 +9,7 @@ enum RenameCommand {
         let vault = try session.unlock()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         let name = EntryName(typed: session.arguments.operands[1])
-        // Check the name under the lock, so that no other program can take it.
-        let isTaken = try session.change(vault) { changes throws(VaultError) in
-            if changes.entries.contains(where: { $0.name == name && $0.id != entry.id }) {
-                return true
-            }
-            try changes.rename(entry.id, issuer: name.issuer, account: name.account)
-            return false
-        }
-        if isTaken { throw .nameTaken(name.visible) }
+        _ = try session.perform(.rename(entry.id, to: name), in: vault)
         session.printer.note("Renamed \(entry.name.visible) to \(name.visible).")
         return .done
     }
@@ -29,9 +22,7 @@ enum RenameCommand {
             try Question.confirm("Remove \(name)? Its key cannot be recovered.")
         }
         let purges = session.arguments.has(.purge)
-        try session.change(vault) { changes throws(VaultError) in
-            try changes.remove(entry.id, purge: purges)
-        }
+        _ = try session.perform(.remove(entry.id, purge: purges), in: vault)
         session.printer.note("Removed \(name).")
         return .done
     }

@@ -73,6 +73,16 @@ extension String: Transferable {
     }
 }
 
+extension Int64: Transferable {
+    package func write(to output: FrameWriter) { output.append(signed: self) }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        self = try fields.signedNumber(bytes)
+    }
+}
+
 extension UInt64: Transferable {
     package func write(to output: FrameWriter) { output.append(self, bytes: 8) }
 

@@ -1,5 +1,6 @@
 import POSIX
 @testable import SecretVault
+@testable import VaultAgent
 
 /// Parses the bytes as each type that `watchword` and its agent send to each other; an accepted value
 /// must be written back byte for byte.
@@ -14,6 +15,8 @@ func fuzzTransfer(_ bytes: [UInt8]) {
     take(VaultError.self, bytes)
     take(RefusalCost.self, bytes)
     take(VaultOpener.self, bytes)
+    take(VaultEdit.self, bytes)
+    take(EditOutcome.self, bytes)
 }
 
 private func take<Value: Transferable>(_ type: Value.Type, _ bytes: [UInt8]) {

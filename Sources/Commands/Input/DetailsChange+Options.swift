@@ -1,0 +1,44 @@
+import Arguments
+import Cryptography
+import OneTimePassword
+import SecretVault
+import VaultAgent
+
+// The changes to an entry's tags and note that the options request.
+extension DetailsChange {
+    static let options: [Option] = [.tag, .untag, .note]
+
+    /// Parses `--tag`, `--untag` and `--note`; refuses a secret among them.
+    init(_ session: Session) throws(CommandFailure) {
+        let arguments = session.arguments
+        let tags = arguments.values(of: .tag)
+        for tag in tags {
+            guard let form = SecretForm(inName: tag) else { continue }
+            throw .usage(.secretAsOperand("--\(Option.tag.name)", form))
+        }
+        let note = try DetailsChange.note(session)
+        self.init(added: tags, removed: arguments.values(of: .untag), note: note)
+    }
+
+    private static func note(_ session: Session) throws(CommandFailure) -> String? {
+        guard let text = session.arguments.given(.note) else { return nil }
+        guard text != "-" else { return try noteFromStandardInput() }
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            guard let form = SecretForm(inURI: String(word)) else { continue }
+            throw .usage(.secretAsOperand("--\(Option.note.name)", form))
+        }
+        return text
+    }
+
+    private static func noteFromStandardInput() throws(CommandFailure) -> String {
+        let source = SecretSource("-")
+        let bytes = try source.read(limit: EntryDetails.longestNote + 1).withoutLastLineEnd()
+        let text = bytes.withBytes { bytes in
+            String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+        guard let text else {
+            throw .usage(.badValue(Option.note.name, expected: "text in UTF-8"))
+        }
+        return text
+    }
+}

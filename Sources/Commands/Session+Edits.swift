@@ -1,0 +1,41 @@
+import Arguments
+import POSIX
+import SecretVault
+import VaultAgent
+
+// Changes of the vault.
+extension Session {
+    /// Performs an edit in one save.
+    ///
+    /// - Returns: The outcome, which is never a refusal.
+    func perform(
+        _ edit: VaultEdit, in vault: UnlockedVault,
+        confirmedBy confirmations: Confirmations = Confirmations()
+    ) throws(CommandFailure) -> EditOutcome {
+        let outcome = try change(vault) { changes throws(VaultError) in
+            try edit.apply(
+                to: &changes, confirmedBy: confirmations, now: SystemClock.unixTime())
+        }
+        if case .refused(let refusal) = outcome { throw CommandFailure(refusal) }
+        return outcome
+    }
+}
+
+extension EditOutcome {
+    /// Ends the program: an edit has an outcome of its own kind.
+    func isUnexpected() -> Never { preconditionFailure("the outcome belongs to the edit") }
+}
+
+extension CommandFailure {
+    /// Converts the refusal of an edit.
+    init(_ refusal: EditRefusal) {
+        switch refusal {
+        case .emptyName: self = .usage(.emptyName)
+        case .nameTaken(let name): self = .nameTaken(name.visible)
+        case .noSuchTag(let name, let tag): self = .noSuchTag(name.visible, VisibleText.of(tag))
+        case .period:
+            self = .usage(.badValue(Option.period.name, expected: "a whole number of seconds"))
+        case .credential(let error): self = .credential(error)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package import SecretVault
+
+/// Changes of an entry's tags and note.
+package struct DetailsChange: Hashable, Sendable {
+    package let added: [String]
+    package let removed: [String]
+    /// The new note; `nil` keeps the note.
+    package let note: String?
+
+    package init(added: [String] = [], removed: [String] = [], note: String? = nil) {
+        self.added = added
+        self.removed = removed
+        self.note = note
+    }
+
+    /// `details` with the changes.
+    ///
+    /// A tag to remove may differ in case.
+    package func applied(to details: EntryDetails, of name: EntryName) throws(EditRefusal)
+        -> EntryDetails
+    {
+        var details = details
+        for tag in removed {
+            let place =
+                details.tags.firstIndex(of: tag)
+                ?? details.tags.firstIndex { $0.lowercased() == tag.lowercased() }
+            guard let place else { throw .noSuchTag(name, tag: tag) }
+            details.tags.remove(at: place)
+        }
+        for tag in added where !details.tags.contains(tag) { details.tags.append(tag) }
+        if let note { details.note = note }
+        return details
+    }
+}

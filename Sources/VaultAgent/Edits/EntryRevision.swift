@@ -1,0 +1,100 @@
+package import OneTimePassword
+package import SecretVault
+
+/// Changes of an entry; what they do not mention stays as it is.
+package struct EntryRevision: Sendable {
+    package let id: RecordID
+    /// The entry's kind when the changes were made; only they depend on it that change its content.
+    package let kind: EntryKind
+    package let issuer: String?
+    package let account: String?
+    package let details: DetailsChange
+    package let codes: CodeChange
+    package let access: AccessControlChange
+
+    /// - Parameter entry: the entry as it was when the changes were made.
+    package init(
+        of entry: EntrySummary, issuer: String?, account: String?, details: DetailsChange,
+        codes: CodeChange, access: AccessControlChange
+    ) {
+        self.init(
+            id: entry.id, kind: entry.kind, issuer: issuer, account: account, details: details,
+            codes: codes, access: access)
+    }
+
+    init(
+        id: RecordID, kind: EntryKind, issuer: String?, account: String?, details: DetailsChange,
+        codes: CodeChange, access: AccessControlChange
+    ) {
+        self.id = id
+        self.kind = kind
+        self.issuer = issuer
+        self.account = account
+        self.details = details
+        self.codes = codes
+        self.access = access
+    }
+
+    /// Whether the changes require the same presence check as using the entry: they replace its
+    /// content, or may weaken its access control.
+    package var requiresCheck: Bool { !codes.isEmpty || !access.isEmpty }
+}
+
+/// What to warn the owner about after a revision.
+package struct RevisionWarnings: Hashable, Sendable {
+    /// Whether the counter is lower than before, so that codes repeat.
+    package let movesBack: Bool
+    /// The properties of the new credential that the standards do not allow.
+    package let credential: [CredentialWarning]
+
+    package init(movesBack: Bool = false, credential: [CredentialWarning] = []) {
+        self.movesBack = movesBack
+        self.credential = credential
+    }
+}
+
+extension EntryRevision {
+    /// Applies the changes to the entry's current state: another program may have changed it since.
+    func apply(
+        to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64
+    ) throws(VaultError) -> EditOutcome {
+        let entry = try changes.entry(id)
+        guard !requiresCheck || confirmations.cover(entry) else { throw .presenceNeeded }
+        let name = EntryName(
+            issuer: issuer ?? entry.issuer, account: account ?? entry.account)
+        guard !EntryName.isBlank(name.text) else { return .refused(.emptyName) }
+        let isRenamed = (entry.issuer, entry.account) != (name.issuer, name.account)
+        guard !isRenamed || !changes.isTaken(name, exceptBy: id) else {
+            return .refused(.nameTaken(name))
+        }
+        let newDetails: EntryDetails
+        var contents: (old: EntryContent, new: EntryContent)?
+        do throws(EditRefusal) {
+            newDetails = try details.applied(to: entry.details, of: entry.name)
+        } catch {
+            return .refused(error)
+        }
+        if !codes.isEmpty {
+            guard entry.kind == kind else { throw .otherKind }
+            let old = try changes.content(of: id)
+            let new: EntryContent
+            do throws(EditRefusal) { new = try codes.applied(to: old) } catch {
+                return .refused(error)
+            }
+            // Only a counter that was given can move back; entering the same key again cannot.
+            let kept = codes.counter == nil ? try changes.content(new, notBehind: id) : new
+            try changes.replace(id, with: kept, now: now)
+            contents = (old, kept)
+        }
+        if isRenamed {
+            try changes.rename(id, issuer: name.issuer, account: name.account, now: now)
+        }
+        if newDetails != entry.details { try changes.setDetails(of: id, to: newDetails, now: now) }
+        let control = access.applied(to: entry.accessControl)
+        if control != entry.accessControl {
+            try changes.setAccessControl(of: id, to: control, now: now)
+        }
+        let warnings = contents.map { codes.warnings(of: $0.old, $0.new) }
+        return .revised(name, warnings ?? RevisionWarnings())
+    }
+}

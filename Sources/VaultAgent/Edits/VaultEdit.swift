@@ -1,0 +1,93 @@
+package import OneTimePassword
+package import SecretVault
+
+/// A change of a vault as a value: this process applies it, or sends it to the agent.
+package enum VaultEdit: Sendable {
+    case add(NewEntry)
+    case rename(RecordID, to: EntryName)
+    /// Removes an entry; if `purge` is set, also from the previous generation.
+    case remove(RecordID, purge: Bool)
+    case revise(EntryRevision)
+}
+
+/// The outcome of a ``VaultEdit``.
+package enum EditOutcome: Hashable, Sendable {
+    /// - Parameter twin: another entry with the same secret.
+    case added(twin: EntryName?)
+    case renamed
+    case removed
+    case revised(EntryName, RevisionWarnings)
+    /// The edit was refused, and nothing was changed.
+    case refused(EditRefusal)
+}
+
+/// Why an edit was refused.
+package enum EditRefusal: Error, Hashable, Sendable {
+    case emptyName
+    /// Another entry has the name.
+    case nameTaken(EntryName)
+    /// The entry has no such tag.
+    case noSuchTag(EntryName, tag: String)
+    /// A time step cannot have the period.
+    case period
+    case credential(CredentialError)
+}
+
+extension VaultEdit {
+    /// Applies the edit in a save, so that no other program can take a name after it was checked.
+    ///
+    /// An edit is refused before its first change, because any change would be saved.
+    ///
+    /// - Parameters:
+    ///   - confirmations: the presence checks that were made for the edit.
+    ///   - now: Unix seconds.
+    package func apply(
+        to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64
+    ) throws(VaultError) -> EditOutcome {
+        switch self {
+        case .add(let entry): return try entry.add(to: &changes, now: now)
+        case .rename(let id, let name):
+            guard !changes.isTaken(name, exceptBy: id) else { return .refused(.nameTaken(name)) }
+            try changes.rename(id, issuer: name.issuer, account: name.account, now: now)
+            return .renamed
+        case .remove(let id, let purge):
+            try changes.remove(id, purge: purge)
+            return .removed
+        case .revise(let revision):
+            return try revision.apply(to: &changes, confirmedBy: confirmations, now: now)
+        }
+    }
+
+    /// The entry whose secret or access control the edit changes, which requires the same presence
+    /// check as using it.
+    package var confirmedEntry: RecordID? {
+        switch self {
+        case .add, .rename, .remove: nil
+        case .revise(let revision): revision.requiresCheck ? revision.id : nil
+        }
+    }
+}
+
+extension VaultChanges {
+    /// Whether an entry other than `id` has the name.
+    func isTaken(_ name: EntryName, exceptBy id: RecordID?) -> Bool {
+        entries.contains { $0.name == name && $0.id != id }
+    }
+}
+
+/// The presence checks that were made for an edit.
+package struct Confirmations: Sendable {
+    private let presences: [RecordID: AccessControl.Presence]
+
+    /// The entries as they were when presence was checked for each.
+    package init(_ entries: [EntrySummary] = []) {
+        presences = Dictionary(
+            entries.map { ($0.id, $0.accessControl.presence) }, uniquingKeysWith: { $1 })
+    }
+
+    /// Whether an entry may be changed in its current state.
+    func cover(_ entry: EntrySummary) -> Bool {
+        let presence = entry.accessControl.presence
+        return !presence.isPerUse || presences[entry.id] == presence
+    }
+}

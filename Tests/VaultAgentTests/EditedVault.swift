@@ -1,0 +1,86 @@
+import Cryptography
+import OneTimePassword
+import SecretVault
+import TestSupport
+
+@testable import VaultAgent
+
+/// A vault in its own folder, and the edits of its entries.
+struct EditedVault {
+    private let folder: TemporaryFolder
+    let vault: UnlockedVault
+
+    static let passphrase = SecretBytes(text: "correct horse battery staple")
+    static let key = SecretBytes(text: "12345678901234567890")
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try Vault.create(
+            at: folder.file("vault"), passphrase: Self.passphrase, cost: ScryptCost(logN: 10),
+            recoveryKey: nil, now: 1)
+        vault = try Vault.unlock(
+            at: folder.file("vault"), with: .passphrase(Self.passphrase))
+    }
+
+    var bytes: [UInt8] { get throws { try folder.bytes(of: "vault") } }
+
+    func perform(
+        _ edit: VaultEdit, confirmedBy confirmations: Confirmations = Confirmations()
+    ) throws(VaultError) -> EditOutcome {
+        try vault.update { changes throws(VaultError) in
+            try edit.apply(to: &changes, confirmedBy: confirmations, now: 2)
+        }
+    }
+
+    /// Adds an entry, and returns it as it is listed.
+    @discardableResult func add(
+        _ content: EntryContent, tags: [String] = [],
+        presence: AccessControl.Presence = .perUnlock
+    ) throws -> EntrySummary {
+        let outcome = try perform(
+            .add(
+                NewEntry(
+                    content, details: EntryDetails(tags: tags),
+                    accessControl: AccessControl(presence: presence, onFailure: .lockOut))))
+        guard case .added = outcome else { throw RefusedInTest(outcome: outcome) }
+        return vault.entries[vault.entries.count - 1]
+    }
+
+    struct RefusedInTest: Error { let outcome: EditOutcome }
+
+    /// Opens an entry with the presence that unlocking proved.
+    func content(of id: RecordID) throws -> EntryContent {
+        try vault.rehearse { changes throws(VaultError) in try changes.content(of: id) }
+    }
+
+    func counter(of id: RecordID) throws -> UInt64? { try vault.counter(of: id) }
+
+    static func totp(_ issuer: String, _ account: String, key: SecretBytes = key) throws
+        -> EntryContent
+    {
+        .oneTimePassword(try Credential(issuer: issuer, account: account, key: key))
+    }
+
+    static func hotp(_ account: String, counter: UInt64, key: SecretBytes = key) throws
+        -> EntryContent
+    {
+        .oneTimePassword(
+            try Credential(
+                issuer: "", account: account, key: key, movingFactor: .counter(counter)))
+    }
+}
+
+extension EntryRevision {
+    /// A revision that changes only what is given.
+    init(
+        _ entry: EntrySummary, issuer: String? = nil, account: String? = nil,
+        details: DetailsChange = DetailsChange(), counter: UInt64? = nil,
+        secret: SecretBytes? = nil, presence: AccessControl.Presence? = nil
+    ) {
+        self.init(
+            of: entry, issuer: issuer, account: account, details: details,
+            codes: CodeChange(
+                algorithm: nil, length: nil, period: nil, counter: counter, secret: secret),
+            access: AccessControlChange(presence: presence, onFailure: nil))
+    }
+}

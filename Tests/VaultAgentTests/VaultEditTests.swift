@@ -1,0 +1,180 @@
+import Cryptography
+import OneTimePassword
+import SecretVault
+import TestSupport
+import Testing
+
+@testable import VaultAgent
+
+struct VaultEditTests {
+    @Test("an entry is added once per name, and the outcome names one with the same secret")
+    func adding() throws {
+        let edited = try EditedVault()
+        try edited.add(EditedVault.totp("GitHub", "alice"))
+        try edited.add(EditedVault.totp("other", "", key: SecretBytes(text: "another key")))
+        let control = AccessControl.standard(for: .totp)
+        func added(_ issuer: String, _ account: String) throws -> EditOutcome {
+            let entry = NewEntry(
+                try EditedVault.totp(issuer, account), details: EntryDetails(),
+                accessControl: control)
+            return try edited.perform(.add(entry))
+        }
+        let before = try edited.bytes
+        // A person cannot tell the two names apart.
+        #expect(
+            try added("", "GitHub:alice")
+                == .refused(.nameTaken(EntryName(issuer: "", account: "GitHub:alice"))))
+        #expect(try edited.bytes == before)
+        #expect(
+            try added("GitHub", "bob")
+                == .added(twin: EntryName(issuer: "GitHub", account: "alice")))
+        #expect(edited.vault.entries.map(\.account) == ["alice", "", "bob"])
+    }
+
+    @Test("an entry is renamed unless another entry has the name, and may keep its own")
+    func renaming() throws {
+        let edited = try EditedVault()
+        let first = try edited.add(EditedVault.totp("a", "b"))
+        try edited.add(EditedVault.totp("c", "d"))
+        let before = try edited.bytes
+        let taken = EntryName(typed: "c:d")
+        #expect(
+            try edited.perform(.rename(first.id, to: taken)) == .refused(.nameTaken(taken)))
+        #expect(try edited.bytes == before)
+        // The same text, split at another place.
+        let own = EntryName(issuer: "", account: "a:b")
+        #expect(try edited.perform(.rename(first.id, to: own)) == .renamed)
+        #expect(edited.vault.entries[0].account == "a:b")
+    }
+
+    @Test("an entry is removed, and one that is gone cannot be")
+    func removing() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.totp("a", "b"))
+        #expect(try edited.perform(.remove(entry.id, purge: false)) == .removed)
+        #expect(edited.vault.entries.isEmpty)
+        #expect(throws: VaultError.noSuchEntry) {
+            try edited.perform(.remove(entry.id, purge: true))
+        }
+    }
+
+    @Test("a revision keeps what it does not mention, and what another program changed since")
+    func keeping() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.totp("a", "b"), tags: ["x"])
+        _ = try edited.perform(.revise(EntryRevision(entry, issuer: "new")))
+        let change = DetailsChange(added: ["y"], removed: ["X"], note: "n")
+        let outcome = try edited.perform(.revise(EntryRevision(entry, details: change)))
+        #expect(
+            outcome
+                == .revised(EntryName(issuer: "new", account: "b"), RevisionWarnings()))
+        let revised = edited.vault.entries[0]
+        #expect(revised.issuer == "new" && revised.account == "b")
+        #expect(revised.details == EntryDetails(tags: ["y"], note: "n"))
+        #expect(revised.edited.time == 2)
+    }
+
+    @Test("a refused revision changes nothing, even where its other changes are valid")
+    func refused() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.totp("a", "b"))
+        try edited.add(EditedVault.totp("c", "d"))
+        let empty = SecretBytes(text: "")
+        let refusals: [(EntryRevision, EditRefusal)] = [
+            (EntryRevision(entry, issuer: "", account: " : "), .emptyName),
+            (
+                EntryRevision(entry, issuer: "c", account: "d", presence: .perUse(.any)),
+                .nameTaken(EntryName(typed: "c:d"))
+            ),
+            (
+                EntryRevision(
+                    entry, issuer: "z", details: DetailsChange(removed: ["no"]),
+                    secret: SecretBytes(text: "new key")),
+                .noSuchTag(EntryName(typed: "a:b"), tag: "no")
+            ),
+            (EntryRevision(entry, issuer: "z", secret: empty), .credential(.emptyKey)),
+        ]
+        let before = try edited.bytes
+        for (revision, refusal) in refusals {
+            #expect(try edited.perform(.revise(revision)) == .refused(refusal))
+        }
+        #expect(try edited.bytes == before)
+    }
+
+    @Test("only a counter that is given moves back, which the outcome reports")
+    func counters() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.hotp("a", counter: 9))
+        // The same key again would begin at 0.
+        let again = EntryRevision(entry, secret: EditedVault.key)
+        guard case .revised(_, let kept) = try edited.perform(.revise(again)) else {
+            Issue.record("not revised")
+            return
+        }
+        #expect(!kept.movesBack && kept.credential.isEmpty)
+        #expect(try edited.counter(of: entry.id) == 9)
+        let back = EntryRevision(entry, counter: 3)
+        guard case .revised(_, let warnings) = try edited.perform(.revise(back)) else {
+            Issue.record("not revised")
+            return
+        }
+        #expect(warnings.movesBack)
+        #expect(try edited.counter(of: entry.id) == 3)
+        let short = EntryRevision(entry, secret: SecretBytes(text: "short"))
+        guard case .revised(_, let other) = try edited.perform(.revise(short)) else {
+            Issue.record("not revised")
+            return
+        }
+        // Another key starts at 0, which repeats no code.
+        #expect(!other.movesBack && other.credential == [.shortKey(bits: 40)])
+        #expect(try edited.counter(of: entry.id) == 0)
+    }
+
+    @Test("a per-use entry's secret and access control change only with the check it requires now")
+    func confirmations() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.totp("a", "b"), presence: .perUse(.any))
+        let edits = [
+            EntryRevision(entry, secret: SecretBytes(text: "a new key of b")),
+            EntryRevision(entry, presence: .perUnlock),
+        ]
+        let before = try edited.bytes
+        for edit in edits.map(VaultEdit.revise) {
+            #expect(edit.confirmedEntry == entry.id)
+            #expect(throws: VaultError.presenceNeeded) { try edited.perform(edit) }
+        }
+        #expect(try edited.bytes == before)
+        // Other changes require no check.
+        let renaming = VaultEdit.revise(EntryRevision(entry, issuer: "c"))
+        #expect(renaming.confirmedEntry == nil)
+        _ = try edited.perform(renaming)
+        // Another program has made the check stricter since.
+        try edited.vault.update { changes throws(VaultError) in
+            try changes.setAccessControl(
+                of: entry.id,
+                to: AccessControl(presence: .perUse(.pam), onFailure: .lockOut))
+        }
+        for edit in edits.map(VaultEdit.revise) {
+            #expect(throws: VaultError.presenceNeeded) {
+                try edited.perform(edit, confirmedBy: Confirmations([entry]))
+            }
+        }
+        let now = Confirmations(edited.vault.entries)
+        for edit in edits { _ = try edited.perform(.revise(edit), confirmedBy: now) }
+        #expect(edited.vault.entries[0].accessControl.presence == .perUnlock)
+    }
+
+    @Test("a change of the content is refused if the entry's kind has changed since")
+    func otherKind() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.totp("a", "b"))
+        try edited.vault.update { changes throws(VaultError) in
+            try changes.replace(
+                entry.id,
+                with: .plainSecret(issuer: "a", account: "b", value: SecretBytes(text: "p")))
+        }
+        #expect(throws: VaultError.otherKind) {
+            try edited.perform(.revise(EntryRevision(entry, secret: EditedVault.key)))
+        }
+    }
+}
