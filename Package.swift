@@ -124,7 +124,8 @@ let package = Package(
         module(
             "JSONReading", "CJansson", "Cryptography", "JSONText", "OneTimePassword", "POSIX"),
         // Level 4
-        module("CommandRunner", "Arguments", "Cryptography", "JSONText", "POSIX"),
+        module(
+            "CommandRunner", "Arguments", "Cryptography", "Interchange", "JSONText", "POSIX"),
         module("DeviceLogin", "Courier", "Cryptography", "POSIX", "SecretVault"),
         module(
             "ExportReading", "Cryptography", "ExportCryptography", "GzipReading", "Interchange",

@@ -98,6 +98,8 @@ public enum ImageFileError: Error, Hashable, Sendable {
     case tooLarge(ImageLimit, found: Int, allowed: Int)
     /// The header or the data after it is invalid.
     case damaged(ImageFormat)
+    /// The file can be read only with a password.
+    case encrypted(ImageFormat)
     /// The library ran out of memory.
     case outOfMemory(ImageFormat)
 }

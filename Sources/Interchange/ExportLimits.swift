@@ -63,6 +63,61 @@ public struct ExportLimits: Hashable, Sendable {
         format == .uriList ? Self.longestList : 20_000 * rowFactor
     }
 
+    /// The maximum parallelism of scrypt.
+    public static let scryptParallelism: UInt64 = 16
+    /// The maximum passes of Argon2.
+    public static let argon2Passes: UInt64 = 1000
+    /// The maximum lanes of Argon2.
+    public static let argon2Lanes: UInt64 = 64
+
     /// The maximum number of rows of any file.
     public static let longestList = 200_000
+}
+
+extension ExportError {
+    /// Whether ``ExportLimits/raised`` accepts what ``ExportLimits/standard`` refused.
+    ///
+    /// Several limits are of the same kind; the allowed number tells which one was exceeded.
+    public var isWithinRaisedLimits: Bool {
+        guard case .overLimit(_, let limit, let found, let allowed) = self else { return false }
+        return limit.raisedMaximum(from: allowed).map { found <= $0 } ?? false
+    }
+}
+
+extension ExportLimit {
+    /// What is allowed with raised limits where `allowed` is the standard; `nil` if that is no more.
+    fileprivate func raisedMaximum(from allowed: UInt64) -> UInt64? {
+        let (standard, raised) = (ExportLimits.standard, ExportLimits.raised)
+        var limits: [(standard: UInt64, raised: UInt64)] = []
+        switch self {
+        case .fileSize, .documentSize:
+            limits = [(UInt64(standard.bytes), UInt64(raised.bytes))]
+        case .rows:
+            limits = [
+                (UInt64(standard.rows(of: .aegis)), UInt64(raised.rows(of: .aegis))),
+                (UInt64(standard.values), UInt64(raised.values)),
+                // An XML element counts as two values.
+                (UInt64(standard.values) / 2, UInt64(raised.values) / 2),
+            ]
+        case .memory: limits = [(standard.memory, raised.memory)]
+        case .iterations:
+            limits = [
+                (standard.iterations, raised.iterations), (standard.rounds, raised.rounds),
+            ]
+            // Argon2 has at most as many passes as its memory allows, and never more than these.
+            if allowed < ExportLimits.argon2Passes {
+                let factor = raised.argon2Work / standard.argon2Work
+                limits.append((allowed, min(allowed * factor, ExportLimits.argon2Passes)))
+            }
+        case .parallelism:
+            // The same for scrypt's parallelism; Argon2's is never raised.
+            if allowed != ExportLimits.argon2Lanes, allowed != ExportLimits.scryptParallelism,
+                allowed <= standard.scryptWork
+            {
+                limits = [(allowed, allowed * (raised.scryptWork / standard.scryptWork))]
+            }
+        case .compressionRatio, .archiveMembers, .depth, .blockSize: break
+        }
+        return limits.first { $0.standard == allowed }?.raised
+    }
 }

@@ -14,7 +14,7 @@ struct Answer: Hashable {
     private enum Verdict: UInt8 {
         case symbols, noSymbol, notAPicture, unsupported, damaged
         case tooManyBytes, tooManyPixels, sideTooLong, tooManyFrames
-        case tooManySymbols, outOfMemory, libraryMissing, outOfTime
+        case tooManySymbols, outOfMemory, libraryMissing, outOfTime, encrypted
     }
 
     /// Parses a frame; `nil` if any byte breaks the protocol.
@@ -52,6 +52,7 @@ struct Answer: Hashable {
         case .unsupported(let format): encode(.unsupported, words: [format])
         case .libraryMissing(let format): encode(.libraryMissing, words: [format.rawValue])
         case .damaged: encode(.damaged)
+        case .encrypted: encode(.encrypted)
         case .tooLarge(.bytes): encode(.tooManyBytes)
         case .tooLarge(.pixels): encode(.tooManyPixels)
         case .tooLarge(.side): encode(.sideTooLong)
@@ -110,6 +111,7 @@ struct Answer: Hashable {
         case .notAPicture: return .refused(.notAPicture)
         case .unsupported: return .refused(.unsupported(format: words[0]))
         case .damaged: return .refused(.damaged)
+        case .encrypted: return .refused(.encrypted)
         case .tooManyBytes: return .refused(.tooLarge(.bytes))
         case .tooManyPixels: return .refused(.tooLarge(.pixels))
         case .sideTooLong: return .refused(.tooLarge(.side))

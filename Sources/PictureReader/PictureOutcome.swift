@@ -22,6 +22,8 @@ public enum PictureRefusal: Error, Hashable, Sendable {
     case libraryMissing(ImageFormat)
     /// The content is damaged.
     case damaged
+    /// The content can be read only with a password.
+    case encrypted
     /// The picture exceeds a limit.
     case tooLarge(PictureLimit)
     /// There are too many symbols, or they are too long.

@@ -65,6 +65,8 @@ public enum PictureFinding: Hashable, Sendable {
     case libraryMissing(ImageFormat)
     /// The content is damaged.
     case damaged
+    /// The content can be read only with a password.
+    case encrypted
     /// The picture exceeds a limit.
     case tooLarge(PictureLimit)
     /// A library reported that it ran out of memory.

@@ -71,6 +71,7 @@ extension PictureFinding {
             case .tooLarge(.side, _, _): .tooLarge(.side)
             case .tooLarge(.frames, _, _): .tooLarge(.frames)
             case .damaged: .damaged
+            case .encrypted: .encrypted
             case .outOfMemory: .outOfMemory
             }
     }

@@ -1,3 +1,4 @@
+import Interchange
 import POSIX
 import PictureReader
 import SecretVault
@@ -30,10 +31,40 @@ struct MessagesTests {
 
     @Test("a reader that was ended is not said to have sent a response")
     func endedReader() {
-        let words = Messages.sentence(for: Finding.Refusal.reader(.noAnswer))
+        let words = Messages.sentence(for: Finding.Refusal.reader(.noAnswer, .standard))
         #expect(words == "the export reader was ended before it answered; try again")
-        let bad = Messages.sentence(for: Finding.Refusal.reader(.badAnswer))
+        let bad = Messages.sentence(for: Finding.Refusal.reader(.badAnswer, .standard))
         #expect(bad == "the export reader sent an invalid response")
+    }
+
+    @Test("--raise-limits is suggested where it helps, and only there")
+    func raisedLimits() {
+        func suggests(_ refusal: Finding.Refusal) -> Bool {
+            Messages.sentence(for: refusal).hasSuffix(
+                "; if you trust the file, use --raise-limits")
+        }
+        func suggests(_ limit: ExportLimit, _ found: UInt64, _ allowed: UInt64) -> Bool {
+            suggests(.export(.overLimit(.keePass, limit, found: found, allowed: allowed)))
+        }
+        #expect(suggests(.reader(.timedOut, .standard)))
+        #expect(suggests(.reader(.tooMuchMemory, .standard)))
+        #expect(!suggests(.reader(.timedOut, .raised)))
+        #expect(!suggests(.reader(.crashed(signal: 11), .standard)))
+        #expect(suggests(.file(.tooLarge(limit: 128 << 20))))
+        #expect(!suggests(.file(.tooLarge(limit: 512 << 20))))
+        #expect(suggests(.fileSize, 129 << 20, 128 << 20))
+        #expect(!suggests(.fileSize, 513 << 20, 128 << 20))
+        #expect(suggests(.rows, 20_001, 20_000) && !suggests(.rows, 200_001, 200_000))
+        #expect(suggests(.iterations, 1 << 29, 1 << 28))
+        #expect(!suggests(.iterations, 1 << 40, 1 << 28))
+        #expect(!suggests(.iterations, 1 << 40, 1 << 33) && !suggests(.depth, 65, 64))
+        #expect(!suggests(.parallelism, .max, .max - 1) && !suggests(.iterations, .max, .max - 1))
+        #expect(
+            Messages.sentence(
+                for: Finding.Refusal.export(
+                    .overLimit(.keePass, .iterations, found: 1 << 29, allowed: 1 << 28)))
+                == "a KeePass database, but its password needs 536870912 rounds of key derivation; "
+                + "the limit is 268435456; if you trust the file, use --raise-limits")
     }
 
     @Test("a report about an open vault does not suggest how to unlock it")

@@ -37,7 +37,8 @@ struct DerivationLimitTests {
         try cost(2, 1, 1)
         try cost(1 << 20, 8, 4)
         try cost(1 << 18, 32, 4)
-        #expect(throws: over(.iterations, 1 << 21, 1 << 20)) { try cost(1 << 21, 8, 1) }
+        #expect(throws: over(.memory, 2 << 30, 1 << 30)) { try cost(1 << 21, 8, 1) }
+        #expect(throws: over(.memory, .max, 1 << 30)) { try cost(1 << 63, 8, 1) }
         #expect(throws: over(.blockSize, 33, 32)) { try cost(1 << 10, 33, 1) }
         #expect(throws: over(.parallelism, 17, 16)) { try cost(1 << 10, 8, 17) }
         #expect(throws: over(.memory, 2 << 30, 1 << 30)) { try cost(1 << 20, 16, 1) }
@@ -79,6 +80,38 @@ struct DerivationLimitTests {
         }
     }
 
+    @Test("an error says whether raised limits accept the cost")
+    func raised() throws {
+        func error(
+            _ limits: ExportLimits, _ body: () throws(ExportError) -> Void
+        ) -> ExportError? {
+            ExportLimits.$current.withValue(limits) {
+                do throws(ExportError) { try body() } catch { return error }
+                return nil
+            }
+        }
+        for (n, r, p, derivations) in [
+            (1 << 21, 8, 1, 1), (1 << 22, 8, 1, 1), (1 << 23, 8, 1, 1), (1 << 20, 16, 1, 1),
+            (1 << 20, 32, 1, 1), (1 << 21, 32, 1, 1), (1 << 20, 8, 5, 1), (1 << 20, 8, 8, 9),
+            (1 << 10, 33, 1, 1), (1 << 10, 8, 17, 1), (1 << 15, 8, 1, 129), (1 << 15, 8, 1, 2049),
+        ] as [(UInt64, UInt64, UInt64, Int)] {
+            func cost() throws(ExportError) {
+                _ = try decryption.scryptCost(n: n, r: r, p: p, derivations: derivations)
+            }
+            let standard = try #require(error(.standard, cost))
+            #expect(standard.isWithinRaisedLimits == (error(.raised, cost) == nil), "\(n) \(r) \(p)")
+        }
+        // Argon2 checks its costs in this order: lanes, passes, memory, work.
+        for (limit, found, allowed, isRaised) in [
+            (.parallelism, 65, 64, false), (.iterations, 1001, 1000, false),
+            (.memory, 4 << 30, 1 << 30, true), (.memory, 4 << 30 + 1, 1 << 30, false),
+            (.iterations, 256, 16, true), (.iterations, 257, 16, false),
+            (.iterations, 999, 500, true),
+        ] as [(ExportLimit, UInt64, UInt64, Bool)] {
+            #expect(over(limit, found, allowed).isWithinRaisedLimits == isRaised)
+        }
+    }
+
     @Test("files with excessive costs are refused at once")
     func files() throws {
         let zeros = String(repeating: "00", count: 32)
@@ -88,7 +121,7 @@ struct DerivationLimitTests {
             "tag":"00000000000000000000000000000000"}}],"params":{"nonce":"000000000000000000000000",
             "tag":"00000000000000000000000000000000"}},"db":"AAAA"}
             """
-        #expect(throws: over(.iterations, 1 << 21, 1 << 20)) { try read(aegis) }
+        #expect(throws: over(.memory, 2 << 30, 1 << 30)) { try read(aegis) }
         let ente = """
             {"version":1,"kdfParams":{"memLimit":1099511627776,"opsLimit":1,
             "salt":"r+FS3FugGxRLLQvk/wpJww=="},"encryptedData":"eXCOWTq2sgWDKDOZwQUbSX2pUIQ8",

@@ -92,6 +92,26 @@ import Testing
         #expect(try vector.image(limits: three).frameCount == 3)
     }
 
+    @Test("a PDF file that needs a password is recognised as encrypted")
+    func encryptedPDF() throws {
+        let vector = try FormatVector.named("page.pdf")
+        let bytes = try vector.bytes()
+        let trailer = Array("trailer<<".utf8)
+        let place = try #require(
+            bytes.indices.first { bytes[$0...].starts(with: trailer) }) + trailer.count
+        // No password has these digests.
+        let digest = String(repeating: "55", count: 32)
+        let encryption =
+            "/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<\(digest)>/U<\(digest)>>>/ID[<00><00>]"
+        let encrypted = bytes[..<place] + Array(encryption.utf8) + bytes[place...]
+        #expect(throws: ImageFileError.encrypted(.pdf)) {
+            try vector.image(Array(encrypted))
+        }
+        #expect(throws: ImageFileError.damaged(.pdf)) {
+            try vector.image(Array(bytes.prefix(20)))
+        }
+    }
+
     @Test("a picture without pixels is treated as damaged")
     func noPixels() {
         for (width, height) in [(0, 10), (10, 0), (0, 0)] {

@@ -165,7 +165,7 @@ struct ExportFiles {
         }
         session.printer.endProgress()
         do {
-            let noun = format.map(Messages.noun) ?? "perhaps an encrypted export"
+            let noun = format.map(ExportMessages.noun) ?? "perhaps an encrypted export"
             let question = Question.exportPassword(
                 file: Finding.visibleName(of: file), format: noun)
             let answer = try question.ask()

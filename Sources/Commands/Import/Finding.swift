@@ -56,8 +56,8 @@ struct Finding {
         case line(OTPAuthLineError)
         /// Another app's export that could not be read, or a file of an unknown kind.
         case export(ExportError)
-        /// A file that the confined reader of exports could not process.
-        case reader(HelperLoss)
+        /// A file that the confined reader of exports could not process within these limits.
+        case reader(HelperLoss, ExportLimits)
         /// A vault file that could not be read.
         case vault(VaultError)
         /// A copy of the vault into which the entries are imported.

@@ -108,7 +108,7 @@ struct ImportReport {
 
     private func summary(of file: File) -> String {
         let export = exportedFiles[file.name]
-        let kind = export.map { Messages.plainNoun(for: $0.format) + ": " } ?? ""
+        let kind = export.map { ExportMessages.plainNoun(for: $0.format) + ": " } ?? ""
         var parts = ImportCounts(file.items.map(\.result), isRehearsal: isRehearsal).parts
         if let omissions = export?.omissions { parts.append(omissions) }
         return "\(Finding.visibleName(of: file.name)): \(kind)" + parts.joined(separator: ", ")

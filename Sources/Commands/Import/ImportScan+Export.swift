@@ -19,7 +19,7 @@ extension ImportScan {
         case .refused(.unreadable(_, .manifest)):
             try add(Finding(file, .skipped(.manifest)))
         case .refused(let error): refuse(file, .export(error))
-        case .lost(let loss): refuse(file, .reader(loss))
+        case .lost(let loss): refuse(file, .reader(loss, exportFiles.limits))
         }
         return true
     }

@@ -66,7 +66,7 @@ struct ImportScan {
 
     /// Takes a screenshot and reads it.
     private mutating func takeScreen() throws(CommandFailure) {
-        guard let picture = try ScreenPicture.take() else { throw .noScreenshot }
+        let picture = try ScreenPicture.take()
         if try !takePicture(picture, of: "screen") { refuse("screen", .picture(.notAPicture)) }
     }
 

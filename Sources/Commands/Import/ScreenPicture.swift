@@ -1,6 +1,14 @@
 import Cryptography
 import POSIX
 
+/// Why there is no screenshot.
+enum ScreenshotFailure: Hashable {
+    /// The user denied the portal's request.
+    case refused
+    /// None of the tools with these names works, nor does the portal.
+    case noTool([String])
+}
+
 /// Takes a screenshot with a tool of the desktop.
 ///
 /// The picture is not decoded here.
@@ -40,26 +48,28 @@ enum ScreenPicture {
     private static let largest = 32 << 20
     private static let timeout = Duration.seconds(70)
 
-    /// The names of the tools, in the order in which they are tried.
-    static var toolNames: [String] { tools.map(\.program).filter { $0 != portal } }
-
-    /// The picture from the first tool that takes one; `nil` if none does.
-    static func take() throws(CommandFailure) -> SecretBytes? {
-        do throws(SystemCallFailure) {
-            for tool in tools {
-                guard tool.displays.contains(where: { Environment.value($0) != nil }),
-                    let path = tool.program == portal
-                        ? RunningProgram.companion(portal) : RunningProgram.find(tool.program)
-                else { continue }
-                guard let picture = try take(with: tool, at: path) else { continue }
-                // If the user denied the portal's request, no other tool may take a screenshot.
-                let isRefusal = picture.withBytes { $0.count < 16 && $0.holds("refused", at: 0) }
-                return isRefusal ? nil : picture
-            }
-            return nil
-        } catch {
-            throw .system(error)
+    /// The picture from the first tool that takes one.
+    static func take() throws(CommandFailure) -> SecretBytes {
+        let output: SecretBytes?
+        do { output = try firstOutput() } catch { throw .system(error) }
+        guard let output else {
+            throw .screenshot(.noTool(tools.map(\.program).filter { $0 != portal }))
         }
+        // If the user denied the portal's request, no other tool may take a screenshot.
+        let isRefusal = output.withBytes { $0.count < 16 && $0.holds("refused", at: 0) }
+        guard !isRefusal else { throw .screenshot(.refused) }
+        return output
+    }
+
+    private static func firstOutput() throws(SystemCallFailure) -> SecretBytes? {
+        for tool in tools {
+            guard tool.displays.contains(where: { Environment.value($0) != nil }),
+                let path = tool.program == portal
+                    ? RunningProgram.companion(portal) : RunningProgram.find(tool.program)
+            else { continue }
+            if let output = try take(with: tool, at: path) { return output }
+        }
+        return nil
     }
 
     private static func take(

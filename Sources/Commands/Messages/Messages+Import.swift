@@ -1,3 +1,4 @@
+import CommandRunner
 import Cryptography
 import Interchange
 import OneTimePassword
@@ -45,16 +46,21 @@ extension Messages {
 
     static func sentence(for refusal: Finding.Refusal) -> String {
         switch refusal {
+        case .file(.tooLarge(ExportLimits.standard.bytes)):
+            sentence(for: InputFileError.tooLarge(limit: ExportLimits.standard.bytes))
+                + exports.advice(raises: true)
         case .file(let error): sentence(for: error)
         case .picture(let refusal): sentence(for: refusal)
         case .unrelatedSymbol: "the QR code is not an otpauth:// URI"
         case .line(.notAURI): "the line is not an otpauth:// URI"
         case .line(.keyURI(let error)): sentence(for: error)
         case .line(.migration(let error)): sentence(for: error)
-        case .export(let error): sentence(for: error)
+        case .export(let error): exports.sentence(for: error)
         case .vault(let error): "a Watchword vault, but " + sentence(for: error)
         case .sameVault: "a copy of this vault; use watchword merge"
-        case .reader(let loss): sentence(for: loss, file: "file", reader: "export reader")
+        case .reader(let loss, let limits):
+            HelperMessages.sentence(for: loss, file: "file", reader: "export reader")
+                + exports.advice(raises: limits == .standard && [.timedOut, .tooMuchMemory].contains(loss))
         case .exportRow(let reason): sentence(for: reason)
         case .missingPictures(let numbers):
             numbers.count == 1
@@ -159,7 +165,7 @@ extension Messages {
         case .export(let error): slug(for: error)
         case .vault: "vault"
         case .sameVault: "same-vault"
-        case .reader(let loss): slug(for: loss)
+        case .reader(let loss, _): slug(for: loss)
         case .exportRow(let reason): slug(for: reason)
         case .unrelatedSymbol, .unrecognisedLines, .line(.notAURI): "no-otpauth"
         case .line(.keyURI): "bad-uri"
@@ -195,6 +201,7 @@ extension Messages {
         case .unsupported: "unsupported"
         case .libraryMissing: "library-missing"
         case .damaged: "damaged"
+        case .encrypted: "encrypted"
         case .tooLarge: "too-large"
         case .tooManySymbols: "too-many-symbols"
         case .empty: "empty"

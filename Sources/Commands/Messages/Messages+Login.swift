@@ -68,7 +68,9 @@ extension Messages {
     static func sentence(for failure: HTTPHelperFailure) -> String {
         switch failure {
         case .helper(let failure):
-            sentence(for: failure, of: "watchword-courier", unconfined: "nothing was sent")
+            HelperMessages.sentence(
+                for: failure, of: "watchword-courier", startedBy: Verb.program,
+                unconfined: "nothing was sent")
         case .library(let code): "libcurl failed (\(code))"
         case .unknownHost: "unknown host; check the URL and the network"
         case .notLoopback: "plain HTTP is allowed only for a server on this machine; use https://"

@@ -1,3 +1,4 @@
+import CommandRunner
 import ImageFile
 import POSIX
 import PictureReader
@@ -15,6 +16,9 @@ extension Messages {
             "\(format.rawValue) images cannot be read: install the package "
                 + (format.library?.package ?? "")
         case .damaged: "the image is damaged"
+        case .encrypted:
+            "an encrypted PDF file; print it to a new PDF file in a viewer, or remove its password "
+                + "with qpdf --decrypt, and import the new file"
         case .tooLarge(let limit): tooLarge(limit)
         case .tooManySymbols: "the image has too many QR codes"
         case .empty: sentence(for: InputFileError.empty)
@@ -25,29 +29,20 @@ extension Messages {
                 ? sentence(for: InputFileError.missing)
                 : failure.isPermissionDenied
                     ? sentence(for: InputFileError.forbidden) : sentence(for: failure)
-        case .lost(let loss): sentence(for: loss, file: "image", reader: "image reader")
+        case .lost(let loss):
+            HelperMessages.sentence(for: loss, file: "image", reader: "image reader")
         }
     }
 
-    /// - Parameters:
-    ///   - file: What the file is called.
-    ///   - reader: What the process is called that read it.
-    static func sentence(for loss: HelperLoss, file: String, reader: String) -> String {
-        switch loss {
-        case .crashed(let signal): "the \(file) crashed the \(reader) (signal \(signal))"
-        case .forbiddenCall: "the \(file) made the \(reader) attempt a forbidden system call"
-        case .timedOut: "the \(file) took too long to read"
-        case .tooMuchMemory: "the \(file) needs too much memory to read"
-        case .badAnswer: "the \(reader) sent an invalid response"
-        case .noAnswer: "the \(reader) was ended before it answered; try again"
-        }
-    }
-
-    static var sentenceForNoScreenshot: String {
-        let names = ScreenPicture.toolNames.joined(separator: ", ")
-        return
+    static func sentence(for failure: ScreenshotFailure) -> String {
+        switch failure {
+        case .refused:
+            "no screenshot was taken: the desktop's request for permission was refused; run the "
+                + "command again and allow it, or take a screenshot yourself and import its file"
+        case .noTool(let names):
             "no screenshot was taken: neither the desktop portal nor one of these programs works "
-            + "here: \(names); take a screenshot yourself and import its file"
+                + "here: \(names.joined(separator: ", ")); take a screenshot yourself and import its file"
+        }
     }
 
     static func sentence(for failure: CameraFailure) -> String {
@@ -69,13 +64,5 @@ extension Messages {
         case .side: "the image is wider or taller than 20,000 pixels"
         case .frames: "the image has more than 20 frames"
         }
-    }
-
-    /// - Parameter program: `watchword-reader` or `watchword-exports`.
-    static func sentence(forReader failure: HelperFailure, _ program: String) -> String {
-        if case .died = failure {
-            return "\(program) exited immediately; a library may be missing"
-        }
-        return sentence(for: failure, of: program, unconfined: "nothing was read")
     }
 }

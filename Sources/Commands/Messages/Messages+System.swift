@@ -1,3 +1,4 @@
+import CommandRunner
 import Cryptography
 import POSIX
 
@@ -70,35 +71,8 @@ extension Messages {
         }
     }
 
-    /// - Parameter unconfined: what the program did not do because it could not confine itself.
-    static func sentence(
-        for failure: HelperFailure, of program: String, unconfined: String
-    ) -> String {
-        switch failure {
-        case .notFound: "\(program) is not installed beside watchword; reinstall Watchword"
-        case .cannotStart(let failure): "\(program) cannot start: " + sentence(for: failure)
-        case .notConfined(let failure):
-            "\(program) could not be sandboxed, so \(unconfined): " + sentence(for: failure)
-        case .otherVersion:
-            "\(program) and watchword have different versions; reinstall Watchword"
-        case .died(let ending): "\(program) ended unexpectedly (\(describe(ending)))"
-        case .system(let failure): sentence(for: failure)
-        }
-    }
-
-    private static func describe(_ ending: ChildProcess.Ending) -> String {
-        switch ending {
-        case .exited(let status): "status \(status)"
-        case .crashed(let signal): "signal \(signal)"
-        case .forbiddenCall: "forbidden system call"
-        case .processorTimeSpent: "CPU time limit reached"
-        case .killed: "killed"
-        case .unknown: "unknown cause"
-        }
-    }
-
     static func sentence(for failure: SystemCallFailure) -> String {
-        "\(failure.reason) (\(failure.call))"
+        HelperMessages.sentence(for: failure)
     }
 
     static func sentence(for failure: CryptographyFailure) -> String {

@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import Cryptography
 import DeviceLogin
 import ImageFile
@@ -71,10 +72,14 @@ enum Messages {
             "the files hold more than \(limit) items, and a vault holds 100,000 entries; nothing was "
                 + "changed; import fewer files at a time"
         case .pictureRefused(let place, let refusal): "\(place): " + sentence(for: refusal)
-        case .pictureReader(let failure): sentence(forReader: failure, "watchword-reader")
-        case .noScreenshot: sentenceForNoScreenshot
+        case .pictureReader(let failure):
+            HelperMessages.sentence(
+                forReader: failure, "watchword-reader", startedBy: Verb.program)
+        case .screenshot(let failure): sentence(for: failure)
         case .camera(let failure): sentence(for: failure)
-        case .exportReader(let failure): sentence(forReader: failure, "watchword-exports")
+        case .exportReader(let failure):
+            HelperMessages.sentence(
+                forReader: failure, "watchword-exports", startedBy: Verb.program)
         case .picture(.libraryMissing(let name)): sentence(forMissing: name)
         case .picture(.outOfMemory): "libpng failed; the system may be out of memory"
         case .code(.otherMovingFactor):

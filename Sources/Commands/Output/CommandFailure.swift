@@ -65,8 +65,7 @@ enum CommandFailure: ProgramFailure {
     case tooMuchToImport(limit: Int)
     case pictureRefused(String, PictureRefusal)
     case pictureReader(HelperFailure)
-    /// No tool took a picture of the screen.
-    case noScreenshot
+    case screenshot(ScreenshotFailure)
     case camera(CameraFailure)
     case exportReader(HelperFailure)
     case picture(PNGWritingError)
@@ -118,7 +117,7 @@ extension ExitCode {
             case .exposed, .key, .hexKey, .uriForKey, .keyURI, .notOneAddress, .notComputed,
                 .tooMuchToImport, .code, .credential, .symbol:
                 .badInput
-            case .standardOutput, .noScreenshot, .camera, .pictureReader, .exportReader, .picture,
+            case .standardOutput, .screenshot, .camera, .pictureReader, .exportReader, .picture,
                 .cryptography, .system:
                 .system
             }

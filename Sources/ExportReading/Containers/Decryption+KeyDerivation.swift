@@ -32,13 +32,12 @@ extension Decryption {
         n: UInt64, r: UInt64, p: UInt64, derivations: Int = 1
     ) throws(ExportError) -> ScryptCost {
         guard n >= 2, n.nonzeroBitCount == 1, r > 0, p > 0 else { throw .damaged(format) }
-        try check(.iterations, n, limits.memory >> 10)
         try check(.blockSize, r, 32)
-        try check(.parallelism, p, 16)
+        try check(.parallelism, p, ExportLimits.scryptParallelism)
         // RFC 7914, section 6.
         guard n.trailingZeroBitCount < 16 * Int(r) else { throw .damaged(format) }
-        let memory = 128 * n * r
-        try check(.memory, memory, limits.memory)
+        let (memory, isTooLarge) = n.multipliedReportingOverflow(by: 128 * r)
+        try check(.memory, isTooLarge ? .max : memory, limits.memory)
         try check(.parallelism, p * UInt64(derivations), limits.scryptWork / memory)
         return ScryptCost(
             checkedLogN: n.trailingZeroBitCount, blockSize: Int(r), parallelism: Int(p))
@@ -65,8 +64,8 @@ extension Decryption {
         guard passes > 0, lanes > 0, (8...1024).contains(salt.count) else {
             throw .damaged(format)
         }
-        try check(.parallelism, lanes, 64)
-        try check(.iterations, passes, 1000)
+        try check(.parallelism, lanes, ExportLimits.argon2Lanes)
+        try check(.iterations, passes, ExportLimits.argon2Passes)
         guard kibibytes >= 8 * lanes else { throw .damaged(format) }
         let (bytes, isTooLarge) = kibibytes.multipliedReportingOverflow(by: 1024)
         try check(.memory, isTooLarge ? .max : bytes, limits.memory)

@@ -41,6 +41,12 @@ internal import POSIX
         return true
     }()
 
+    /// The code of a `GError`, which follows its domain of four bytes; `nil` if there is no error.
+    static func code(of error: OpaquePointer?) -> Int32? {
+        guard let error = unsafe error else { return nil }
+        return unsafe UnsafeRawPointer(error).load(fromByteOffset: 4, as: Int32.self)
+    }
+
     init?() {
         guard GLibLibrary.discardsMessages, let base = SharedLibrary("libglib-2.0.so.0"),
             let objects = SharedLibrary("libgobject-2.0.so.0"),

@@ -1,6 +1,6 @@
+import CommandRunner
 import Interchange
 import OneTimePassword
-import POSIX
 import Verification
 
 // Imports of other servers' files.
@@ -13,16 +13,7 @@ extension ServerMessages {
             "the file is encrypted; use --export-password-file with its password, or with its key in "
                 + "hexadecimal digits"
         case .wrongPassword(.some): "wrong password or key, or the file is damaged"
-        case .damaged(let format): "a damaged \(format.name) file; export it again"
-        case .newerVersion(let format): "a \(format.name) file of an unknown version"
-        case .unreadable(_, let obstacle):
-            obstacle == .utf16
-                ? "UTF-16 text is not supported; save the file as UTF-8"
-                : "the file is encrypted in a way that is not supported"
-        case .overLimit(_, _, let found, let allowed):
-            "the file exceeds a limit: \(found) instead of at most \(allowed)"
-        case .noEntries(let format): "a \(format.name) file without keys"
-        case .outOfMemory: "there is not enough memory to read the file"
+        default: ExportMessages(command: "watchword-server import").sentence(for: error)
         }
     }
 
@@ -46,29 +37,6 @@ extension ServerMessages {
         case .tooManyCredentials: "the user has too many credentials; revoke one first"
         case .usedInFuture:
             "its last code is ahead of this machine's clock; check the clock, and try again later"
-        }
-    }
-
-    static func sentence(for loss: HelperLoss) -> String {
-        switch loss {
-        case .crashed(let signal): "the file crashed its reader (signal \(signal))"
-        case .forbiddenCall: "the file made its reader attempt a forbidden system call"
-        case .timedOut: "the file took too long to read"
-        case .tooMuchMemory: "the file needs too much memory to read"
-        case .badAnswer, .noAnswer: "watchword-exports sent no valid response; try again"
-        }
-    }
-
-    static func sentence(for failure: HelperFailure) -> String {
-        switch failure {
-        case .notFound, .otherVersion:
-            "watchword-exports is missing, or has another version; reinstall Watchword"
-        case .notConfined(let failure):
-            "watchword-exports could not be sandboxed, so nothing was read: "
-                + sentence(for: failure)
-        case .died: "watchword-exports exited immediately; a library may be missing"
-        case .cannotStart(let failure), .system(let failure):
-            "watchword-exports: " + sentence(for: failure)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Arguments
+import CommandRunner
 import Cryptography
 import HTTPListener
 import Interchange
@@ -37,8 +38,12 @@ enum ServerMessages {
         case .verifier(let error): sentence(for: error)
         case .input(let path, let error): "\(path): " + sentence(for: error)
         case .export(let path, let error): "\(path): " + sentence(for: error)
-        case .lostExport(let path, let loss): "\(path): " + sentence(for: loss)
-        case .exportReader(let failure): sentence(for: failure)
+        case .lostExport(let path, let loss):
+            "\(path): "
+                + HelperMessages.sentence(for: loss, file: "file", reader: "export reader")
+        case .exportReader(let failure):
+            HelperMessages.sentence(
+                forReader: failure, "watchword-exports", startedBy: ServerVerb.program)
         case .notAServerFile(let path, let format):
             "\(path): not another server's file (\(format.name)); name an OATH users file, or a "
                 + "google-authenticator or PSKC file"
@@ -91,7 +96,7 @@ enum ServerMessages {
     }
 
     static func sentence(for failure: SystemCallFailure) -> String {
-        "\(failure.reason) (\(failure.call))"
+        HelperMessages.sentence(for: failure)
     }
 
     private static func sentence(for failure: ListenerFailure) -> String {

@@ -47,11 +47,12 @@ struct PDFFile {
         let lent = unsafe library.glib.newBytes(memory.baseAddress, memory.count)
         var error: OpaquePointer?
         let opened = unsafe library.new(lent, nil, &error)
+        let isEncrypted = unsafe GLibLibrary.code(of: error) == PopplerLibrary.encrypted
         if let error = unsafe error { unsafe library.glib.releaseError(error) }
         guard let opened = unsafe opened, let lent = unsafe lent else {
             unsafe library.glib.releaseBytes(lent)
             unsafe memory.deallocate()
-            throw .damaged(.pdf)
+            throw isEncrypted ? .encrypted(.pdf) : .damaged(.pdf)
         }
         self.library = library
         unsafe document = opened

@@ -15,6 +15,9 @@ internal import POSIX
         -> Void
     typealias Render = @convention(c) (OpaquePointer?, OpaquePointer?) -> Void
 
+    /// The error of a document that needs a password, `POPPLER_ERROR_ENCRYPTED`.
+    static let encrypted: Int32 = 1
+
     let glib: GLibLibrary
     let cairo: CairoLibrary
     /// `poppler_document_new_from_bytes`.
