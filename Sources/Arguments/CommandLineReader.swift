@@ -168,11 +168,12 @@ extension CommandLineReader {
         let allowed = page.options + table.global
         var given: [GivenOption] = []
         for spoken in spoken {
-            guard let option = spoken.option else {
+            guard let known = spoken.option else {
                 throw CommandLineReader.unknown(spoken.spelling, among: allowed)
             }
-            guard allowed.contains(option) else {
-                throw .inapplicableOption(option.name, verb: name)
+            // Verbs define an option differently: for some, it can be repeated.
+            guard let option = allowed.first(where: { $0 == known }) else {
+                throw .inapplicableOption(known.name, verb: name)
             }
             guard option.isRepeatable || !given.contains(where: { $0.option == option }) else {
                 throw .duplicateOption(option.name)

@@ -47,6 +47,28 @@ struct ImportedDetailsTests {
         #expect(imported(tags: [" a ", "a", "", "  "]).details.tags == ["a"])
     }
 
+    @Test("an entry is completed once, and its own note stays")
+    func completed() {
+        let own = EntryDetails(tags: ["mine", "both"], note: "own\nlines\nhere")
+        let other = EntryDetails(
+            tags: ["both", "new"], note: "other", icon: "j", isFavourite: true)
+        let all = own.completed(by: other)
+        #expect(
+            all
+                == EntryDetails(
+                    tags: ["mine", "both", "new"], note: "own\nlines\nhere", icon: "j",
+                    isFavourite: true))
+        #expect(all.completed(by: other) == all && own.completed(by: EntryDetails()) == own)
+        #expect(EntryDetails().completed(by: other) == other)
+        #expect(own.hasOtherNote(than: other) && !EntryDetails().hasOtherNote(than: other))
+        for part in ["", "own", "lines\nhere", "own\nlines\nhere"] {
+            #expect(!own.hasOtherNote(than: EntryDetails(note: part)))
+        }
+        for part in ["ow", "own\nhere", "own\nlines\nhere\nmore"] {
+            #expect(own.hasOtherNote(than: EntryDetails(note: part)))
+        }
+    }
+
     @Test("an import that adds details to an entry keeps all of the owner's details")
     func adding() {
         let own = EntryDetails(tags: ["mine", "both"], note: "own", icon: "i", isFavourite: false)

@@ -99,7 +99,8 @@ struct DerivationLimitTests {
                 _ = try decryption.scryptCost(n: n, r: r, p: p, derivations: derivations)
             }
             let standard = try #require(error(.standard, cost))
-            #expect(standard.isWithinRaisedLimits == (error(.raised, cost) == nil), "\(n) \(r) \(p)")
+            #expect(
+                standard.isWithinRaisedLimits == (error(.raised, cost) == nil), "\(n) \(r) \(p)")
         }
         // Argon2 checks its costs in this order: lanes, passes, memory, work.
         for (limit, found, allowed, isRaised) in [

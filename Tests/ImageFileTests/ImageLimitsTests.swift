@@ -97,8 +97,9 @@ import Testing
         let vector = try FormatVector.named("page.pdf")
         let bytes = try vector.bytes()
         let trailer = Array("trailer<<".utf8)
-        let place = try #require(
-            bytes.indices.first { bytes[$0...].starts(with: trailer) }) + trailer.count
+        let place =
+            try #require(
+                bytes.indices.first { bytes[$0...].starts(with: trailer) }) + trailer.count
         // No password has these digests.
         let digest = String(repeating: "55", count: 32)
         let encryption =

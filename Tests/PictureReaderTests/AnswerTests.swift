@@ -8,7 +8,8 @@ import Testing
     private static let findings: [PictureFinding] = [
         .symbols([], tried: ["one", "two"]),
         .symbols([Array("otpauth://".utf8), [], [0, 255]], tried: ["one"]),
-        .notAPicture, .unsupported(format: "JPEG XL"), .damaged, .encrypted, .outOfMemory, .outOfTime,
+        .notAPicture, .unsupported(format: "JPEG XL"), .damaged, .encrypted, .outOfMemory,
+        .outOfTime,
         .libraryMissing(.gif), .libraryMissing(.pdf),
         .tooLarge(.bytes), .tooLarge(.pixels), .tooLarge(.side), .tooLarge(.frames),
     ]

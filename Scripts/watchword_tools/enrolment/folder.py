@@ -3,10 +3,6 @@ import json
 import os
 import subprocess
 
-# Reasons for which another password may help; some encrypted files are recognised only with their
-# password.
-LOCKED = {"password-needed", "wrong-password", "unknown-format"}
-
 
 class Failed(Exception):
     """`watchword` failed: its messages and its exit status."""
@@ -37,18 +33,9 @@ class Enrolment:
         return True
 
     def import_all(self, folder, password_files):
-        """Imports the folder with the first password, and the files that stay locked with each of the others."""
-        items = self.import_paths([folder], password_files[:1])
-        for password_file in password_files[1:]:
-            locked = locked_files(items)
-            if locked:
-                items = replaced(items, self.import_paths(locked, [password_file]))
-        return items
-
-    def import_paths(self, paths, password_files):
-        """The items that `watchword import` reports."""
+        """Imports the folder in one change, and returns the items that `watchword import` reports."""
         passwords = [word for file in password_files for word in ("--export-password-file", file)]
-        output = self.run(["import", "--json", *passwords, "--", *paths], may_refuse=True)
+        output = self.run(["import", "--json", *passwords, "--", folder], may_refuse=True)
         return [json.loads(line) for line in output.splitlines()]
 
     def run(self, words, may_refuse=False):
@@ -59,15 +46,3 @@ class Enrolment:
         if ran.returncode == 0 or may_refuse and ran.returncode == 1:
             return ran.stdout
         raise Failed(ran.stderr or ran.stdout, 6 if ran.returncode < 0 else ran.returncode)
-
-
-def locked_files(items):
-    """The files that another password may open, in order."""
-    return list(dict.fromkeys(item["file"] for item in items if item.get("reason") in LOCKED))
-
-
-def replaced(items, later):
-    """`items`, with those of a file replaced by later ones if another password has opened it."""
-    opened = {item["file"] for item in later} - set(locked_files(later))
-    return [item for item in items if item["file"] not in opened] + [
-        item for item in later if item["file"] in opened]

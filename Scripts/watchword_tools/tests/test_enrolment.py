@@ -9,7 +9,7 @@ import unittest
 
 from watchword_tools import ROOT
 
-# Records its arguments. `init` makes the vault; `import` answers as ANSWERS says for the password file's name.
+# Records its arguments. `init` makes the vault; `import` prints the items of ANSWER, or exits with it.
 PROGRAM = """#!/usr/bin/env python3
 import json, os, sys
 words = sys.argv[1:]
@@ -19,8 +19,7 @@ if words[0] == "init":
     open(words[words.index("--vault") + 1], "x").close()
     print("RECOVERY-KEY")
     sys.exit(0)
-password = words[words.index("--export-password-file") + 1] if "--export-password-file" in words else ""
-answer = json.loads(os.environ["ANSWERS"])[password]
+answer = json.loads(os.environ["ANSWER"])
 if isinstance(answer, int):
     print("watchword: wrong passphrase", file=sys.stderr)
     sys.exit(answer)
@@ -29,8 +28,6 @@ for item in answer:
 sys.exit(1 if any(item["result"] == "refused" for item in answer) else 0)
 """
 ADDED = {"file": "in/a", "result": "added", "entry": "A"}
-LOCKED = {"file": "in/b", "result": "refused", "reason": "wrong-password"}
-OPENED = {"file": "in/b", "result": "added", "entry": "B"}
 DAMAGED = {"file": "in/c", "result": "refused", "reason": "damaged"}
 
 
@@ -47,12 +44,12 @@ class EnrolmentTests(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def enrol(self, answers, *options):
+    def enrol(self, answer, *options):
         """Runs the script; returns its exit status, its report and the calls of the program."""
         ran = subprocess.run(
             [sys.executable, os.path.join(ROOT, "Scripts/enrol-folder"), "in", "--vault", self.path("vault"),
              "--passphrase-file", "pass", *options],
-            env={"PATH": f"{self.folder}:/usr/bin:/bin", "CALLS": self.path("calls"), "ANSWERS": json.dumps(answers)},
+            env={"PATH": f"{self.folder}:/usr/bin:/bin", "CALLS": self.path("calls"), "ANSWER": json.dumps(answer)},
             capture_output=True, encoding="utf-8", check=False)
         with open(self.path("calls"), encoding="utf-8") as calls:
             words = [json.loads(line) for line in calls]
@@ -61,33 +58,31 @@ class EnrolmentTests(unittest.TestCase):
         return ran.returncode, json.loads(ran.stdout) if ran.stdout else None, words
 
     def test_a_vault_is_created_once_and_everything_is_imported(self):
-        status, report, calls = self.enrol({"": [ADDED]})
+        status, report, calls = self.enrol([ADDED])
         self.assertEqual((status, report["created"], report["items"]), (0, True, [ADDED]))
         self.assertEqual(report["counts"], {"added": 1, "skipped": 0, "refused": 0})
         common = ["--vault", self.path("vault"), "--passphrase-file", "pass"]
         self.assertEqual(
             calls, [["init", *common, "--no-recovery-key"], ["import", *common, "--json", "--", "in"]])
-        status, report, calls = self.enrol({"": [dict(ADDED, result="skipped")]})
+        status, report, calls = self.enrol([dict(ADDED, result="skipped")])
         self.assertEqual((status, report["created"], report["counts"]["skipped"]), (0, False, 1))
         self.assertEqual([words[0] for words in calls], ["import"])
 
-    def test_files_that_stay_locked_are_read_with_the_next_password(self):
-        answers = {"p1": [ADDED, LOCKED, DAMAGED], "p2": [OPENED]}
+    def test_one_import_tries_all_passwords(self):
         options = ["--export-password-file", "p1", "--export-password-file", "p2"]
-        status, report, calls = self.enrol(answers, *options)
-        self.assertEqual((status, report["items"]), (1, [ADDED, DAMAGED, OPENED]))
-        self.assertEqual(calls[-1][-4:], ["--export-password-file", "p2", "--", "in/b"])
-        status, report, _ = self.enrol({"p1": [ADDED, LOCKED], "p2": [LOCKED]}, *options)
-        self.assertEqual((status, report["items"]), (1, [ADDED, LOCKED]))
+        status, report, calls = self.enrol([ADDED, DAMAGED], *options)
+        self.assertEqual((status, report["items"]), (1, [ADDED, DAMAGED]))
+        self.assertEqual([words[0] for words in calls], ["init", "import"])
+        self.assertEqual(calls[-1][-6:], [*options, "--", "in"])
 
     def test_the_exit_status_is_1_for_a_refusal_or_an_empty_folder_and_otherwise_the_programs(self):
-        self.assertEqual(self.enrol({"": [ADDED, DAMAGED]})[0], 1)
-        self.assertEqual(self.enrol({"": []})[0], 1)
-        self.assertEqual(self.enrol({"": 4})[:2], (4, None))
+        self.assertEqual(self.enrol([ADDED, DAMAGED])[0], 1)
+        self.assertEqual(self.enrol([])[0], 1)
+        self.assertEqual(self.enrol(4)[:2], (4, None))
         self.assertEqual(self.errors, "watchword: wrong passphrase\n")
 
     def test_only_their_owner_can_read_the_recovery_key_and_the_report(self):
-        self.enrol({"": [ADDED]}, "--recovery-key", self.path("key"), "--report", self.path("report"))
+        self.enrol([ADDED], "--recovery-key", self.path("key"), "--report", self.path("report"))
         for name, content in ("key", "RECOVERY-KEY\n"), ("report", None):
             with open(self.path(name), encoding="utf-8") as file:
                 text = file.read()
@@ -99,7 +94,7 @@ class EnrolmentTests(unittest.TestCase):
 
     def enrol_without_calls(self, *options):
         open(self.path("calls"), "w", encoding="utf-8").close()
-        return self.enrol({"": [ADDED]}, *options)
+        return self.enrol([ADDED], *options)
 
 
 if __name__ == "__main__":

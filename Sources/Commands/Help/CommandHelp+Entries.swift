@@ -48,8 +48,8 @@ extension CommandHelp {
         summary: "import entries from images, other apps' exports and texts",
         operands: .optionalPaths,
         options: [
-            .screen, .camera, .dryRun, .onDuplicate, .exportPasswordFile, .keyFile, .includeDeleted,
-            .raiseLimits, .verbose, .presenceCheck,
+            .screen, .camera, .dryRun, .onDuplicate, .exportPasswordFile.repeatable, .keyFile,
+            .includeDeleted, .raiseLimits, .verbose, .presenceCheck,
         ],
         examples: [
             "watchword import aegis-backup.json",
@@ -74,7 +74,8 @@ extension CommandHelp {
                 + "--decrypt FILE | watchword import -.",
             "The entries of a backup keep their tags, notes, access control and times.",
             "The command asks for the password of an encrypted export. --export-password-file is "
-                + "for scripts; its first line is the password of every encrypted export.",
+                + "for scripts; its first line is a password. If the option is given several times, "
+                + "each encrypted export is tried with each password.",
             "An encrypted file of Steam Desktop Authenticator is read together with the manifest.json "
                 + "beside it.",
             "With --raise-limits, an export may have 512 MiB (not 128) and ten times as many entries "
@@ -90,7 +91,9 @@ extension CommandHelp {
                 + "marks are not; the summary counts them. Codes that Watchword does not compute "
                 + "(Mobile-OTP, Yandex) are stored with their PINs.",
             "An entry that is already in the vault is skipped. If it is counter-based and the file "
-                + "has a greater counter, its counter is raised.",
+                + "has a greater counter, its counter is raised. New tags and the favourite mark are "
+                + "added, and so are a note and an icon if the entry has none. A different note is "
+                + "reported, and the vault's is kept.",
             "If only the name is in the vault, with another key, the command asks on a terminal whether "
                 + "to replace the entry, keep both or skip the new one. Elsewhere it refuses the "
                 + "item unless --on-duplicate is given.",

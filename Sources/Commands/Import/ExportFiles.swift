@@ -9,15 +9,15 @@ import SecretVault
 /// Reads exports in the confined reader; gets their passwords from an option or a prompt.
 struct ExportFiles {
     private let session: Session
-    /// The password from `--export-password-file`, once it has been read.
-    private var givenPassword: SecretBytes?
+    /// The passwords from `--export-password-file`, once they have been read.
+    private var givenPasswords: [SecretBytes]?
     /// The content of `--key-file`, once it has been read.
     private var givenKeyFile: SecretBytes?
     /// The last correct password from a prompt; people often use one for several exports.
     private var acceptedPassword: SecretBytes?
 
     /// How often the command prompts for the password of one file.
-    private static let mostAttempts = 3
+    private static let mostPrompts = 3
     /// The longest password: the kernel's limit for a line on a terminal.
     private static let longestPassword = 4096
     /// The largest manifest or key file, 1 MiB.
@@ -43,7 +43,7 @@ struct ExportFiles {
             // Prompt as usual if it is wrong.
             guard case .refused(.wrongPassword) = result else { return result }
         }
-        for attempt in 0..<ExportFiles.mostAttempts {
+        for attempt in 0..<mostAttempts {
             guard case .refused(let error) = outcome,
                 let password = try password(for: file, error, attempt)
             else { break }
@@ -69,7 +69,7 @@ struct ExportFiles {
             // Prompt as usual if it is wrong.
             guard case .refused(.export) = opening else { return opening }
         }
-        for attempt in 0..<ExportFiles.mostAttempts {
+        for attempt in 0..<mostAttempts {
             guard let password = try password(for: file, error, attempt) else { break }
             let opening = backup(bytes, password)
             switch opening {
@@ -140,6 +140,23 @@ struct ExportFiles {
         do { return try body() } catch { throw .exportReader(error) }
     }
 
+    /// How many passwords are tried on one file.
+    private var mostAttempts: Int {
+        max(ExportFiles.mostPrompts, session.arguments.values(of: .exportPasswordFile).count)
+    }
+
+    /// The passwords of all `--export-password-file` options.
+    private mutating func passwordsFromFiles() throws(CommandFailure) -> [SecretBytes] {
+        if let givenPasswords { return givenPasswords }
+        var passwords: [SecretBytes] = []
+        for path in session.arguments.values(of: .exportPasswordFile) {
+            passwords.append(
+                try SecretSource(path).readFirstLine(limit: ExportFiles.longestPassword))
+        }
+        givenPasswords = passwords
+        return passwords
+    }
+
     /// The password to try next; `nil` if there is none.
     private mutating func password(
         for file: String, _ error: ExportError, _ attempt: Int
@@ -149,13 +166,8 @@ struct ExportFiles {
         case .passwordNeeded(let needed), .wrongPassword(let needed): format = needed
         default: return nil
         }
-        if let path = session.arguments[.exportPasswordFile] {
-            guard attempt == 0 else { return nil }
-            if let givenPassword { return givenPassword }
-            let password = try SecretSource(path).readFirstLine(limit: ExportFiles.longestPassword)
-            givenPassword = password
-            return password
-        }
+        let passwords = try passwordsFromFiles()
+        guard passwords.isEmpty else { return attempt < passwords.count ? passwords[attempt] : nil }
         // Any file in a folder may be random bytes; prompt only for one that the user named.
         guard format != nil || session.arguments.operands.contains(file) else { return nil }
         if attempt > 0 {

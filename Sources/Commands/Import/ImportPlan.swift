@@ -7,15 +7,24 @@ enum ImportResult {
     case added(EntryName)
     case replaced(EntryName)
     /// Another entry has the same codes.
-    case present(EntryName, as: EntryName)
-    /// An entry with the same codes exists, and the item has a greater counter or a new PIN.
-    case updated(EntryName, as: EntryName, ImportUpdate)
+    case present(EntryName, as: EntryName, [ImportWarning])
+    /// An entry with the same codes exists, and the item has a greater counter, a new PIN or more
+    /// details.
+    case updated(EntryName, as: EntryName, [ImportUpdate], [ImportWarning])
     /// The user chose to skip the item, because an entry with its name has another key.
     case declined(EntryName)
     case skipped(Finding.SkipReason)
     case refused(Finding.Refusal)
 
     var isRefusal: Bool { if case .refused = self { true } else { false } }
+
+    /// What of the item is not in the vault.
+    var warnings: [ImportWarning] {
+        switch self {
+        case .present(_, _, let warnings), .updated(_, _, _, let warnings): warnings
+        case .added, .replaced, .declined, .skipped, .refused: []
+        }
+    }
 
     /// Whether the user must know about the item even if it is one of many.
     var isNotable: Bool {
@@ -31,6 +40,8 @@ enum ImportUpdate: Hashable {
     case counter(from: UInt64, to: UInt64)
     /// The PIN of a code that is not computed.
     case pin
+    /// Tags, the favourite mark, or a note or an icon where there was none.
+    case details
 }
 
 /// Turns findings into changes to a vault.
@@ -128,12 +139,12 @@ struct ImportPlan {
         let same = try equivalents(of: content, in: &changes)
         // The same item twice in one import is one entry, whatever the policy.
         if let twin = same.first(where: addedHere.contains) {
-            return try update(twin, from: content, name, in: &changes)
+            return try update(twin, from: content, details, name, in: &changes)
         }
         switch choices.policy(for: name) {
         case .skip:
-            if let twin = same.first {
-                return try update(twin, from: content, name, in: &changes)
+            if let twin = try entry(among: same, named: name, in: changes) ?? same.first {
+                return try update(twin, from: content, details, name, in: &changes)
             }
             // Entries of one import may have the same name, as they have in the other app.
             if let id = names[name], !addedHere.contains(id) {
@@ -142,10 +153,7 @@ struct ImportPlan {
             }
         case .replace:
             // If several entries have the name, prefer the one with the same key.
-            var named: RecordID?
-            for id in same where named == nil {
-                if try changes.entry(id).name == name { named = id }
-            }
+            let named = try entry(among: same, named: name, in: changes)
             // Never replace an item of this import with a later one.
             if let id = named ?? names[name] ?? same.first, !addedHere.contains(id) {
                 let entry = try changes.entry(id)
@@ -186,6 +194,13 @@ struct ImportPlan {
         return .added(name)
     }
 
+    private func entry(
+        among ids: [RecordID], named name: EntryName, in changes: VaultChanges
+    ) throws(VaultError) -> RecordID? {
+        for id in ids where try changes.entry(id).name == name { return id }
+        return nil
+    }
+
     /// The entries with the same codes; the PINs of codes that are not computed are compared only
     /// if both are known.
     private func equivalents(
@@ -208,34 +223,54 @@ struct ImportPlan {
         do { return try changes.content(of: id) } catch .damaged { return nil }
     }
 
+    /// Updates the entry `id` with what the item has of it.
+    private func update(
+        _ id: RecordID, from content: EntryContent, _ details: EntryDetails, _ name: EntryName,
+        in changes: inout VaultChanges
+    ) throws(VaultError) -> ImportResult {
+        let entry = try changes.entry(id)
+        var updates: [ImportUpdate] = []
+        if let update = try updateState(of: id, from: content, in: &changes) {
+            updates.append(update)
+        }
+        let all = entry.details.completed(by: details)
+        if all != entry.details {
+            try changes.setDetails(of: id, to: all, now: now)
+            updates.append(.details)
+        }
+        var warnings: [ImportWarning] = []
+        if entry.details.hasOtherNote(than: details) { warnings.append(.otherNote) }
+        if !details.tags.allSatisfy(all.tags.contains) { warnings.append(.leftOut(.tag)) }
+        return updates.isEmpty
+            ? .present(name, as: entry.name, warnings)
+            : .updated(name, as: entry.name, updates, warnings)
+    }
+
     /// Raises the counter of the entry `id`, or adds its PIN, if `content` has a greater counter or
     /// a new PIN.
     ///
     /// The other app may already have used the codes of lower counters.
-    private func update(
-        _ id: RecordID, from content: EntryContent, _ name: EntryName,
-        in changes: inout VaultChanges
-    ) throws(VaultError) -> ImportResult {
-        let twin = try changes.entry(id).name
+    private func updateState(
+        of id: RecordID, from content: EntryContent, in changes: inout VaultChanges
+    ) throws(VaultError) -> ImportUpdate? {
         switch content {
         case .oneTimePassword(let credential):
             guard case .counter(let new) = credential.movingFactor,
                 case .oneTimePassword(let old) = try opened(id, in: changes),
                 case .counter(let reached) = old.movingFactor, new > reached
-            else { break }
+            else { return nil }
             try changes.raiseCounter(of: id, to: new)
-            return .updated(name, as: twin, .counter(from: reached, to: new))
+            return .counter(from: reached, to: new)
         case .uncomputed(let code):
             guard code.pin != nil, case .uncomputed(let old) = try opened(id, in: changes),
                 old.pin == nil
-            else { break }
+            else { return nil }
             let completed = UncomputedCode(
                 kind: old.kind, issuer: old.issuer, account: old.account, secret: old.secret,
                 pin: code.pin)
             try changes.replace(id, with: .uncomputed(completed), now: now)
-            return .updated(name, as: twin, .pin)
-        case .plainSecret, .enrolledSecret: break
+            return .pin
+        case .plainSecret, .enrolledSecret: return nil
         }
-        return .present(name, as: twin)
     }
 }

@@ -17,7 +17,7 @@ extension ImportReport {
         if let line = finding.line { members.append(("line", .number(Int64(line)))) }
         if let row = finding.row { members.append(("row", .number(Int64(row)))) }
         members += facts(of: item.result, name: finding.name)
-        let warnings = finding.warnings.map(Messages.sentence)
+        let warnings = (finding.warnings + item.result.warnings).map(Messages.sentence)
         if !warnings.isEmpty {
             members.append(("warnings", .list(warnings.map { .text($0) })))
         }
@@ -33,25 +33,16 @@ extension ImportReport {
         case .added(let name): return [("result", .text("added")), ("entry", .text(name.text))]
         case .replaced(let name):
             return [("result", .text("replaced")), ("entry", .text(name.text))]
-        case .present(let name, let twin):
+        case .present(let name, let twin, _):
             return [
                 ("result", .text("skipped")), ("entry", .text(name.text)),
                 ("reason", .text("same-codes")), ("same_as", .text(twin.text)),
             ]
-        case .updated(let name, let twin, let update):
-            let changes: [(String, JSONValue)] =
-                switch update {
-                case .counter(let old, let new):
-                    [
-                        ("reason", .text("greater-counter")), ("old_counter", .counter(old)),
-                        ("counter", .counter(new)),
-                    ]
-                case .pin: [("reason", .text("new-pin"))]
-                }
+        case .updated(let name, let twin, let updates, _):
             return [
                 ("result", .text("updated")), ("entry", .text(name.text)),
                 ("same_as", .text(twin.text)),
-            ] + changes
+            ] + facts(of: updates)
         case .declined(let name):
             return [
                 ("result", .text("skipped")), ("entry", .text(name.text)),
@@ -64,6 +55,25 @@ extension ImportReport {
             return [("result", .text("refused"))] + entry + [("reason", reason)]
                 + details(of: refusal)
         }
+    }
+
+    /// The reason is the first update; details can also be added beside another one.
+    private static func facts(of updates: [ImportUpdate]) -> [(String, JSONValue)] {
+        var facts: [(String, JSONValue)] = []
+        for update in updates {
+            switch update {
+            case .counter(let old, let new):
+                facts += [
+                    ("reason", .text("greater-counter")), ("old_counter", .counter(old)),
+                    ("counter", .counter(new)),
+                ]
+            case .pin: facts.append(("reason", .text("new-pin")))
+            case .details:
+                if facts.isEmpty { facts.append(("reason", .text("new-details"))) }
+                facts.append(("details_added", .flag(true)))
+            }
+        }
+        return facts
     }
 
     private static func details(of refusal: Finding.Refusal) -> [(String, JSONValue)] {

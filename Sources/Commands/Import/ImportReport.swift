@@ -89,11 +89,11 @@ struct ImportReport {
         switch item.result {
         case .added(let name): return "\(place): added: \(name.visible)"
         case .replaced(let name): return "\(place): replaced: \(name.visible)"
-        case .present(let name, let twin):
+        case .present(let name, let twin, _):
             let words = Messages.sentence(forSkipping: name, as: twin)
             return "\(place): skipped: \(name.visible) (\(words))"
-        case .updated(_, let twin, let update):
-            return "\(place): updated: \(twin.visible) (\(Messages.sentence(for: update)))"
+        case .updated(_, let twin, let updates, _):
+            return "\(place): updated: \(twin.visible) (\(Messages.sentence(for: updates)))"
         case .declined(let name):
             return "\(place): skipped: \(name.visible) (at your request)"
         case .skipped(let reason):
@@ -119,7 +119,9 @@ struct ImportReport {
             let finding = item.finding
             // An entry of an export has no line.
             let name = finding.line == nil ? finding.name.map { ", \($0.visible)" } : nil
-            return finding.warnings.map { (place: finding.place + (name ?? ""), warning: $0) }
+            return (finding.warnings + item.result.warnings).map {
+                (place: finding.place + (name ?? ""), warning: $0)
+            }
         }
         if isVerbose || warnings.count == 1 {
             for (place, warning) in warnings {

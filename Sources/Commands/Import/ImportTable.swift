@@ -61,8 +61,8 @@ extension ImportResult {
     /// The entry's name, if there is an entry.
     fileprivate var name: EntryName? {
         switch self {
-        case .added(let name), .replaced(let name), .present(let name, _),
-            .updated(let name, _, _), .declined(let name):
+        case .added(let name), .replaced(let name), .present(let name, _, _),
+            .updated(let name, _, _, _), .declined(let name):
             name
         case .skipped, .refused: nil
         }
@@ -81,8 +81,8 @@ extension ImportResult {
     fileprivate var reason: String {
         switch self {
         case .added, .replaced: ""
-        case .present(let name, let twin): Messages.sentence(forSkipping: name, as: twin)
-        case .updated(_, _, let update): Messages.sentence(for: update)
+        case .present(let name, let twin, _): Messages.sentence(forSkipping: name, as: twin)
+        case .updated(_, _, let updates, _): Messages.sentence(for: updates)
         case .declined: "at your request"
         case .skipped(let reason): Messages.sentence(for: reason)
         case .refused(let refusal): Messages.sentence(for: refusal)

@@ -11,6 +11,8 @@ enum ImportWarning: Hashable {
     case counterOfLastCode
     /// A kind of code that is stored, but not computed.
     case notComputed(UncomputedCode.Kind)
+    /// The entry in the vault has another note.
+    case otherNote
     /// A detail that the vault cannot store.
     case leftOut(Detail)
 
@@ -30,7 +32,7 @@ enum ImportWarning: Hashable {
     /// The categories in which a file's warnings are counted.
     enum Category: CaseIterable {
         case incompleteSecret, misnamedParameter, counterOfLastCode, shortKey, digits, longPeriod
-        case steamParameters, keyURI, migration, notComputed, leftOut
+        case steamParameters, keyURI, migration, notComputed, otherNote, leftOut
     }
 
     var category: Category {
@@ -47,6 +49,7 @@ enum ImportWarning: Hashable {
         case .steamParameters: .steamParameters
         case .counterOfLastCode: .counterOfLastCode
         case .notComputed: .notComputed
+        case .otherNote: .otherNote
         case .leftOut: .leftOut
         }
     }

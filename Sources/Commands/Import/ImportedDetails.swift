@@ -33,26 +33,39 @@ struct ImportedDetails {
 }
 
 extension EntryDetails {
-    /// These details with those of an imported entry, which replaces this one.
+    /// These details, completed by those of an imported entry with the same key.
     ///
     /// The owner's own details are kept; an imported detail that does not fit is left out.
-    func adding(_ imported: EntryDetails) -> EntryDetails {
+    func completed(by imported: EntryDetails) -> EntryDetails {
         var all = self
         for tag in imported.tags where !all.tags.contains(tag) {
             guard all.tags.count < EntryDetails.mostTags else { break }
             all.tags.append(tag)
         }
-        let lines = note.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        if note.isEmpty {
-            all.note = imported.note
-        } else if !imported.note.isEmpty, note != imported.note,
-            !lines.contains(Substring(imported.note)),
+        if note.isEmpty { all.note = imported.note }
+        if icon.isEmpty { all.icon = imported.icon }
+        all.isFavourite = isFavourite || imported.isFavourite
+        return all
+    }
+
+    /// These details with those of an imported entry that replaces this one: completed, and with both
+    /// notes.
+    func adding(_ imported: EntryDetails) -> EntryDetails {
+        var all = completed(by: imported)
+        if hasOtherNote(than: imported),
             note.utf8.count + 1 + imported.note.utf8.count <= EntryDetails.longestNote
         {
             all.note = note + "\n" + imported.note
         }
-        if icon.isEmpty { all.icon = imported.icon }
-        all.isFavourite = isFavourite || imported.isFavourite
         return all
+    }
+
+    /// Whether both have notes, and the lines of the imported one are not in this one.
+    func hasOtherNote(than imported: EntryDetails) -> Bool {
+        func lines(_ text: String) -> [Substring] {
+            text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        }
+        return !note.isEmpty && !imported.note.isEmpty
+            && !lines(note).contains(lines(imported.note))
     }
 }

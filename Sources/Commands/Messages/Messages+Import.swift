@@ -13,11 +13,14 @@ extension Messages {
     }
 
     /// How an entry that is already in the vault was updated.
-    static func sentence(for update: ImportUpdate) -> String {
-        switch update {
-        case .counter(let old, let new): "counter raised from \(old) to \(new)"
-        case .pin: "PIN added"
-        }
+    static func sentence(for updates: [ImportUpdate]) -> String {
+        updates.map { update in
+            switch update {
+            case .counter(let old, let new): "counter raised from \(old) to \(new)"
+            case .pin: "PIN added"
+            case .details: "details added"
+            }
+        }.joined(separator: ", ")
     }
 
     static func sentence(for reason: Finding.SkipReason) -> String {
@@ -60,7 +63,8 @@ extension Messages {
         case .sameVault: "a copy of this vault; use watchword merge"
         case .reader(let loss, let limits):
             HelperMessages.sentence(for: loss, file: "file", reader: "export reader")
-                + exports.advice(raises: limits == .standard && [.timedOut, .tooMuchMemory].contains(loss))
+                + exports.advice(
+                    raises: limits == .standard && [.timedOut, .tooMuchMemory].contains(loss))
         case .exportRow(let reason): sentence(for: reason)
         case .missingPictures(let numbers):
             numbers.count == 1

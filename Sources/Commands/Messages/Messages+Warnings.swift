@@ -12,6 +12,7 @@ extension Messages {
         case .counterOfLastCode:
             "the counter may be that of the last code; if the first code is refused, use the next one"
         case .notComputed(let kind): "\(name(of: kind)) codes are stored, but not computed"
+        case .otherNote: "the entry in the vault has another note, which was kept"
         case .leftOut(.tag):
             "a tag is longer than 256 bytes, or there are more than 64 tags; it was left out"
         case .leftOut(.note): "the note is longer than 16,384 bytes and was left out"
@@ -51,6 +52,8 @@ extension Messages {
                     "entry whose codes are stored, but not computed",
                     "entries whose codes are stored, but not computed"
                 )
+            case .otherNote:
+                ("note that differs from the vault's", "notes that differ from the vault's")
             case .leftOut: ("detail that is too long", "details that are too long")
             }
         return "\(count) \(count == 1 ? one : several)"
