@@ -15,7 +15,12 @@ struct Session {
 
     /// The time to compute codes for: `--at`, or now.
     func moment() throws(CommandFailure) -> Int64 {
-        guard let text = arguments[.at] else { return SystemClock.unixTime() }
+        try givenMoment() ?? SystemClock.unixTime()
+    }
+
+    /// The time that `--at` names; `nil` if it was not given.
+    func givenMoment() throws(CommandFailure) -> Int64? {
+        guard let text = arguments[.at] else { return nil }
         return try moment(of: .at, text)
     }
 
@@ -26,14 +31,6 @@ struct Session {
             throw .usage(.badValue(option.name, expected: expected))
         }
         return timestamp.unixTime
-    }
-
-    /// Warns if the clock is not synchronised; with `--at`, the clock is not used.
-    func warnAboutClock() {
-        guard !printer.isQuiet, !arguments.has(.at), SystemClock.isSynchronized() == false else {
-            return
-        }
-        printer.warn("the system clock is not synchronised; codes may be wrong")
     }
 
     /// Whether to ask the user to choose, rather than refuse.

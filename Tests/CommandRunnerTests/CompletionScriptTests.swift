@@ -67,7 +67,7 @@ struct CompletionScriptTests {
         arguments: [
             ("watchword co", ["code", "completions"]),
             ("watchword slot ", ["list", "add", "remove"]),
-            ("watchword code --n", ["--next"]), ("watchword --vault x code --a", ["--at"]),
+            ("watchword code --ne", ["--next"]), ("watchword --vault x code --a", ["--at"]),
             ("watchword import --on-duplicate ", ["skip", "replace", "keep"]),
             ("watchword add --qr pic", ["picture.png"]), ("watchword show --qr ", []),
             ("watchword add --qr = pic", ["picture.png"]),
@@ -106,7 +106,7 @@ struct CompletionScriptTests {
         "fish completes commands, options, choices and files, but no entry names",
         .enabled(if: ForeignProgram("fish") != nil, "fish is not installed"),
         arguments: [
-            ("watchword co", ["code", "completions"]), ("watchword code --n", ["--next"]),
+            ("watchword co", ["code", "completions"]), ("watchword code --ne", ["--next"]),
             ("watchword slot ", ["add", "list", "remove"]), ("watchword show --qr ", []),
             ("watchword import --on-duplicate r", ["replace"]),
             ("watchword edit --on-failure ", ["lock-out", "wipe"]), ("watchword code ", []),

@@ -107,7 +107,7 @@ struct ArgumentParserTests {
         #expect(error("list", "--vault") == .missingValue("vault"))
         #expect(error("list", "--json=yes") == .unexpectedValue("json"))
         #expect(error("code") == .missingOperand("NAME"))
-        #expect(error("code", "a", "b") == .tooManyOperands(verb: "code"))
+        #expect(error("show", "a", "b") == .tooManyOperands(verb: "show"))
         #expect(
             error("add", "x", "--secret-file", "-", "--passphrase-file", "-")
                 == .twoReadersOfStandardInput)

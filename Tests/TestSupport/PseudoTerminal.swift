@@ -38,7 +38,7 @@ public final class PseudoTerminal {
         ]
         process.environment = [
             "PATH": "\(programs):/usr/bin:/bin", "HOME": folder.path, "LC_ALL": "C.UTF-8",
-            "TERM": "xterm-256color",
+            "TERM": "xterm-256color", "WATCHWORD_CLOCK_WARNING": "off",
         ].merging(environment) { _, new in new }
         process.standardInput = terminal
         process.standardOutput = terminal

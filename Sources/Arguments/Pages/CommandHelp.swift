@@ -8,6 +8,8 @@ package struct CommandHelp: Sendable {
         case name
         case optionalName
         case names
+        /// At least one name.
+        case someNames
         case paths
         case optionalPaths
         /// One file.
@@ -24,7 +26,7 @@ package struct CommandHelp: Sendable {
         package var placeholder: String {
             switch self {
             case .none: ""
-            case .name, .optionalName, .names: "NAME"
+            case .name, .optionalName, .names, .someNames: "NAME"
             case .paths, .optionalPaths: "PATH"
             case .file, .optionalFile: "FILE"
             case .one(let placeholder): placeholder
@@ -40,6 +42,7 @@ package struct CommandHelp: Sendable {
             case .optionalName: "[NAME]"
             case .optionalFile: "[FILE]"
             case .names: "[NAME…]"
+            case .someNames: "NAME…"
             case .paths: "PATH…"
             case .optionalPaths: "[PATH…]"
             case .oneAndOptionalName(let placeholder): "\(placeholder) [NAME]"
@@ -58,7 +61,7 @@ package struct CommandHelp: Sendable {
         var minimum: Int {
             switch self {
             case .none, .optionalName, .names, .optionalFile, .optionalPaths: 0
-            case .name, .paths, .file, .one, .word, .oneAndOptionalName: 1
+            case .name, .someNames, .paths, .file, .one, .word, .oneAndOptionalName: 1
             case .nameAndNewName: 2
             }
         }
@@ -66,7 +69,7 @@ package struct CommandHelp: Sendable {
         /// The index of the first entry name; all operands after it are also entry names.
         package var firstName: Int {
             switch self {
-            case .name, .optionalName, .names, .nameAndNewName: 0
+            case .name, .optionalName, .names, .someNames, .nameAndNewName: 0
             case .oneAndOptionalName: 1
             case .none, .paths, .optionalPaths, .file, .optionalFile, .one, .word: Int.max
             }
@@ -77,7 +80,7 @@ package struct CommandHelp: Sendable {
             case .none: 0
             case .name, .optionalName, .file, .optionalFile, .one, .word: 1
             case .oneAndOptionalName, .nameAndNewName: 2
-            case .names, .paths, .optionalPaths: Int.max
+            case .names, .someNames, .paths, .optionalPaths: Int.max
             }
         }
     }

@@ -10,11 +10,13 @@ extension Option {
     static let recoveryKey = Option("recovery-key", "unlock with the recovery key; prompt for it")
     static let maxUnlockCost = Option(
         "max-unlock-cost", .text("10…28"), "limit for the scrypt cost of unlocking (default 20)")
+    static let noClockWarning = Option(
+        "no-clock-warning", "do not warn about an unsynchronised clock")
 
     /// The options that every verb accepts.
     static let global: [Option] = [
         .vault, .passphraseFile, .recoveryKey, .recoveryKeyFile, .maxUnlockCost, .json, .quiet,
-        .help, .version,
+        .noClockWarning, .help, .version,
     ]
 
     /// For verbs that save nothing.
@@ -49,6 +51,7 @@ extension Option {
         .repeatable
     static let sort = Option(
         "sort", .choice(["name", "added"]), "by issuer and account (default) or as added")
+    static let names = Option("names", "print only the names")
     static let untag = Option("untag", .text("TAG"), "remove a tag; repeat for several").repeatable
     static let note = Option("note", .text("TEXT"), "set the note (- for stdin)")
 

@@ -3,18 +3,21 @@ import Arguments
 // Reading entries.
 extension CommandHelp {
     static let code = CommandHelp(
-        summary: "print an entry's code",
-        operands: .name, options: [.at, .next, .presenceCheck, .readOnly],
+        summary: "print the codes of entries",
+        operands: .someNames, options: [.at, .next, .presenceCheck, .readOnly],
         examples: [
             "watchword code github",
+            "watchword code github mail",
             "watchword code GitHub:alice@example.com --next",
             "watchword --json code github",
             "watchword code github --at 2026-11-21T01:09:30Z",
         ],
         details: [
-            "Prints only the code and a line break. NAME is an entry's full name, or words in any "
+            "Prints only the code and a line break; with several NAMEs, each code with its entry's name. "
+                + "NAME is an entry's full name, or words in any "
                 + "order that only its name contains. If no name contains them, tags and notes are "
                 + "searched, too. Case and accents are ignored.",
+            "All names are looked up before the first code is computed.",
             "The new counter of a counter-based entry is stored before the code is printed.",
             "An entry that requires confirmation at each use is confirmed through PAM (service "
                 + "“watchword”) if it is configured, and otherwise with the passphrase. The passphrase "
@@ -35,11 +38,12 @@ extension CommandHelp {
         ])
     static let list = CommandHelp(
         summary: "list the entries",
-        operands: .optionalName, options: [.tagged, .sort, .readOnly],
+        operands: .optionalName, options: [.tagged, .sort, .names, .readOnly],
         examples: [
             "watchword list",
             "watchword list 'alice mail'",
             "watchword list --tag work --sort added",
+            "watchword list --names | fzf",
             "watchword --json list",
         ],
         details: [
@@ -47,6 +51,8 @@ extension CommandHelp {
                 + "control if it is not the default, and its tags. With NAME, lists only entries whose "
                 + "names, tags or notes contain its words; with --tag, only those with every given "
                 + "tag. Case and accents are ignored. On a terminal, long lines are truncated.",
+            "--names prints only the names, one a line and in full, for programs such as fzf, rofi and "
+                + "dmenu.",
             "Invisible characters are printed as escapes such as \\u{200B}. If several names look "
                 + "alike, the beginning of each entry's id is also printed; every command accepts "
                 + "it as NAME.",

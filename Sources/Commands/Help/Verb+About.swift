@@ -73,6 +73,12 @@ extension Verb {
         the default vault.
         Default:
         .Pa ~/.local/share .
+        .It Ev WATCHWORD_CLOCK_WARNING
+        If
+        .Ql off ,
+        there is no warning about a clock that is not synchronised.
+        Otherwise, it appears once after the system started, and in
+        .Ic check .
         .It Ev NO_COLOR
         If set, output is not coloured.
         .El
@@ -94,6 +100,8 @@ extension Verb {
         .Fl -vault ;
         to return to it, use
         .Ic watchword undo .
+        .It Pa $XDG_RUNTIME_DIR/watchword/clock-warning- Ns Ar BOOT
+        An empty file: the warning about the clock was printed.
         .It Pa /etc/pam.d/watchword
         The PAM service for entries that require confirmation at each use
         .Pq see Xr pam.d 5 .

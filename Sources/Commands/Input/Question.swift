@@ -28,6 +28,8 @@ enum Question: Hashable, Sendable {
     case newExportPasswordAgain(format: String)
     /// What to do with an imported item that has the name of an entry.
     case duplicate(String)
+    /// Only that the vault or the entry is locked for so many seconds; the answer is discarded.
+    case lockedOut(seconds: Int64)
     /// A yes-or-no question.
     case confirmation(String)
 
@@ -52,6 +54,8 @@ enum Question: Hashable, Sendable {
         case .newExportPasswordAgain(let format): "New password for the \(format) export again: "
         case .duplicate(let name):
             "\(name): replace it, keep both, or skip the new one? [r/k/S; R/K/S for all] "
+        case .lockedOut(let seconds):
+            "Locked for \(Messages.duration(seconds)); press Return to end the command: "
         case .confirmation(let question): question + " [y/N] "
         }
     }
@@ -62,7 +66,8 @@ enum Question: Hashable, Sendable {
         case .shownRecoveryKey, .confirmation, .duplicate, .name: true
         case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .keyOrURI,
             .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain,
-            .otherPassphrase, .exportPassword, .newExportPassword, .newExportPasswordAgain:
+            .otherPassphrase, .exportPassword, .newExportPassword, .newExportPasswordAgain,
+            .lockedOut:
             false
         }
     }

@@ -1,3 +1,4 @@
+import CommandRunner
 import OneTimePassword
 import POSIX
 import Presence
@@ -25,10 +26,10 @@ extension Session {
 
     /// Opens `entry`, which is counter-based, for its next code; the new counter is saved before
     /// the code is computed.
-    func nextCounter(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure)
-        -> EntryContent
+    func nextCounter(of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse)
+        throws(CommandFailure) -> EntryContent
     {
-        try opened(entry, in: vault, for: .code, takingCounter: true)
+        try opened(entry, in: vault, for: use, takingCounter: true)
     }
 
     /// Asks for confirmation for each per-use entry in `entries`: replacing a secret requires the
@@ -66,18 +67,34 @@ extension Session {
             }
             return try spend(proof, on: entry, in: vault, takingCounter: takingCounter)
         }
-        // Ask again for the passphrase or recovery key, unless the entry is locked.
+        var attempts = PromptAttempts()
+        while true {
+            do {
+                let proof = try proofOfAsking(for: entry, in: vault, for: use)
+                return try spend(proof, on: entry, in: vault, takingCounter: takingCounter)
+            } catch .presence(let refusal)
+                where promptsForOpener && attempts.allowAnother(after: refusal)
+            {
+                printer.complain(Messages.sentence(for: refusal))
+            }
+        }
+    }
+
+    /// Asks again for the passphrase or recovery key, unless the entry is locked.
+    private func proofOfAsking(
+        for entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse
+    ) throws(CommandFailure) -> PresenceProof<OpenerCheck.Grade> {
         let path = try vaultPath()
         let waiting = try inVault { () throws(VaultError) in try vault.lockOut(of: entry.id) }
         guard waiting.seconds == 0 else {
+            if promptsForOpener { discardAnswer(duringLockOutOf: waiting.seconds) }
             throw .presence(.entryLockedOut(entry.name, seconds: waiting.seconds))
         }
         let opener = try openerAgain(for: Messages.purpose(of: use, entry.name), of: entry)
         var check = OpenerCheck(opener, of: vault)
-        let proof = try proved(&check, entry, in: vault, for: use) {
+        return try proved(&check, entry, in: vault, for: use) {
             .vault(VisibleText.of(path), $0.reason)
         }
-        return try spend(proof, on: entry, in: vault, takingCounter: takingCounter)
     }
 
     private func openerAgain(for purpose: String, of entry: EntrySummary) throws(CommandFailure)
@@ -134,12 +151,12 @@ extension Session {
 
 /// The purpose of opening an entry, shown in the prompt.
 enum EntryUse: Hashable, Sendable {
-    case code
     case show
     case verify
     case edit
     case signIn
     /// One of several entries that require confirmation; the first is 1.
+    case code(number: Int, of: Int)
     case watch(number: Int, of: Int)
     case export(number: Int, of: Int)
     case replace(number: Int, of: Int)
@@ -147,8 +164,10 @@ enum EntryUse: Hashable, Sendable {
     /// Whether the confirmation from unlocking was already used for another entry.
     var isFurther: Bool {
         switch self {
-        case .code, .show, .verify, .edit, .signIn: false
-        case .watch(let number, _), .export(let number, _), .replace(let number, _): number > 1
+        case .show, .verify, .edit, .signIn: false
+        case .code(let number, _), .watch(let number, _), .export(let number, _),
+            .replace(let number, _):
+            number > 1
         }
     }
 }

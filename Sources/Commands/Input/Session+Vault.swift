@@ -55,14 +55,21 @@ extension Session {
     }
 
     private func unlocked(_ path: String) throws(CommandFailure) -> UnlockedVault {
-        if !arguments.has(.passphraseFile), !isOpenedByRecoveryKey {
-            // Do not prompt for a passphrase while the vault is locked out.
-            let waiting = try inVault(path) { () throws(VaultError) in try Vault.lockOut(at: path) }
-            guard waiting.seconds == 0 else {
-                throw .presence(.vaultLockedOut(VisibleText.of(path), seconds: waiting.seconds))
+        guard promptsForOpener, !isOpenedByRecoveryKey else {
+            return try unlocked(path, with: opener())
+        }
+        var attempts = PromptAttempts()
+        while true {
+            try requireNoLockOut(of: path)
+            do {
+                return try unlocked(path, with: opener())
+            } catch .presence(let refusal) where attempts.allowAnother(after: refusal) {
+                printer.complain(Messages.sentence(for: refusal))
+            } catch .presence(let refusal) {
+                if let seconds = refusal.lockOut { discardAnswer(duringLockOutOf: seconds) }
+                throw .presence(refusal)
             }
         }
-        return try unlocked(path, with: opener())
     }
 
     /// Unlocks the vault at `path`, and explains what a failure costs.

@@ -53,7 +53,8 @@ extension Messages {
     /// The purpose of a prompt.
     static func purpose(of use: EntryUse, _ entry: EntryName) -> String {
         switch use {
-        case .code: "To show the code of \(entry.visible)"
+        case .code(let number, let all):
+            "To show the code of \(entry.visible)\(place(number, of: all))"
         case .show: "To show the secret of \(entry.visible)"
         case .verify: "To verify a code of \(entry.visible)"
         case .edit: "To change \(entry.visible)"

@@ -13,6 +13,9 @@ extension Messages {
             + "/etc/security/limits.conf or LimitMEMLOCK= in the systemd unit"
     }
 
+    static let unsynchronizedClock =
+        "the system clock is not synchronised; codes may be wrong"
+
     static func sentence(for error: TerminalError, asking question: Question) -> String {
         switch error {
         case .none: "no terminal to prompt on; " + cancellationAdvice(of: question)
@@ -25,7 +28,8 @@ extension Messages {
 
     static func cancellationAdvice(of question: Question) -> String {
         switch question {
-        case .passphrase, .passphraseAgain: "use --passphrase-file FILE (- for standard input)"
+        case .passphrase, .passphraseAgain, .lockedOut:
+            "use --passphrase-file FILE (- for standard input)"
         case .otherPassphrase: "use --copy-passphrase-file FILE (- for standard input)"
         case .newPassphrase, .newPassphraseAgain:
             "use --passphrase-file FILE for a new vault, --new-passphrase-file FILE for an "

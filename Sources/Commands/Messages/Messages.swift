@@ -49,6 +49,10 @@ enum Messages {
             "“\(name)” has \(Self.name(ofUncomputed: kind)) codes, which Watchword stores but does not "
                 + "compute"
         case .noCodes(let name, _): "“\(name)” has no codes"
+        // These sentences name the entry.
+        case .inEntry(_, .presence(let refusal)): sentence(for: refusal)
+        case .inEntry(_, .noCodes(let name, let kind)): sentence(for: .noCodes(name, kind))
+        case .inEntry(let name, let failure): "“\(name)”: " + sentence(for: failure)
         case .notPlain(let name): "“\(name)” is not a plain secret; use watchword show --uri"
         case .eachRequiresCheck:
             "every entry requires confirmation at each use; name the entries to watch"

@@ -44,6 +44,8 @@ enum CommandFailure: ProgramFailure {
     /// The entry has no such tag.
     case noSuchTag(String, String)
     case noCodes(String, EntryKind)
+    /// The failure concerns one of several entries, with this name.
+    indirect case inEntry(String, CommandFailure)
     case notPlain(String)
     case nothingToWatch
     /// Every time-based entry requires confirmation at each use.
@@ -90,8 +92,11 @@ extension CommandFailure {
     var exitCode: ExitCode { ExitCode(self) }
 
     var facts: JSONValue? {
-        guard case .presence(let refusal) = self else { return nil }
-        return refusal.facts
+        switch self {
+        case .presence(let refusal): refusal.facts
+        case .inEntry(_, let failure): failure.facts
+        default: nil
+        }
     }
 }
 
@@ -102,6 +107,7 @@ extension ExitCode {
             switch failure {
             case .usage, .pictureOnTerminal, .exportOnTerminal, .noHome: .usage
             case .terminal(let error, _): ExitCode(error)
+            case .inEntry(_, let failure): ExitCode(failure)
             case .declined, .noSuchEntry, .ambiguousName, .nameTaken, .noSuchTag, .noCodes,
                 .notPlain, .nothingToWatch, .eachRequiresCheck, .nothingToExport:
                 .no

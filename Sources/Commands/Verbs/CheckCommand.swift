@@ -35,6 +35,7 @@ enum CheckCommand {
         if let limit = SecretBytes.lockedLimit {
             session.printer.warn(Messages.sentence(forLockedMemory: limit))
         }
+        session.checkClock()
         if !result.hasRecoveryKey {
             session.printer.note("The vault has no recovery key; see watchword slot add --help.")
         }

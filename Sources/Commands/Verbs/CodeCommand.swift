@@ -1,62 +1,54 @@
 import Arguments
 import CommandRunner
-import JSONText
-import OneTimePassword
 import SecretVault
 
-/// `code`: prints an entry's code.
+/// `code`: prints the codes of entries.
 enum CodeCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let moment = try session.moment()
+        // Check the option before the prompt.
+        _ = try session.givenMoment()
         let vault = try session.unlock()
-        let entry = try vault.entries.one(named: session.arguments.operands[0])
-        switch entry.kind {
-        case .totp: try timeBased(entry, in: vault, at: moment, session)
-        case .hotp: try counterBased(entry, in: vault, session)
-        case .secret, .enrolled, .motp, .yandex: throw .noCodes(entry.name.visible, entry.kind)
+        let names = session.arguments.operands
+        let entries = try entries(named: names, in: vault, session)
+        if entries.contains(where: { $0.kind == .totp }) { session.warnAboutClock() }
+        let asking = entries.count(where: \.requiresCheckPerUse)
+        var asked = 0
+        for entry in entries {
+            if entry.requiresCheckPerUse { asked += 1 }
+            let use = EntryUse.code(number: asked, of: asking)
+            let code: EntryCode
+            do {
+                code = try session.entryCode(of: entry, in: vault, for: use)
+            } catch {
+                throw names.count > 1 ? .inEntry(entry.name.visible, error) : error
+            }
+            if session.wantsJSON {
+                try session.printer.line(code.json)
+            } else {
+                let name = names.count > 1 ? "  " + entry.name.visible : ""
+                try session.printer.line(code.text + name)
+            }
         }
         return .done
     }
 
-    private static func timeBased(
-        _ entry: EntrySummary, in vault: UnlockedVault, at moment: Int64, _ session: Session
-    ) throws(CommandFailure) {
-        let credential = try session.credential(of: entry, in: vault, for: .code)
-        guard case .time(let step) = credential.movingFactor else {
-            throw .code(.otherMovingFactor)
+    /// The entries with these names, each of them once; all of them have codes.
+    private static func entries(
+        named names: [String], in vault: UnlockedVault, _ session: Session
+    ) throws(CommandFailure) -> [EntrySummary] {
+        let all = vault.entries
+        var found: [EntrySummary] = []
+        for name in names {
+            let entry = try all.one(named: name)
+            guard !found.contains(where: { $0.id == entry.id }) else { continue }
+            do {
+                try session.requireCode(of: entry)
+            } catch {
+                throw names.count > 1 ? .inEntry(entry.name.visible, error) : error
+            }
+            found.append(entry)
         }
-        let offset: UInt64 = session.arguments.has(.next) ? 1 : 0
-        let first: UInt64
-        do { first = try step.step(at: moment) } catch { throw .code(.beforeStart) }
-        let code = credential.generator().code(at: first &+ offset)
-        session.warnAboutClock()
-        guard session.wantsJSON else { return try session.printer.line(code.text) }
-        var members: [(String, JSONValue)] = [
-            ("account", .text(entry.account)), ("code", .text(code.text)),
-            ("issuer", .text(entry.issuer)),
-        ]
-        members += CodeFacts.timeBased(step, at: moment, offset: offset)
-        try session.printer.line(.object(members))
-    }
-
-    private static func counterBased(
-        _ entry: EntrySummary, in vault: UnlockedVault, _ session: Session
-    ) throws(CommandFailure) {
-        for option in [Option.at, .next] where session.arguments.has(option) {
-            throw .code(.otherMovingFactor)
-        }
-        guard
-            case .oneTimePassword(let credential) = try session.nextCounter(of: entry, in: vault),
-            case .counter(let counter) = credential.movingFactor
-        else { throw .code(.otherMovingFactor) }
-        let code = credential.generator().code(at: counter)
-        guard session.wantsJSON else { return try session.printer.line(code.text) }
-        try session.printer.line(
-            .object([
-                ("account", .text(entry.account)), ("code", .text(code.text)),
-                ("counter", .counter(counter)), ("issuer", .text(entry.issuer)),
-                ("type", .text("hotp")),
-            ]))
+        return found
     }
 }
 

@@ -17,7 +17,8 @@ enum CodeFacts {
         return members
     }
 
-    private static func end(_ step: TimeStep, at moment: Int64, offset: UInt64) -> Int64? {
+    /// The Unix time when the code ends; `nil` if it overflows.
+    static func end(_ step: TimeStep, at moment: Int64, offset: UInt64) -> Int64? {
         let remaining: Int64
         do { remaining = try step.remaining(at: moment) } catch { return nil }
         guard let steps = Int64(exactly: offset) else { return nil }

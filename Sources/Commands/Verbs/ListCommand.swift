@@ -18,6 +18,7 @@ enum ListCommand {
         if entries.isEmpty, let missing = wanted ?? tags.first {
             throw .noSuchEntry(VisibleText.of(missing))
         }
+        if session.arguments.has(.names) { return try printNames(of: entries, session) }
         if session.wantsJSON {
             let choice = try session.checkChoice()
             for entry in entries {
@@ -30,6 +31,20 @@ enum ListCommand {
         let table = EntryTable(entries, of: vault.entries, columns: columns)
         for line in table.lines { try session.printer.line(line) }
         if entries.isEmpty { session.printer.note("The vault is empty; see watchword add --help.") }
+        return .done
+    }
+
+    /// Prints a name a line, for programs in which users choose one.
+    private static func printNames(of entries: [EntrySummary], _ session: Session)
+        throws(CommandFailure) -> ExitCode
+    {
+        for entry in entries {
+            if session.wantsJSON {
+                try session.printer.line(.object([("name", .text(entry.name.text))]))
+            } else {
+                try session.printer.line(entry.name.visible)
+            }
+        }
         return .done
     }
 

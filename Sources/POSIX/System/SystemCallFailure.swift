@@ -44,7 +44,7 @@ extension SystemCallFailure {
 
 extension SystemCallFailure {
     /// Whether the name is already in use.
-    var isAlreadyExists: Bool { number == EEXIST }
+    public var isAlreadyExists: Bool { number == EEXIST }
 
     // File systems without hard links return one of these.
     var isLinkUnsupported: Bool { [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(number) }

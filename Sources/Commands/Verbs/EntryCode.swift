@@ -1,0 +1,57 @@
+import Arguments
+import CommandRunner
+import JSONText
+import OneTimePassword
+import POSIX
+import SecretVault
+
+/// A code of an entry, with the facts about it.
+struct EntryCode {
+    let entry: EntrySummary
+    let text: String
+    /// The JSON members that describe the code.
+    let facts: [(String, JSONValue)]
+    /// The Unix time when the code changes; `nil` for a counter-based entry.
+    let end: Int64?
+
+    /// The code as JSON.
+    var json: JSONValue {
+        .object(
+            [("account", .text(entry.account)), ("code", .text(text))]
+                + (facts + [("issuer", .text(entry.issuer))]).sorted { $0.0 < $1.0 })
+    }
+}
+
+// Computing codes.
+extension Session {
+    /// Refuses an entry whose code the command cannot compute.
+    func requireCode(of entry: EntrySummary) throws(CommandFailure) {
+        switch entry.kind {
+        case .totp: return
+        case .hotp:
+            for option in [Option.at, .next] where arguments.has(option) {
+                throw .code(.otherMovingFactor)
+            }
+        case .secret, .enrolled, .motp, .yandex: throw .noCodes(entry.name.visible, entry.kind)
+        }
+    }
+
+    /// The code of `entry`, once the confirmation that it requires was given.
+    func entryCode(of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse)
+        throws(CommandFailure) -> EntryCode
+    {
+        try requireCode(of: entry)
+        guard entry.kind == .totp else {
+            let code = try nextCode(of: entry, in: vault, for: use)
+            return EntryCode(
+                entry: entry, text: code.text,
+                facts: [("counter", .counter(code.counter)), ("type", .text("hotp"))], end: nil)
+        }
+        let offset: UInt64 = arguments.has(.next) ? 1 : 0
+        let code = try code(of: entry, in: vault, offset: offset, for: use)
+        return EntryCode(
+            entry: entry, text: code.text,
+            facts: CodeFacts.timeBased(code.step, at: code.moment, offset: offset),
+            end: CodeFacts.end(code.step, at: code.moment, offset: offset))
+    }
+}
