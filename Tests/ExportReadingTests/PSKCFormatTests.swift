@@ -152,4 +152,89 @@ struct PSKCFormatTests {
                 "unknownType", "noSecret",
             ])
     }
+
+    @Test(
+        "an encrypted number is read as big-endian bytes of any length, or as digits",
+        arguments: [
+            "Dw4NDAsKCQgHBgUEAwIBAJ1BhUmAxtMKlVk4Ppulcjc=",
+            "Dw4NDAsKCQgHBgUEAwIBAEw4wZ42xxUUN4DFqhIeZt4=",
+            "Dw4NDAsKCQgHBgUEAwIBADlEkP0c9F+7bFix6oWPEmc=",
+        ])
+    func encryptedNumber(interval: String) throws {
+        func encrypted(_ value: String) -> String {
+            """
+            <EncryptedValue>
+              <xenc:EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/>
+              <xenc:CipherData><xenc:CipherValue>\(value)</xenc:CipherValue></xenc:CipherData>
+            </EncryptedValue>
+            """
+        }
+        let text = """
+            <KeyContainer Version="1.0" \(Self.namespaces)>
+              <EncryptionKey><ds:KeyName>Pre-shared-key</ds:KeyName></EncryptionKey>
+              <KeyPackage><Key Algorithm="urn:ietf:params:xml:ns:keyprov:pskc:totp">
+                <Issuer>Acme</Issuer><FriendlyName>ann</FriendlyName>
+                <Data>
+                  <Secret>\(encrypted("AAECAwQFBgcICQoLDA0ODy9NdbbMOxYcBV4pjqa4tjw="))</Secret>
+                  <TimeInterval>\(encrypted(interval))</TimeInterval>
+                </Data>
+              </Key></KeyPackage>
+            </KeyContainer>
+            """
+        #expect(
+            try Self.read(text, "12345678901234567890123456789012")
+                == ["totp Acme|ann 00112233445566778899 SHA1 6 60 [] active"])
+    }
+
+    @Test("the drafts of the RFC are read, with their names of elements and line breaks in values")
+    func drafts() throws {
+        func container(_ encryption: String, secret: String) -> String {
+            """
+            <KeyContainer Version="1" \(Self.namespaces)>
+              \(encryption)
+              <Device>
+                <DeviceInfo><SerialNo>987654321</SerialNo></DeviceInfo>
+                <Key KeyId="1" KeyAlgorithm="urn:ietf:params:xml:ns:keyprov:pskc#hotp">
+                  <Issuer>
+                    Issuer
+                  </Issuer>
+                  <Usage OTP="true"><ResponseFormat Length="8" Format="DECIMAL"/></Usage>
+                  <Data>
+                    <Secret>\(secret)</Secret>
+                    <Counter><PlainValue>
+                      5
+                    </PlainValue></Counter>
+                  </Data>
+                </Key>
+              </Device>
+            </KeyContainer>
+            """
+        }
+        let plain = "<PlainValue>MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=</PlainValue>"
+        #expect(try Self.read(container("", secret: plain), nil) == [Self.expected])
+        // The same ciphertext as in figure 6.
+        func encrypted(code: String) -> String {
+            container(
+                """
+                <EncryptionKey><ds:KeyName>Pre-shared-key</ds:KeyName></EncryptionKey>
+                <MACAlgorithm>http://www.w3.org/2000/09/xmldsig#hmac-sha1
+                </MACAlgorithm>
+                """,
+                secret: """
+                    <EncryptedValue><xenc:EncryptionMethod
+                    Algorithm="http://www.rsasecurity.com/rsalabs/pkcs/schemas/pkcs-5#pbes2">
+                    <EncryptionScheme Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/>
+                    </xenc:EncryptionMethod><xenc:CipherData><xenc:CipherValue>
+                    AAECAwQFBgcICQoLDA0OD+cIHItlB3Wra1DUpxVvOx2lef1VmNPCMl8jwZqIUqGv
+                    </xenc:CipherValue></xenc:CipherData></EncryptedValue>
+                    <ValueMAC>\(code)</ValueMAC>
+                    """)
+        }
+        let key = "12345678901234567890123456789012"
+        let code = "N8Agsfe5A7WQFswmdvL/MHdd3y0="
+        #expect(try Self.read(encrypted(code: code), key) == [Self.expected])
+        #expect(throws: ExportError.wrongPassword(.pskc)) {
+            try Self.read(encrypted(code: "AAAAAAAAAAAAAAAAAAAAAAAAAAA="), key)
+        }
+    }
 }

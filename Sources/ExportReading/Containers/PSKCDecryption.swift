@@ -36,7 +36,7 @@ struct PSKCDecryption {
         } else {
             throw .unreadable(.pskc, .publicKeyEncryption)
         }
-        keys = Keys(key: key, code: try Self.code(container["MACMethod"], key, decryption))
+        keys = Keys(key: key, code: try Self.code(container, key, decryption))
     }
 
     /// The plaintext of `EncryptedValue`, checked with `ValueMAC`.
@@ -78,8 +78,8 @@ struct PSKCDecryption {
         else { throw .unreadable(.pskc, .unsupportedAlgorithm) }
         guard let parameters = method["PBKDF2-params"],
             let salt = parameters["Salt"]?["Specified"]?.text.decodedBase64Lines(),
-            let iterations = UInt64(parameters["IterationCount"]?.string.trimmed ?? ""),
-            let count = Int(parameters["KeyLength"]?.string.trimmed ?? ""),
+            let iterations = UInt64(parameters["IterationCount"]?.token ?? ""),
+            let count = Int(parameters["KeyLength"]?.token ?? ""),
             [16, 24, 32].contains(count)
         else { throw .damaged(.pskc) }
         let function = parameters["PRF"]?.attributeString("Algorithm") ?? ""
@@ -90,9 +90,13 @@ struct PSKCDecryption {
 
     /// Opens the key of the codes; without one, the encryption key is used.
     private static func code(
-        _ method: XMLElement?, _ key: SecretBytes, _ decryption: Decryption
+        _ container: XMLElement, _ key: SecretBytes, _ decryption: Decryption
     ) throws(ExportError) -> (algorithm: HashAlgorithm, key: SecretBytes)? {
-        guard let method else { return nil }
+        guard let method = container["MACMethod"] else {
+            // The element of the drafts.
+            guard let uri = container["MACAlgorithm"]?.token else { return nil }
+            return (try algorithm(ofURI: uri), key)
+        }
         let algorithm = try algorithm(ofURI: method.attributeString("Algorithm") ?? "")
         guard let wrapped = method["MACKey"] else { return (algorithm, key) }
         let opened = try Cipher(wrapped).open(
@@ -120,7 +124,9 @@ private enum Cipher {
 
     /// The cipher that `EncryptionMethod` names.
     init(_ value: XMLElement) throws(ExportError) {
-        let uri = value["EncryptionMethod"]?.attributeString("Algorithm") ?? ""
+        let method = value["EncryptionMethod"]
+        // The drafts name the cipher within the method, which is then PBES2.
+        let uri = (method?["EncryptionScheme"] ?? method)?.attributeString("Algorithm") ?? ""
         switch String(uri.split(separator: "#").last ?? "").asciiLowercased {
         case "aes128-cbc": self = .cbc(keyCount: 16)
         case "aes192-cbc": self = .cbc(keyCount: 24)

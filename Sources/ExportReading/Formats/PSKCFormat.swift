@@ -6,6 +6,7 @@ internal import XMLReading
 /// Portable Symmetric Key Containers (RFC 6030).
 ///
 /// Signatures are not verified. Keys that are encrypted with X.509 certificates or RSA are not read.
+/// The drafts of the RFC, which makers of tokens used before it, name some elements differently.
 enum PSKCFormat {
     /// Reads a container.
     ///
@@ -14,12 +15,13 @@ enum PSKCFormat {
         _ container: XMLElement, password: SecretBytes?
     ) throws(ExportError) -> ExportRows {
         guard container.name == "KeyContainer" else { throw .damaged(.pskc) }
-        guard container.attributeString("Version")?.hasPrefix("1.") ?? true else {
-            throw .newerVersion(.pskc)
-        }
+        let version = container.attributeString("Version") ?? "1.0"
+        guard version == "1" || version.hasPrefix("1.") else { throw .newerVersion(.pskc) }
         let opener = try PSKCDecryption(container, password: password)
         var rows = ExportRows(.pskc)
-        for package in container.children(named: "KeyPackage") {
+        let packages =
+            container.children(named: "KeyPackage") + container.children(named: "Device")
+        for package in packages {
             for key in package.children(named: "Key") {
                 let secret = try value(key["Data"]?["Secret"], opener)
                 let counter = try number(key["Data"]?["Counter"], opener)
@@ -38,21 +40,20 @@ enum PSKCFormat {
     private static func fill(
         _ row: inout ExportRow, _ key: XMLElement, device: XMLElement?
     ) throws(ExportRowRefusal) {
-        row.issuer = key["Issuer"]?.string.trimmed ?? ""
+        row.issuer = key["Issuer"]?.token ?? ""
         row.account =
             [key["UserId"], device?["UserId"], key["FriendlyName"], device?["SerialNo"]]
-            .lazy.compactMap { $0?.string.trimmed }.first { !$0.isEmpty } ?? ""
-        let algorithm = key.attributeString("Algorithm")?.asciiLowercased ?? ""
-        if algorithm.hasSuffix(":hotp") {
-            row.kind = .hotp
-        } else if algorithm.hasSuffix(":totp") {
-            row.kind = .totp
-        } else {
-            // PINs, OCRA and other kinds of keys.
-            throw .unknownType
+            .lazy.compactMap { $0?.token }.first { !$0.isEmpty } ?? ""
+        let algorithm =
+            key.attributeString("Algorithm") ?? key.attributeString("KeyAlgorithm") ?? ""
+        switch algorithm.asciiLowercased.split(whereSeparator: { $0 == ":" || $0 == "#" }).last {
+        case "hotp": row.kind = .hotp
+        case "totp": row.kind = .totp
+        // PINs, OCRA and other kinds of keys.
+        default: throw .unknownType
         }
-        guard let parameters = key["AlgorithmParameters"] else { return }
-        row.algorithm = parameters["Suite"]?.string.trimmed
+        guard let parameters = key["AlgorithmParameters"] ?? key["Usage"] else { return }
+        row.algorithm = parameters["Suite"]?.token
         guard let response = parameters["ResponseFormat"] else { return }
         let encoding = response.attributeString("Encoding") ?? "DECIMAL"
         guard encoding.asciiLowercased == "decimal" else { throw .unknownType }
@@ -75,7 +76,7 @@ enum PSKCFormat {
     private static func number(
         _ element: XMLElement?, _ opener: PSKCDecryption
     ) throws(ExportError) -> ExportRow.Number {
-        if let plain = element?["PlainValue"] { return ExportRow.Number(plain.string.trimmed) }
+        if let plain = element?["PlainValue"] { return ExportRow.Number(plain.token) }
         guard let element, element["EncryptedValue"] != nil else { return .absent }
         let bytes = try opener.open(element)
         return bytes.withBytes { bytes in
@@ -86,7 +87,7 @@ enum PSKCFormat {
             guard (1...8).contains(bytes.count) else { return .malformed }
             var number: UInt64 = 0
             for index in bytes.indices { number = number << 8 | UInt64(bytes[index]) }
-            return .large(number)
+            return Int64(exactly: number).map { .value($0) } ?? .large(number)
         }
     }
 }
