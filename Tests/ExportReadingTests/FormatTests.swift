@@ -134,6 +134,13 @@ struct FormatTests {
             "motp Acme|ann 00112233445566778899 SHA1 0 0 [] active",
             "refused unknownType", "refused malformed", "refused malformed", "refused badDigits"),
         MadeExport(
+            .aegis, "the database alone, as the decryption script writes it",
+            """
+            {"version":2,"entries":[{"type":"totp","name":"ann","issuer":"Acme","info":{
+            "secret":"\(key)","algo":"SHA1","digits":6,"period":30},"group":"Work"}]}
+            """,
+            "totp \(standard) [\"Work\"] active"),
+        MadeExport(
             .twoFAS, "services alone, in their order",
             """
             [{"name":"Z","secret":"\(key)","otp":{"tokenType":"STEAM","period":10},
@@ -207,6 +214,14 @@ struct FormatTests {
             "otpauth://totp/A%26amp%3BB%3Ac%26amp%3Bd?secret=\(key)&issuer=A%26B"}}]}
             """,
             "totp A&B|c&d 00112233445566778899 SHA1 6 30 [] active"),
+        MadeExport(
+            .protonPass, "the JSON of the archive, which has Bitwarden's member \"encrypted\"",
+            """
+            {"version":"1.21.2","encrypted":false,"vaults":{"v":{"name":"Work","items":[{"state":1,
+            "data":{"metadata":{"name":"Acme"},"type":"login","content":{"itemUsername":"ann",
+            "totpUri":"\(key)"},"extraFields":[]}}]}}}
+            """,
+            "totp \(standard) [\"Work\"] active"),
         MadeExport(
             .protonAuthenticator, "edited names",
             """

@@ -7,6 +7,8 @@ enum AegisFormat {
     static func read(
         _ document: JSONValue, password: SecretBytes?
     ) throws(ExportError) -> ExportRows {
+        // The app's decryption script writes only the database.
+        guard document["db"] != nil else { return try rows(document) }
         guard case .object? = document["db"] else {
             guard document["db"]?.secretText != nil else { throw .damaged(.aegis) }
             guard let password else { throw .passwordNeeded(.aegis) }

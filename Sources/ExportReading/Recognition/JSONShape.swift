@@ -20,7 +20,7 @@ enum JSONShape {
             return nil
         }
         func has(_ names: String...) -> Bool { names.allSatisfy { document[$0] != nil } }
-        if has("version", "header", "db") {
+        if has("version", "header", "db") || Self.isAegisDatabase(document) {
             self = .aegis
         } else if has("schemaVersion", "services") || has("schemaVersion", "servicesEncrypted") {
             self = .twoFAS
@@ -34,14 +34,15 @@ enum JSONShape {
             Self.contains("filename", in: document["entries"]?.elements)
         {
             self = .steamManifest
+        } else if document["vaults"]?.members != nil {
+            // Before Bitwarden: Proton Pass, too, states whether the file is encrypted.
+            self = .protonPass
         } else if document["encrypted"]?.truth != nil || has("items", "folders")
             || has("items", "collections")
         {
             self = .bitwarden
         } else if Self.isProtonAuthenticator(document) {
             self = .protonAuthenticator
-        } else if document["vaults"]?.members != nil {
-            self = .protonPass
         } else if Self.contains("issuerName", in: document["accounts"]?.elements) {
             self = .lastPass
         } else if has("shared_secret")
@@ -83,6 +84,12 @@ enum JSONShape {
 
     private static func contains(_ name: String, in list: [JSONValue]?) -> Bool {
         list?.contains { $0[name] != nil } ?? false
+    }
+
+    /// Whether the document is the database of an Aegis export, without the export around it.
+    private static func isAegisDatabase(_ document: JSONValue) -> Bool {
+        document["version"] != nil
+            && document["entries"]?.elements?.contains { $0["info"]?["secret"] != nil } ?? false
     }
 
     private static func isProtonAuthenticator(_ document: JSONValue) -> Bool {
