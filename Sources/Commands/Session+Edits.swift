@@ -19,6 +19,16 @@ extension Session {
         if case .refused(let refusal) = outcome { throw CommandFailure(refusal) }
         return outcome
     }
+
+    /// The outcome of an edit that is not saved, as if every presence check had succeeded.
+    func rehearse(_ edit: VaultEdit, in vault: UnlockedVault) throws(CommandFailure) -> EditOutcome
+    {
+        try inVault { () throws(VaultError) in
+            try vault.rehearse { changes throws(VaultError) in
+                try edit.apply(to: &changes, confirmedBy: .assumed, now: SystemClock.unixTime())
+            }
+        }
+    }
 }
 
 extension EditOutcome {

@@ -4,6 +4,7 @@ import OneTimePassword
 import SecretVault
 import TestSupport
 import Testing
+import VaultAgent
 
 @testable import Commands
 

@@ -127,6 +127,32 @@ ANSWERS = [
 ]
 
 
+def wide(text):
+    return struct.pack(">I", len(text)) + text
+
+
+# What `watchword` and its agent send to each other: a time-based and a counter-based entry, details, an entry to add,
+# a new name, an entry of a list, an opener, a slot and errors.
+RECORD = bytes(range(16))
+CONTROL = wide(b"per-use:pam") + bytes([3])
+CONTENT = wide(b"Acme") + wide(b"ann") + bytes([1, 1, 6]) + struct.pack(">QQ", 30, 0) + wide(wide(b"key") + bytes(4))
+DETAILS = struct.pack(">I", 1) + wide(b"tag") + wide(b"note") + wide(b"icon") + bytes([1])
+TRANSFERS = [
+    CONTENT, DETAILS, CONTROL,
+    wide(b"") + wide(b"bob") + bytes([2, 3, 0]) + wide(struct.pack(">Q", 7) + wide(b"key") + bytes(4)),
+    bytes([0]) + CONTENT + DETAILS + CONTROL, bytes([1]) + RECORD + wide(b"Acme") + wide(b"eve"),
+    bytes([2]) + RECORD + bytes([1]),
+    bytes([3]) + RECORD + bytes([1, 1]) + wide(b"Acme") + bytes([0]) + bytes(8) + bytes([0, 1, 2, 1, 8, 0])
+    + bytes([1]) + struct.pack(">Q", 7) + bytes([0, 1]) + wide(b"per-use") + bytes([0]),
+    bytes([4, 0]) + bytes(4) + struct.pack(">I", 1) + CONTENT + DETAILS + bytes([1]) + CONTROL + struct.pack(">q", 5),
+    RECORD + CONTROL + bytes([0]) + struct.pack(">q", 5) + wide(b"Acme") + wide(b"ann") + bytes([3])
+    + struct.pack(">qQ", 9, 1) + DETAILS + bytes([0]),
+    bytes([0]) + wide(b"passphrase"), bytes([1]) + wide(RECORD * 2),
+    struct.pack(">qq", 1, 5) + wide(RECORD) + bytes([0]) + struct.pack(">q", 17),
+    bytes([7]) + bytes(4), bytes([14, 6]) + RECORD, bytes([19]) + struct.pack(">q", 60), bytes([44, 4]) + b"read" + bytes(4),
+]
+
+
 def exports():
     """Yields a target and the bytes of an export."""
     for text in EXPORT_TEXTS + MIGRATIONS:
@@ -149,6 +175,8 @@ def exports():
     yield "gzip", gzip.compress(b"text" * 100)
     for answer in ANSWERS:
         yield "answer", answer
+    for transfer in TRANSFERS:
+        yield "transfer", transfer
     for case in load("exports/encrypted.json")["cases"]:
         content = base64.b64decode(case["file"]) if case.get("encoding") == "base64" else case["file"].encode()
         yield "java" if content.startswith(b"\xac\xed") else "exportjson", content

@@ -13,7 +13,7 @@ struct EditTransferTests {
     func edits() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.hotp("a", counter: 1), presence: .perUse(.pam))
-        let edits: [VaultEdit] = [
+        var edits: [VaultEdit] = [
             .add(
                 NewEntry(
                     try EditedVault.totp("é", "b"),
@@ -33,6 +33,18 @@ struct EditTransferTests {
                         presence: .perUnlock, onFailure: .wipe(after: try #require(FailureCount(7)))
                     ))),
         ]
+        var choices = DuplicateChoices(.keep)
+        for (name, policy) in zip(["b", "a", "c"], DuplicatePolicy.allCases) {
+            choices.choose(policy, for: EntryName(typed: name))
+        }
+        let origin = ImportItem.Origin(accessControl: entry.accessControl, created: -1)
+        let items = [
+            ImportItem(try EditedVault.totp("a", "b"), details: EntryDetails(), origin: nil),
+            ImportItem(
+                try EditedVault.hotp("c", counter: 3), details: EntryDetails(tags: ["t"]),
+                origin: origin),
+        ]
+        edits.append(.importing(ImportEdit(items, choices)))
         var kinds: Set<UInt8> = []
         for edit in edits {
             let bytes = try encoded(edit)
@@ -53,6 +65,11 @@ struct EditTransferTests {
         #expect(revision.codes.period == .max && revision.codes.counter == .max)
         #expect(revision.codes.secret?.known == EditedVault.key.known)
         #expect(revision.access.presence == .perUnlock)
+        guard case .importing(let read) = try parsed(encoded(edits[5])) as VaultEdit else {
+            Issue.record("another edit")
+            return
+        }
+        #expect(read.choices == choices && read.items.map(\.origin) == [nil, origin])
     }
 
     @Test("each outcome is read back as it was, and nothing else is")
@@ -68,15 +85,43 @@ struct EditTransferTests {
         let refusals: [EditRefusal] =
             [.emptyName, .nameTaken(name), .noSuchTag(name, tag: "é"), .period]
             + errors.map(EditRefusal.credential)
+        let updates: [ImportUpdate] = [.counter(from: 0, to: .max), .pin, .details]
+        let itemRefusals: [ItemRefusal] = [
+            .keyRepeatedTooOften, .nameTaken(name), .requiresCheckPerUse(name), .tooLong,
+        ]
+        let items: [ItemOutcome] =
+            [
+                .added(name), .replaced(name), .present(name, as: name, missing: []),
+                .updated(name, as: name, updates, missing: MissingDetail.allCases),
+                .declined(name),
+            ] + itemRefusals.map(ItemOutcome.refused)
+        let id = try EditedVault().add(EditedVault.totp("a", "b")).id
         let outcomes: [EditOutcome] =
             [
                 .added(twin: nil), .added(twin: name), .renamed, .removed,
                 .revised(name, RevisionWarnings(movesBack: true, credential: warnings)),
             ] + refusals.map(EditOutcome.refused)
+            + [.imported([], replacedPerUse: []), .imported(items, replacedPerUse: [id, id])]
         try roundTrip(outcomes, of: EditOutcome.Kind.allCases)
         try roundTrip(refusals, of: EditRefusal.Kind.allCases)
+        try roundTrip(items, of: ItemOutcome.Kind.allCases)
+        try roundTrip(itemRefusals, of: ItemRefusal.Kind.allCases)
+        try roundTrip(updates, of: ImportUpdate.Kind.allCases)
         try roundTrip(errors, of: CredentialError.Kind.allCases)
         try roundTrip(warnings, of: CredentialWarning.Kind.allCases)
+    }
+
+    @Test("the answers of an import are in order, and none occurs twice")
+    func answers() throws {
+        let first = try encoded(EntryName(typed: "a")) + [0]
+        let second = try encoded(EntryName(typed: "b")) + [1]
+        let sorted: DuplicateChoices = try parsed([0, 0, 0, 0, 2] + first + second)
+        #expect(sorted.answers.count == 2)
+        for answers in [second + first, first + first] {
+            #expect(throws: FieldReader.Unreadable()) {
+                _ = try parsed([0, 0, 0, 0, 2] + answers) as DuplicateChoices
+            }
+        }
     }
 
     private func roundTrip<Value: Transferable & Equatable, Kind: RawRepresentable>(

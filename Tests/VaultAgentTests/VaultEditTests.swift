@@ -140,13 +140,13 @@ struct VaultEditTests {
         ]
         let before = try edited.bytes
         for edit in edits.map(VaultEdit.revise) {
-            #expect(edit.confirmedEntry == entry.id)
+            #expect(try edited.entriesToConfirm(for: edit) == [entry.id])
             #expect(throws: VaultError.presenceNeeded) { try edited.perform(edit) }
         }
         #expect(try edited.bytes == before)
         // Other changes require no check.
         let renaming = VaultEdit.revise(EntryRevision(entry, issuer: "c"))
-        #expect(renaming.confirmedEntry == nil)
+        #expect(try edited.entriesToConfirm(for: renaming).isEmpty)
         _ = try edited.perform(renaming)
         // Another program has made the check stricter since.
         try edited.vault.update { changes throws(VaultError) in
@@ -162,6 +162,47 @@ struct VaultEditTests {
         let now = Confirmations(edited.vault.entries)
         for edit in edits { _ = try edited.perform(.revise(edit), confirmedBy: now) }
         #expect(edited.vault.entries[0].accessControl.presence == .perUnlock)
+    }
+
+    @Test("a wiped entry's content and access control cannot change, but its name can")
+    func wiped() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.totp("a", "b"), presence: .perUse(.any))
+        try edited.vault.update { changes throws(VaultError) in
+            try changes.wipe(entry.id, because: .revoked, now: 1)
+        }
+        for revision in [
+            EntryRevision(entry, secret: EditedVault.key),
+            EntryRevision(entry, presence: .perUse(.any)),
+        ] {
+            #expect(try edited.entriesToConfirm(for: .revise(revision)).isEmpty)
+            #expect(throws: VaultError.wiped) { try edited.perform(.revise(revision)) }
+        }
+        _ = try edited.perform(.revise(EntryRevision(entry, issuer: "c")))
+        #expect(edited.vault.entries[0].issuer == "c")
+    }
+
+    @Test("an outcome belongs only to an edit of its kind, and of as many items")
+    func acceptance() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.totp("a", "b"))
+        let item = ImportItem(try EditedVault.totp("c", "d"), details: EntryDetails(), origin: nil)
+        let edits: [VaultEdit] = [
+            .rename(entry.id, to: entry.name), .remove(entry.id, purge: false),
+            .revise(EntryRevision(entry)), .importing(ImportEdit([item], DuplicateChoices(.skip))),
+        ]
+        let outcomes: [EditOutcome] = [
+            .renamed, .removed, .revised(entry.name, RevisionWarnings()),
+            .imported([.added(entry.name)], replacedPerUse: []),
+        ]
+        for (index, edit) in edits.enumerated() {
+            for (other, outcome) in outcomes.enumerated() {
+                #expect(edit.accepts(outcome) == (index == other))
+            }
+            #expect(!edit.accepts(.added(twin: nil)))
+            #expect(!edit.accepts(.imported([], replacedPerUse: [])))
+        }
+        #expect(edits[0].accepts(.refused(.emptyName)) && !edits[1].accepts(.refused(.emptyName)))
     }
 
     @Test("a change of the content is refused if the entry's kind has changed since")

@@ -4,6 +4,7 @@ import POSIX
 import PictureReader
 import Interchange
 import SecretVault
+import VaultAgent
 
 /// An item found in a file, or the reason why there is none.
 struct Finding {
@@ -17,13 +18,7 @@ struct Finding {
     let name: EntryName?
     let content: Content
     /// What a backup states about the entry besides its content; `nil` for other files.
-    let origin: Origin?
-
-    /// When the entry of a backup requires a presence check, and when it was added.
-    struct Origin {
-        let accessControl: AccessControl
-        let created: Int64
-    }
+    let origin: ImportItem.Origin?
 
     enum Content {
         case entry(EntryContent, details: EntryDetails, warnings: [ImportWarning])
@@ -94,7 +89,7 @@ struct Finding {
 
     init(
         _ file: String, line: Int? = nil, row: Int? = nil, name: EntryName? = nil,
-        _ content: Content, origin: Origin? = nil
+        _ content: Content, origin: ImportItem.Origin? = nil
     ) {
         self.file = file
         self.line = line
@@ -102,6 +97,12 @@ struct Finding {
         self.name = name
         self.content = content
         self.origin = origin
+    }
+
+    /// The entry to import, if there is one.
+    var item: ImportItem? {
+        guard case .entry(let entry, let details, _) = content else { return nil }
+        return ImportItem(entry, details: details, origin: origin)
     }
 
     /// Where the item was found, safe for a terminal.

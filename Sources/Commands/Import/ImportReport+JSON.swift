@@ -2,6 +2,7 @@ import Arguments
 import Interchange
 import JSONText
 import SecretVault
+import VaultAgent
 
 extension ImportReport {
     /// An item as JSON.

@@ -2,6 +2,7 @@ import Cryptography
 import Interchange
 import OneTimePassword
 import SecretVault
+import VaultAgent
 
 // Vault files, such as backups.
 extension ImportScan {
@@ -35,6 +36,6 @@ extension Finding {
         self.init(
             file, name: EntryName(issuer: content.issuer, account: content.account),
             .entry(content, details: entry.details, warnings: []),
-            origin: Origin(accessControl: entry.accessControl, created: entry.created))
+            origin: ImportItem.Origin(accessControl: entry.accessControl, created: entry.created))
     }
 }

@@ -5,6 +5,7 @@ import OneTimePassword
 import POSIX
 import PictureReader
 import SecretVault
+import VaultAgent
 
 // Import results: a sentence for people and a slug for JSON.
 extension Messages {

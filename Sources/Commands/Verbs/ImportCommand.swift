@@ -4,6 +4,7 @@ import Cryptography
 import OneTimePassword
 import POSIX
 import SecretVault
+import VaultAgent
 
 /// `import`: adds entries from images, other apps' exports and texts in one change.
 enum ImportCommand {
@@ -27,39 +28,67 @@ enum ImportCommand {
         of findings: [Finding], _ policy: DuplicatePolicy?, in vault: UnlockedVault,
         _ session: Session
     ) throws(CommandFailure) -> [ImportResult] {
-        let now = SystemClock.unixTime()
+        let items = findings.compactMap(\.item)
         var choices = DuplicateChoices(policy ?? .skip)
-        var rehearsal = ImportPlan(choices: choices, now: now, confirmed: nil)
+        var edit = VaultEdit.importing(ImportEdit(items, choices))
         guard !session.arguments.has(.dryRun) else {
-            return try session.inVault { () throws(VaultError) in
-                try vault.rehearse { changes throws(VaultError) in
-                    try rehearsal.apply(findings, to: &changes)
-                }
-            }
+            return results(of: findings, try session.rehearse(edit, in: vault).items)
         }
         if policy == nil, session.canAskToChoose {
-            let taken = try session.inVault { () throws(VaultError) in
-                try vault.rehearse { changes throws(VaultError) in
-                    try rehearsal.takenNames(findings, in: &changes)
-                }
-            }
-            try choices.ask(about: taken, session)
-            rehearsal = ImportPlan(choices: choices, now: now, confirmed: nil)
+            let rehearsed = try session.rehearse(edit, in: vault).items
+            try choices.ask(about: takenNames(in: rehearsed), session)
+            edit = .importing(ImportEdit(items, choices))
         }
-        var confirmed: Set<RecordID> = []
+        var confirmations = Confirmations()
         if choices.mayReplace {
-            let asking = try session.inVault { () throws(VaultError) in
-                try vault.rehearse { changes throws(VaultError) in
-                    try rehearsal.replacedThatRequireCheck(findings, in: &changes)
+            let wanted = Set(try session.rehearse(edit, in: vault).replacedPerUse)
+            let asking = vault.entries.filter { wanted.contains($0.id) }
+            _ = try session.askToReplace(asking, in: vault)
+            confirmations = Confirmations(asking)
+        }
+        let outcome = try session.perform(edit, in: vault, confirmedBy: confirmations)
+        return results(of: findings, outcome.items)
+    }
+
+    /// The names of the items that are refused because an entry with the name has another key.
+    private static func takenNames(in outcomes: [ItemOutcome]) -> [EntryName] {
+        var names: [EntryName] = []
+        var seen: Set<EntryName> = []
+        for case .refused(.nameTaken(let name)) in outcomes where seen.insert(name).inserted {
+            names.append(name)
+        }
+        return names
+    }
+
+    /// The result of each finding: of those with an entry, these outcomes, in order.
+    private static func results(of findings: [Finding], _ outcomes: [ItemOutcome])
+        -> [ImportResult]
+    {
+        var outcomes = outcomes.makeIterator()
+        return findings.map { finding in
+            switch finding.content {
+            case .skipped(let reason): return .skipped(reason)
+            case .refused(let refusal): return .refused(refusal)
+            case .entry:
+                guard let outcome = outcomes.next() else {
+                    preconditionFailure("each item has an outcome")
                 }
+                return ImportResult(outcome)
             }
-            let wanted = Set(asking)
-            confirmed = try session.askToReplace(
-                vault.entries.filter { wanted.contains($0.id) }, in: vault)
         }
-        let plan = ImportPlan(choices: choices, now: now, confirmed: confirmed)
-        return try session.change(vault) { changes throws(VaultError) in
-            try plan.apply(findings, to: &changes)
-        }
+    }
+}
+
+extension EditOutcome {
+    /// The outcome of each item of an import.
+    fileprivate var items: [ItemOutcome] {
+        guard case .imported(let items, _) = self else { isUnexpected() }
+        return items
+    }
+
+    /// The per-use entries that an import replaces.
+    fileprivate var replacedPerUse: [RecordID] {
+        guard case .imported(_, let replaced) = self else { isUnexpected() }
+        return replaced
     }
 }

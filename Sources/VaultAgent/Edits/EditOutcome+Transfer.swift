@@ -5,7 +5,7 @@ internal import SecretVault
 extension EditOutcome: Transferable {
     /// The first byte: which outcome it is.
     enum Kind: UInt8, CaseIterable {
-        case added, renamed, removed, revised, refused
+        case added, renamed, removed, revised, imported, refused
     }
 
     package func write(to output: FrameWriter) {
@@ -20,6 +20,10 @@ extension EditOutcome: Transferable {
             output.append(name)
             output.append(warnings.movesBack)
             output.append(list: warnings.credential)
+        case .imported(let items, let replaced):
+            output.append(choice: Kind.imported)
+            output.append(list: items)
+            output.append(list: replaced)
         case .refused(let refusal):
             output.append(choice: Kind.refused)
             output.append(refusal)
@@ -40,6 +44,9 @@ extension EditOutcome: Transferable {
             let warnings = RevisionWarnings(
                 movesBack: movesBack, credential: try fields.values(bytes))
             self = .revised(name, warnings)
+        case .imported:
+            self = .imported(
+                try fields.values(bytes), replacedPerUse: try fields.values(bytes))
         case .refused: self = .refused(try fields.value(bytes))
         }
     }

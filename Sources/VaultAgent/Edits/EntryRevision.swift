@@ -59,6 +59,7 @@ extension EntryRevision {
         to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64
     ) throws(VaultError) -> EditOutcome {
         let entry = try changes.entry(id)
+        guard entry.tombstone == nil || !requiresCheck else { throw .wiped }
         guard !requiresCheck || confirmations.cover(entry) else { throw .presenceNeeded }
         let name = EntryName(
             issuer: issuer ?? entry.issuer, account: account ?? entry.account)

@@ -5,7 +5,7 @@ internal import SecretVault
 extension VaultEdit: Transferable {
     /// The first byte: which edit it is.
     enum Kind: UInt8, CaseIterable {
-        case add, rename, remove, revise
+        case add, rename, remove, revise, importing
     }
 
     package func write(to output: FrameWriter) {
@@ -24,6 +24,9 @@ extension VaultEdit: Transferable {
         case .revise(let revision):
             output.append(choice: Kind.revise)
             output.append(revision)
+        case .importing(let edit):
+            output.append(choice: Kind.importing)
+            output.append(edit)
         }
     }
 
@@ -36,6 +39,7 @@ extension VaultEdit: Transferable {
         case .rename: self = .rename(try fields.value(bytes), to: try fields.value(bytes))
         case .remove: self = .remove(try fields.value(bytes), purge: try fields.flag(bytes))
         case .revise: self = .revise(try fields.value(bytes))
+        case .importing: self = .importing(try fields.value(bytes))
         }
     }
 }

@@ -8,6 +8,7 @@ package enum VaultEdit: Sendable {
     /// Removes an entry; if `purge` is set, also from the previous generation.
     case remove(RecordID, purge: Bool)
     case revise(EntryRevision)
+    case importing(ImportEdit)
 }
 
 /// The outcome of a ``VaultEdit``.
@@ -17,6 +18,8 @@ package enum EditOutcome: Hashable, Sendable {
     case renamed
     case removed
     case revised(EntryName, RevisionWarnings)
+    /// The outcome of each item, and the per-use entries that were replaced.
+    case imported([ItemOutcome], replacedPerUse: [RecordID])
     /// The edit was refused, and nothing was changed.
     case refused(EditRefusal)
 }
@@ -55,15 +58,37 @@ extension VaultEdit {
             return .removed
         case .revise(let revision):
             return try revision.apply(to: &changes, confirmedBy: confirmations, now: now)
+        case .importing(let edit):
+            var plan = ImportPlan(
+                edit.choices, confirmedBy: confirmations, of: changes, now: now)
+            return try plan.apply(edit.items, to: &changes)
         }
     }
 
-    /// The entry whose secret or access control the edit changes, which requires the same presence
-    /// check as using it.
-    package var confirmedEntry: RecordID? {
+    /// The per-use entries whose secret or access control the edit changes: each requires the same
+    /// presence check as using it.
+    ///
+    /// Call it in a rehearsal, because it applies the edit.
+    package func entriesToConfirm(in changes: inout VaultChanges) throws(VaultError) -> [RecordID] {
         switch self {
-        case .add, .rename, .remove: nil
-        case .revise(let revision): revision.requiresCheck ? revision.id : nil
+        case .add, .rename, .remove: return []
+        case .revise(let revision):
+            let entry = try changes.entry(revision.id)
+            return revision.requiresCheck && entry.requiresCheckPerUse ? [entry.id] : []
+        case .importing:
+            let outcome = try apply(to: &changes, confirmedBy: .assumed, now: 0)
+            guard case .imported(_, let replaced) = outcome else { return [] }
+            return replaced
+        }
+    }
+
+    /// Whether an outcome that another process sent belongs to this edit.
+    package func accepts(_ outcome: EditOutcome) -> Bool {
+        switch (self, outcome) {
+        case (.add, .added), (.rename, .renamed), (.remove, .removed), (.revise, .revised): true
+        case (.add, .refused), (.rename, .refused), (.revise, .refused): true
+        case (.importing(let edit), .imported(let items, _)): items.count == edit.items.count
+        default: false
         }
     }
 }
@@ -78,16 +103,26 @@ extension VaultChanges {
 /// The presence checks that were made for an edit.
 package struct Confirmations: Sendable {
     private let presences: [RecordID: AccessControl.Presence]
+    private let isAssumed: Bool
 
     /// The entries as they were when presence was checked for each.
     package init(_ entries: [EntrySummary] = []) {
         presences = Dictionary(
             entries.map { ($0.id, $0.accessControl.presence) }, uniquingKeysWith: { $1 })
+        isAssumed = false
     }
+
+    private init(isAssumed: Bool) {
+        presences = [:]
+        self.isAssumed = isAssumed
+    }
+
+    /// Every check, for a rehearsal, which saves nothing.
+    package static let assumed = Confirmations(isAssumed: true)
 
     /// Whether an entry may be changed in its current state.
     func cover(_ entry: EntrySummary) -> Bool {
         let presence = entry.accessControl.presence
-        return !presence.isPerUse || presences[entry.id] == presence
+        return isAssumed || !presence.isPerUse || presences[entry.id] == presence
     }
 }

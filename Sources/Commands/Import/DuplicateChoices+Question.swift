@@ -1,26 +1,9 @@
 import CommandRunner
 import Cryptography
 import SecretVault
+import VaultAgent
 
-/// What to do with an item whose entry already exists.
-enum DuplicatePolicy: String, Sendable { case skip, replace, keep }
-
-/// What to do with the items of an import whose entries already exist.
-struct DuplicateChoices {
-    /// The policy for names that the user was not asked about.
-    let policy: DuplicatePolicy
-    private var answers: [EntryName: DuplicatePolicy] = [:]
-
-    init(_ policy: DuplicatePolicy) { self.policy = policy }
-
-    /// Whether an item may replace an entry.
-    var mayReplace: Bool { policy == .replace || answers.values.contains(.replace) }
-
-    func policy(for name: EntryName) -> DuplicatePolicy { answers[name] ?? policy }
-
-    /// Whether the user chose to skip the items with this name.
-    func isDeclined(_ name: EntryName) -> Bool { answers[name] == .skip }
-
+extension DuplicateChoices {
     /// Asks about each name; an answer in upper case also applies to the rest.
     mutating func ask(about names: [EntryName], _ session: Session) throws(CommandFailure) {
         guard !names.isEmpty else { return }
@@ -31,12 +14,12 @@ struct DuplicateChoices {
         var rest: DuplicatePolicy?
         for (index, name) in names.enumerated() {
             if let rest {
-                answers[name] = rest
+                choose(rest, for: name)
                 continue
             }
             let place = names.count == 1 ? "" : " (\(index + 1) of \(names.count))"
             let answer = try DuplicateChoices.answer(for: name.visible + place)
-            answers[name] = answer.policy
+            choose(answer.policy, for: name)
             if answer.appliesToRest { rest = answer.policy }
         }
     }

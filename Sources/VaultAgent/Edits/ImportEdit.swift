@@ -1,0 +1,84 @@
+package import SecretVault
+
+/// Entries to import, and what to do with those that the vault already has.
+///
+/// Two entries are the same if they have the same codes, that is, the same key and parameters;
+/// names do not matter. If only the names are the same, the item may be a newer enrolment or
+/// another account. It is refused unless the user chose otherwise, so that no key is lost
+/// silently.
+package struct ImportEdit: Sendable {
+    package let items: [ImportItem]
+    package let choices: DuplicateChoices
+
+    package init(_ items: [ImportItem], _ choices: DuplicateChoices) {
+        self.items = items
+        self.choices = choices
+    }
+}
+
+/// An entry to import.
+package struct ImportItem: Sendable {
+    package let content: EntryContent
+    package let details: EntryDetails
+    /// What a backup says about the entry beside its content; `nil` for other files.
+    package let origin: Origin?
+
+    /// When the entry of a backup requires a presence check, and when it was added.
+    package struct Origin: Hashable, Sendable {
+        package let accessControl: AccessControl
+        package let created: Int64
+
+        package init(accessControl: AccessControl, created: Int64) {
+            self.accessControl = accessControl
+            self.created = created
+        }
+    }
+
+    package init(_ content: EntryContent, details: EntryDetails, origin: Origin?) {
+        self.content = content
+        self.details = details
+        self.origin = origin
+    }
+}
+
+/// The outcome of importing an item.
+package enum ItemOutcome: Hashable, Sendable {
+    case added(EntryName)
+    case replaced(EntryName)
+    /// Another entry has the same codes.
+    case present(EntryName, as: EntryName, missing: [MissingDetail])
+    /// Another entry has the same codes, and the item has a later state or more details of it.
+    case updated(EntryName, as: EntryName, [ImportUpdate], missing: [MissingDetail])
+    /// The user chose to skip the item: an entry with its name has another key.
+    case declined(EntryName)
+    case refused(ItemRefusal)
+}
+
+/// What an item adds to an entry that is already in the vault.
+package enum ImportUpdate: Hashable, Sendable {
+    case counter(from: UInt64, to: UInt64)
+    /// The PIN of a code that is not computed.
+    case pin
+    /// Tags, the favourite mark, or a note or an icon where there was none.
+    case details
+}
+
+/// What an item says about an entry that the entry in the vault does not.
+package enum MissingDetail: UInt8, CaseIterable, Hashable, Sendable {
+    /// The entry in the vault has another note.
+    case note
+    /// The entry in the vault has too many tags.
+    case tag
+}
+
+/// Why an item was not imported.
+package enum ItemRefusal: Hashable, Sendable {
+    /// The vault already has the maximum number of entries with this key.
+    case keyRepeatedTooOften
+    /// An entry with the same name has another key.
+    case nameTaken(EntryName)
+    /// The entry to replace requires confirmation at each use, and nobody confirmed it.
+    case requiresCheckPerUse(EntryName)
+    /// The name or the key is too long for the vault.
+    case tooLong
+}

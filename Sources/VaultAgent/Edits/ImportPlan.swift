@@ -1,0 +1,196 @@
+internal import Cryptography
+internal import OneTimePassword
+internal import SecretVault
+
+/// Applies an ``ImportEdit``, item by item.
+struct ImportPlan {
+    private let choices: DuplicateChoices
+    private let confirmations: Confirmations
+    /// When the entries are added, in Unix seconds.
+    private let now: Int64
+    /// The first entry with each name.
+    private var names: [EntryName: RecordID]
+    private var addedHere: Set<RecordID> = []
+    /// The per-use entries to be replaced, in order.
+    private var asking: [RecordID] = []
+
+    /// The maximum number of entries with one key.
+    private static let maximumEntriesPerKey = 100
+
+    init(
+        _ choices: DuplicateChoices, confirmedBy confirmations: Confirmations,
+        of changes: VaultChanges, now: Int64
+    ) {
+        self.choices = choices
+        self.confirmations = confirmations
+        self.now = now
+        names = changes.entries.reduce(into: [:]) { names, entry in
+            names[entry.name] = names[entry.name] ?? entry.id
+        }
+    }
+
+    /// Applies the items, and returns the outcome of each.
+    mutating func apply(
+        _ items: [ImportItem], to changes: inout VaultChanges
+    ) throws(VaultError) -> EditOutcome {
+        var outcomes: [ItemOutcome] = []
+        for item in items {
+            do {
+                outcomes.append(try take(item, in: &changes))
+            } catch .overLimit(.name), .overLimit(.secret) {
+                // Refuse an entry whose name or key is too long, but import the rest.
+                outcomes.append(.refused(.tooLong))
+            }
+        }
+        return .imported(outcomes, replacedPerUse: asking)
+    }
+
+    private mutating func take(
+        _ item: ImportItem, in changes: inout VaultChanges
+    ) throws(VaultError) -> ItemOutcome {
+        let content = item.content
+        let name = EntryName(issuer: content.issuer, account: content.account)
+        // The cost of each lookup grows with the number of entries with the key.
+        guard try changes.entries(withSecretOf: content).count < ImportPlan.maximumEntriesPerKey
+        else {
+            return .refused(.keyRepeatedTooOften)
+        }
+        let same = try equivalents(of: content, in: &changes)
+        // The same item twice in one import is one entry, whatever the policy.
+        if let twin = same.first(where: addedHere.contains) {
+            return try update(twin, from: item, name, in: &changes)
+        }
+        switch choices.policy(for: name) {
+        case .skip:
+            if let twin = try entry(among: same, named: name, in: changes) ?? same.first {
+                return try update(twin, from: item, name, in: &changes)
+            }
+            // Entries of one import may have the same name, as they have in the other app.
+            if let id = names[name], !addedHere.contains(id) {
+                return choices.isDeclined(name)
+                    ? .declined(name) : .refused(.nameTaken(name))
+            }
+        case .replace:
+            // If several entries have the name, prefer the one with the same key.
+            let named = try entry(among: same, named: name, in: changes)
+            // Never replace an item of this import with a later one.
+            if let id = named ?? names[name] ?? same.first, !addedHere.contains(id) {
+                return try replace(id, with: item, name, in: &changes)
+            }
+        case .keep: break
+        }
+        let id = try changes.add(
+            content, details: item.details, accessControl: item.origin?.accessControl,
+            now: min(item.origin?.created ?? now, now))
+        addedHere.insert(id)
+        names[name] = names[name] ?? id
+        return .added(name)
+    }
+
+    private mutating func replace(
+        _ id: RecordID, with item: ImportItem, _ name: EntryName, in changes: inout VaultChanges
+    ) throws(VaultError) -> ItemOutcome {
+        let entry = try changes.entry(id)
+        if entry.requiresCheckPerUse {
+            guard confirmations.cover(entry) else { return .refused(.requiresCheckPerUse(name)) }
+            asking.append(id)
+        }
+        let new: RecordID
+        let all = entry.details.adding(item.details)
+        if entry.tombstone == nil {
+            try changes.replace(
+                id, with: changes.content(item.content, notBehind: id), now: now)
+            if all != entry.details {
+                try changes.setDetails(of: id, to: all, now: now)
+            }
+            new = id
+        } else {
+            // A wiped record can never be opened again, so add a new one.
+            try changes.remove(id, purge: false)
+            new = try changes.add(
+                item.content, details: all, accessControl: entry.accessControl, now: now)
+        }
+        addedHere.insert(new)
+        if names[entry.name] == id { names[entry.name] = nil }
+        names[name] = new
+        return .replaced(name)
+    }
+
+    private func entry(
+        among ids: [RecordID], named name: EntryName, in changes: VaultChanges
+    ) throws(VaultError) -> RecordID? {
+        for id in ids where try changes.entry(id).name == name { return id }
+        return nil
+    }
+
+    /// The entries with the same codes: an entry of a kind that is not computed has another PIN only
+    /// if both PINs are known.
+    private func equivalents(
+        of content: EntryContent, in changes: inout VaultChanges
+    ) throws(VaultError) -> [RecordID] {
+        let same = try changes.entries(equivalentTo: content)
+        guard case .uncomputed(let code) = content, let pin = code.pin else { return same }
+        var alike: [RecordID] = []
+        for id in same {
+            guard case .uncomputed(let old) = try opened(id, in: changes) else { continue }
+            if old.pin.map({ $0 == pin }) ?? true { alike.append(id) }
+        }
+        return alike
+    }
+
+    /// Opens an entry; `nil` if it is damaged, which must not stop the import.
+    private func opened(
+        _ id: RecordID, in changes: VaultChanges
+    ) throws(VaultError) -> EntryContent? {
+        do { return try changes.content(of: id) } catch .damaged { return nil }
+    }
+
+    /// Updates the entry `id` with what the item has of it.
+    private func update(
+        _ id: RecordID, from item: ImportItem, _ name: EntryName, in changes: inout VaultChanges
+    ) throws(VaultError) -> ItemOutcome {
+        let entry = try changes.entry(id)
+        var updates: [ImportUpdate] = []
+        if let update = try updateState(of: id, from: item.content, in: &changes) {
+            updates.append(update)
+        }
+        let all = entry.details.completed(by: item.details)
+        if all != entry.details {
+            try changes.setDetails(of: id, to: all, now: now)
+            updates.append(.details)
+        }
+        var missing: [MissingDetail] = []
+        if entry.details.hasOtherNote(than: item.details) { missing.append(.note) }
+        if !item.details.tags.allSatisfy(all.tags.contains) { missing.append(.tag) }
+        return updates.isEmpty
+            ? .present(name, as: entry.name, missing: missing)
+            : .updated(name, as: entry.name, updates, missing: missing)
+    }
+
+    /// Raises the counter of the entry `id`, or adds its PIN, if `content` has a later state of it.
+    ///
+    /// The codes of a lower counter may have been used already, in the other app.
+    private func updateState(
+        of id: RecordID, from content: EntryContent, in changes: inout VaultChanges
+    ) throws(VaultError) -> ImportUpdate? {
+        switch content {
+        case .oneTimePassword(let credential):
+            guard case .counter(let new) = credential.movingFactor,
+                case .oneTimePassword(let old) = try opened(id, in: changes),
+                case .counter(let reached) = old.movingFactor, new > reached
+            else { return nil }
+            try changes.raiseCounter(of: id, to: new)
+            return .counter(from: reached, to: new)
+        case .uncomputed(let code):
+            guard code.pin != nil, case .uncomputed(let old) = try opened(id, in: changes),
+                old.pin == nil
+            else { return nil }
+            let completed = UncomputedCode(
+                kind: old.kind, issuer: old.issuer, account: old.account, secret: old.secret,
+                pin: code.pin)
+            try changes.replace(id, with: .uncomputed(completed), now: now)
+            return .pin
+        case .plainSecret, .enrolledSecret: return nil
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Cryptography
+import OneTimePassword
+import SecretVault
+import TestSupport
+import Testing
+
+@testable import VaultAgent
+
+struct ImportEditTests {
+    private static let otherKey = SecretBytes(text: "the key of another account")
+
+    private func item(_ content: EntryContent, tags: [String] = [], note: String = "")
+        -> ImportItem
+    {
+        ImportItem(content, details: EntryDetails(tags: tags, note: note), origin: nil)
+    }
+
+    private func outcomes(
+        _ items: [ImportItem], _ policy: DuplicatePolicy = .skip, in edited: EditedVault,
+        confirmedBy confirmations: Confirmations = Confirmations()
+    ) throws -> [ItemOutcome] {
+        let edit = VaultEdit.importing(ImportEdit(items, DuplicateChoices(policy)))
+        guard
+            case .imported(let items, _) = try edited.perform(edit, confirmedBy: confirmations)
+        else { return [] }
+        return items
+    }
+
+    @Test("each item has its outcome, and one that is too long does not stop the others")
+    func outcomes() throws {
+        let edited = try EditedVault()
+        try edited.add(EditedVault.totp("a", "b"), tags: ["x"])
+        try edited.add(EditedVault.hotp("counter", counter: 5, key: Self.otherKey))
+        let ab = EntryName(typed: "a:b")
+        let counter = EntryName(typed: "counter")
+        let long = String(repeating: "n", count: 5000)
+        let found = try outcomes(
+            [
+                item(EditedVault.totp("c", "d"), tags: ["x"]),
+                item(EditedVault.totp("a", "b"), tags: ["y"], note: "n"),
+                item(EditedVault.totp("a", "b", key: Self.otherKey)),
+                item(EditedVault.hotp("copy", counter: 9, key: Self.otherKey)),
+                item(EditedVault.hotp("copy", counter: 7, key: Self.otherKey)),
+                item(EditedVault.totp("", long, key: SecretBytes(text: "a third key"))),
+                item(EditedVault.totp("new", "", key: SecretBytes(text: "a fourth key"))),
+            ], in: edited)
+        #expect(
+            found == [
+                .present(EntryName(typed: "c:d"), as: ab, missing: []),
+                .updated(ab, as: ab, [.details], missing: []),
+                .refused(.nameTaken(ab)),
+                .updated(
+                    EntryName(typed: "copy"), as: counter, [.counter(from: 5, to: 9)],
+                    missing: []),
+                .present(EntryName(typed: "copy"), as: counter, missing: []),
+                .refused(.tooLong), .added(EntryName(typed: "new:")),
+            ])
+        #expect(edited.vault.entries.map(\.details.tags) == [["x", "y"], [], []])
+        #expect(try edited.counter(of: edited.vault.entries[1].id) == 9)
+    }
+
+    @Test("the user's choice for a name replaces, keeps or skips; the policy applies to the rest")
+    func choices() throws {
+        let names = ["a", "b", "c", "d"].map { EntryName(typed: $0) }
+        let edited = try EditedVault()
+        for name in names {
+            try edited.add(EditedVault.totp("", name.account, key: SecretBytes(text: name.text)))
+        }
+        var choices = DuplicateChoices(.skip)
+        #expect(!choices.mayReplace)
+        for (name, policy) in zip(names, [DuplicatePolicy.replace, .keep, .skip]) {
+            choices.choose(policy, for: name)
+        }
+        #expect(choices.mayReplace)
+        let items = try names.map { name in
+            item(
+                try EditedVault.totp("", name.account, key: SecretBytes(text: name.text + "2")))
+        }
+        let outcome = try edited.perform(.importing(ImportEdit(items, choices)))
+        #expect(
+            outcome
+                == .imported(
+                    [
+                        .replaced(names[0]), .added(names[1]), .declined(names[2]),
+                        .refused(.nameTaken(names[3])),
+                    ], replacedPerUse: []))
+        #expect(edited.vault.entries.map(\.account) == ["a", "b", "c", "d", "b"])
+    }
+
+    @Test("a per-use entry is replaced only with the check that it requires now")
+    func confirmations() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.totp("a", "b"), presence: .perUse(.any))
+        let new = item(try EditedVault.totp("a", "b", key: Self.otherKey))
+        let edit = VaultEdit.importing(ImportEdit([new], DuplicateChoices(.replace)))
+        #expect(try edited.entriesToConfirm(for: edit) == [entry.id])
+        let refused = ItemOutcome.refused(.requiresCheckPerUse(entry.name))
+        let before = try edited.bytes
+        #expect(try outcomes([new], .replace, in: edited) == [refused])
+        #expect(try edited.bytes == before)
+        // A rehearsal assumes the check.
+        let rehearsed = try edited.vault.rehearse { changes throws(VaultError) in
+            try edit.apply(to: &changes, confirmedBy: .assumed, now: 3)
+        }
+        #expect(rehearsed == .imported([.replaced(entry.name)], replacedPerUse: [entry.id]))
+        #expect(try edited.bytes == before)
+        // Another program has changed which check it requires.
+        try edited.vault.update { changes throws(VaultError) in
+            try changes.setAccessControl(
+                of: entry.id,
+                to: AccessControl(presence: .perUse(.pam), onFailure: .lockOut))
+        }
+        let former = Confirmations([entry])
+        #expect(try outcomes([new], .replace, in: edited, confirmedBy: former) == [refused])
+        let current = Confirmations(edited.vault.entries)
+        #expect(
+            try outcomes([new], .replace, in: edited, confirmedBy: current)
+                == [.replaced(entry.name)])
+        guard case .oneTimePassword(let credential) = try edited.content(of: entry.id) else {
+            Issue.record("another kind")
+            return
+        }
+        #expect(credential.key == Self.otherKey)
+        #expect(edited.vault.entries[0].accessControl.presence == .perUse(.pam))
+    }
+
+    @Test("an entry of a backup keeps its access control and time, but is not of the future")
+    func origins() throws {
+        let edited = try EditedVault()
+        let control = AccessControl(presence: .perUse(.passphrase), onFailure: .lockOut)
+        for (index, created) in [1, 1000].enumerated() {
+            let content = try EditedVault.totp(
+                "", "\(index)", key: SecretBytes(text: "key \(index)"))
+            let origin = ImportItem.Origin(accessControl: control, created: Int64(created))
+            _ = try outcomes(
+                [ImportItem(content, details: EntryDetails(), origin: origin)], in: edited)
+        }
+        // Edits are performed at time 2.
+        #expect(edited.vault.entries.map(\.created) == [1, 2])
+        #expect(edited.vault.entries.allSatisfy { $0.accessControl == control })
+    }
+}
