@@ -135,7 +135,7 @@ let package = Package(
             "ExportWriting", "Cryptography", "Interchange", "JSONText", "OneTimePassword", "POSIX",
             "SymbolDrawing"),
         module("ExportReader", "Cryptography", "Interchange", "OneTimePassword", "POSIX"),
-        module("PictureReader", "Cryptography", "ImageFile", "POSIX"),
+        module("PictureReader", "ImageFile", "POSIX"),
         module("VaultAgent", "Cryptography", "OneTimePassword", "POSIX", "SecretVault"),
         module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
         module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),

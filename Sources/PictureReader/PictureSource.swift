@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import ImageFile
 internal import POSIX
 
@@ -30,26 +29,28 @@ enum PictureProgress: Hashable {
 /// A picture that is in memory.
 final class PictureBytes: PictureSource {
     let library: ImageLibrary?
-    private let bytes: SecretBytes
+    private let byteCount: Int
+    private let lend: PictureLender
     private var position = 0
 
-    init(_ bytes: SecretBytes) throws(PictureRefusal) {
-        guard bytes.count > 0 else { throw .empty }
-        guard bytes.count <= ReaderProtocol.largestPicture else { throw .tooLarge(.bytes) }
-        self.bytes = bytes
-        library = bytes.withBytes { ImageLibrary(for: $0) }
+    init(byteCount: Int, lend: @escaping PictureLender) throws(PictureRefusal) {
+        guard byteCount > 0 else { throw .empty }
+        guard byteCount <= ReaderProtocol.largestPicture else { throw .tooLarge(.bytes) }
+        self.byteCount = byteCount
+        self.lend = lend
+        var library: ImageLibrary?
+        lend { library = ImageLibrary(for: $0) }
+        self.library = library
     }
 
     var interest: Polling.Interest? { nil }
 
     func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> PictureProgress {
-        let end = min(position + ReaderProtocol.largestChunk, bytes.count)
+        let end = min(position + ReaderProtocol.largestChunk, byteCount)
         buffer.append(UInt32(end - position).littleEndianBytes)
-        bytes.withBytes { bytes in
-            buffer.append { output in output.append(copying: bytes.extracting(position..<end)) }
-        }
+        lend { bytes in buffer.append(bytes.extracting(position..<end)) }
         position = end
-        guard end == bytes.count else { return .chunk }
+        guard end == byteCount else { return .chunk }
         buffer.append(UInt32(0).littleEndianBytes)
         return .end
     }
@@ -104,9 +105,7 @@ final class PictureFile: PictureSource {
     func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> PictureProgress {
         // A placeholder until the count is known.
         buffer.append(UInt32(0).littleEndianBytes)
-        beginning.withBytes { bytes in
-            buffer.append { output in output.append(copying: bytes) }
-        }
+        beginning.withBytes { bytes in buffer.append(bytes) }
         beginning.removeAll()
         let progress = try read(into: buffer)
         let size = buffer.count - 4

@@ -1,5 +1,9 @@
-public import Cryptography
 public import POSIX
+
+/// Lends a picture's bytes to the closure that it is given, each time it is called.
+///
+/// This module does not use `SecretBytes`, so that `watchword-reader` does not load OpenSSL.
+public typealias PictureLender = ((Span<UInt8>) -> Void) -> Void
 
 /// Reads the symbols in pictures with `watchword-reader`, a confined process.
 ///
@@ -66,11 +70,11 @@ public final class ReaderPool {
 
     /// Reads one picture that is in memory.
     public func read(
-        _ bytes: SecretBytes, symbol: (Span<UInt8>) -> Void
+        byteCount: Int, lend: @escaping PictureLender, symbol: (Span<UInt8>) -> Void
     ) throws(HelperFailure) -> PictureOutcome {
         let picture: OpenPicture
         do throws(PictureRefusal) {
-            picture = .source(try PictureBytes(bytes))
+            picture = .source(try PictureBytes(byteCount: byteCount, lend: lend))
         } catch {
             return .refused(error)
         }

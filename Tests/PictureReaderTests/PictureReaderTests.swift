@@ -41,17 +41,16 @@ internal import Testing
     func memory() throws {
         let reader = try ReaderPool(program: "FaultyReader")
         for size in [1, 65_535, 65_536, 65_537, 200_000] {
-            let picture = String(repeating: "a", count: size)
+            let picture = [UInt8](repeating: UInt8(ascii: "a"), count: size)
             var symbols: [String] = []
-            let outcome = try reader.read(SecretBytes(copying: Array(picture.utf8).span)) {
+            let outcome = try reader.read(byteCount: size, lend: { $0(picture.span) }) {
                 symbols.append(String(decoding: [UInt8](copying: $0), as: UTF8.self))
             }
-            #expect(Reading(outcome, symbols) == .symbol(picture))
+            #expect(Reading(outcome, symbols) == .symbol(String(decoding: picture, as: UTF8.self)))
         }
-        let nothing = SecretBytes(capacity: 0) { _ in }
-        #expect(try reader.read(nothing) { _ in } == .refused(.empty))
-        let large = SecretBytes(copying: [UInt8](repeating: 0, count: 32 << 20 + 1).span)
-        #expect(try reader.read(large) { _ in } == .refused(.tooLarge(.bytes)))
+        #expect(try reader.read(byteCount: 0, lend: { _ in }) { _ in } == .refused(.empty))
+        let large = try reader.read(byteCount: 32 << 20 + 1, lend: { _ in }) { _ in }
+        #expect(large == .refused(.tooLarge(.bytes)))
     }
 
     @Test("pictures of every size around the chunk size arrive complete")

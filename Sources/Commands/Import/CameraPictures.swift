@@ -45,7 +45,9 @@ enum CameraPictures {
         var symbols: [SecretBytes] = []
         do {
             // If a picture cannot be read, a later one may be.
-            _ = try reader.read(file) { symbols.append(SecretBytes(copying: $0)) }
+            _ = try reader.read(byteCount: file.count, lend: { file.withBytes($0) }) {
+                symbols.append(SecretBytes(copying: $0))
+            }
         } catch {
             throw .pictureReader(error)
         }

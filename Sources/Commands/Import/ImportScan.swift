@@ -119,7 +119,9 @@ struct ImportScan {
         var symbols: [SecretBytes] = []
         let outcome: PictureOutcome
         do {
-            outcome = try ReaderPool().read(content) { symbols.append(SecretBytes(copying: $0)) }
+            outcome = try ReaderPool().read(
+                byteCount: content.count, lend: { content.withBytes($0) }
+            ) { symbols.append(SecretBytes(copying: $0)) }
         } catch {
             throw .pictureReader(error)
         }

@@ -60,8 +60,16 @@ internal import Glibc
     }
 
     /// Appends `bytes`, for which there must be room.
-    public func append(_ bytes: [UInt8]) {
-        append { output in for byte in bytes { output.append(byte) } }
+    public func append(_ bytes: [UInt8]) { append(bytes.span) }
+
+    /// Appends `bytes`, for which there must be room.
+    public func append(_ bytes: Span<UInt8>) {
+        precondition(bytes.count <= capacity - count, "the bytes fit into the buffer")
+        unsafe bytes.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe (memory + count).copyMemory(from: start, byteCount: bytes.count)
+        }
+        count += bytes.count
     }
 
     /// Overwrites the content, beginning at `start`, with `bytes`, which must not extend beyond it.
