@@ -22,6 +22,12 @@ _Static_assert(LINUX_CLONE_THREAD == CLONE_THREAD, "clone flag");
 
 void linux_use_one_arena(void) { mallopt(M_ARENA_MAX, 1); }
 
+void linux_keep_freed_memory(void) {
+    // The largest threshold that mallopt accepts.
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
+
 int linux_prctl(int operation, unsigned long argument) {
     return prctl(operation, argument, 0UL, 0UL, 0UL);
 }

@@ -1,5 +1,6 @@
 internal import Arguments
 internal import ImageFile
+internal import POSIX
 internal import PictureReader
 internal import SymbolReading
 
@@ -14,6 +15,8 @@ internal import SymbolReading
             tasks: ImageLibrary.allCases.map(\.rawValue)
         ) { task in
             prepareSymbolReading()
+            // Every filter needs blocks as large as the picture.
+            FreedMemory.keep()
             guard let needed = task.flatMap(ImageLibrary.init) else {
                 ReaderLoop.run { findSymbols(in: $0, library: nil) }
             }

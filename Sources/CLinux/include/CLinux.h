@@ -12,6 +12,9 @@ enum { LINUX_CLONE_THREAD = 0x10000 };
 /// mallopt(3) with M_ARENA_MAX 1: all threads allocate from one arena.
 void linux_use_one_arena(void);
 
+/// mallopt(3): freed blocks of up to 32 MiB are kept for later allocations and not returned to the kernel.
+void linux_keep_freed_memory(void);
+
 /// 1 if the kernel reports its clock as synchronised, 0 if it does not, -1 if the status is unavailable.
 int linux_clock_is_synchronized(void);
 

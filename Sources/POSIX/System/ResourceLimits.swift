@@ -1,4 +1,14 @@
+internal import CLinux
 internal import Glibc
+
+/// The memory that this process has freed.
+public enum FreedMemory {
+    /// Keeps it for later allocations from now on.
+    ///
+    /// Otherwise each large block is new memory from the kernel, which clears every page when it is
+    /// first used.
+    public static func keep() { linux_keep_freed_memory() }
+}
 
 /// The machine's memory.
 public enum SystemMemory {
