@@ -79,13 +79,15 @@ import Testing
     @Test("the local mean covers a window that is clipped at the picture's edges")
     func window() {
         let picture = GrayImage(width: 3, height: 3, pixels: [10, 20, 30, 40, 50, 60, 70, 80, 90])
-        var columns = WindowColumns(width: 3, height: 3, radius: 1)
-        var sums: [[Int]] = []
+        var windows = WindowSums(width: 3, height: 3, radius: 1)
+        var sums: [[Int32]] = []
         for row in 0..<3 {
             unsafe picture.pixels.withUnsafeBufferPointer { source in
-                unsafe columns.slide(to: row, in: source)
+                unsafe windows.slide(to: row, in: source)
             }
-            columns.forEachSum { _, sum, count in sums.append([sum, count]) }
+            unsafe windows.withRow { found, counts in
+                for column in 0..<3 { unsafe sums.append([found[column], counts[column]]) }
+            }
         }
         #expect(
             sums == [

@@ -49,6 +49,24 @@ import Testing
         #expect(regions[regions.number(at: Point(x: 3, y: 7))].area == 3)
     }
 
+    @Test("runs of one to twenty pixels are separated, wherever they begin and end")
+    func runs() {
+        for shift in 0...8 {
+            let lengths = [shift + 1] + (1...20)
+            let line = lengths.enumerated().map { index, length in
+                String(repeating: index % 2 == 0 ? "#" : ".", count: length)
+            }
+            let regions = Regions(picture([line.joined()]))
+            var start = 0
+            for (index, length) in lengths.enumerated() {
+                let number = regions.number(at: Point(x: Double(start), y: 0))
+                #expect(regions[number].area == length)
+                #expect(regions.isDark(number) == (index % 2 == 0))
+                start += length
+            }
+        }
+    }
+
     @Test("the extreme points of a region are on its outline")
     func extremes() {
         let regions = Regions(

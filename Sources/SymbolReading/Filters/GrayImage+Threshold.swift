@@ -7,15 +7,18 @@ extension GrayImage {
     /// It uses running sums, so the time does not depend on the window.
     ///
     /// - Parameter radius: half of the window's side.
-    func thresholdedByMean(radius: Int, bias: Int = 5) -> GrayImage {
+    func thresholdedByMean(radius: Int, bias: Int32 = 5) -> GrayImage {
         unsafe drawn(width: width, height: height) { source, target in
-            var columns = WindowColumns(width: width, height: height, radius: radius)
+            var windows = WindowSums(width: width, height: height, radius: radius)
             for row in 0..<height {
-                unsafe columns.slide(to: row, in: source)
-                columns.forEachSum { column, sum, count in
-                    let index = row * width + column
-                    let isDark = unsafe (Int(source[index]) &+ bias) &* count < sum
-                    unsafe target[index] = isDark ? 0 : 255
+                unsafe windows.slide(to: row, in: source)
+                let start = row &* width
+                unsafe windows.withRow { sums, counts in
+                    for column in 0..<width {
+                        let own = unsafe Int32(source[start &+ column]) &+ bias
+                        let isDark = unsafe own &* counts[column] < sums[column]
+                        unsafe target[start &+ column] = isDark ? 0 : 255
+                    }
                 }
             }
         }
@@ -53,61 +56,109 @@ extension GrayImage {
     }
 }
 
-/// Running sums of each column over the rows of a square window, for one row after another.
-struct WindowColumns {
+/// The sum of the square window around each pixel of a row, for one row after another.
+///
+/// Each loop does one simple thing to a whole row, so that the compiler can use vector
+/// instructions. 32 bits hold the sum of a window of 2,800 × 2,800 pixels.
+struct WindowSums {
     private let width: Int
     private let height: Int
     private let radius: Int
-    private var sums: [Int32]
+    /// The rows of the current window.
     private var rows = 0..<0
+    /// The sum of each column over `rows`.
+    private var columns: [Int32]
+    /// The sum of the window around each pixel, and the number of pixels in it.
+    private var sums: [Int32]
+    private var counts: [Int32]
 
     init(width: Int, height: Int, radius: Int) {
         self.width = width
         self.height = height
         self.radius = radius
-        sums = [Int32](repeating: 0, count: width)
+        columns = [Int32](repeating: 0, count: width)
+        sums = columns
+        counts = columns
     }
 
-    /// Updates the sums to the window around `row`.
+    /// Lends the sums and counts for the current row.
+    @inline(__always)
+    func withRow(
+        _ body: (_ sums: UnsafeBufferPointer<Int32>, _ counts: UnsafeBufferPointer<Int32>) -> Void
+    ) {
+        unsafe sums.withUnsafeBufferPointer { sums in
+            unsafe counts.withUnsafeBufferPointer { counts in unsafe body(sums, counts) }
+        }
+    }
+
+    /// Updates the sums to the windows around the pixels of `row`.
     ///
     /// Rows must come in order.
     mutating func slide(to row: Int, in source: UnsafeBufferPointer<UInt8>) {
         let wanted = max(row - radius, 0)..<min(row + radius + 1, height)
-        unsafe sums.withUnsafeMutableBufferPointer { sums in
-            for entering in rows.upperBound..<wanted.upperBound {
-                for column in 0..<width {
-                    unsafe sums[column] &+= Int32(source[entering * width + column])
-                }
-            }
-            for leaving in rows.lowerBound..<wanted.lowerBound {
-                for column in 0..<width {
-                    unsafe sums[column] &-= Int32(source[leaving * width + column])
-                }
-            }
+        let entering = rows.upperBound..<wanted.upperBound
+        let leaving = rows.lowerBound..<wanted.lowerBound
+        if entering.count == 1, leaving.count == 1 {
+            unsafe exchange(leaving.lowerBound, for: entering.lowerBound, in: source)
+        } else {
+            for row in entering { unsafe add(row, times: 1, in: source) }
+            for row in leaving { unsafe add(row, times: -1, in: source) }
         }
+        if rows.count != wanted.count { count(rows: wanted.count) }
         rows = wanted
+        sumWindows()
     }
 
-    /// Calls `body` with each column, the sum of its window and the number of pixels in it.
-    @inline(__always)
-    func forEachSum(_ body: (_ column: Int, _ sum: Int, _ count: Int) -> Void) {
-        let full = 2 * radius + 1
-        unsafe sums.withUnsafeBufferPointer { sums in
-            var sum = 0
-            for column in 0..<min(radius, width) { unsafe sum &+= Int(sums[column]) }
-            // The middle is not near an edge, so its loop needs no comparisons.
-            let middle = min(radius + 1, width)..<max(width - radius, min(radius + 1, width))
-            for column in 0..<middle.lowerBound {
-                if column + radius < width { unsafe sum &+= Int(sums[column + radius]) }
-                body(column, sum, min(column + radius + 1, width) &* rows.count)
+    private mutating func exchange(
+        _ leaving: Int, for entering: Int, in source: UnsafeBufferPointer<UInt8>
+    ) {
+        let (old, new) = (leaving &* width, entering &* width)
+        unsafe columns.withUnsafeMutableBufferPointer { columns in
+            for column in 0..<width {
+                unsafe columns[column] &+=
+                    Int32(source[new &+ column]) &- Int32(source[old &+ column])
             }
-            for column in middle {
-                unsafe sum &+= Int(sums[column &+ radius]) &- Int(sums[column &- radius &- 1])
-                body(column, sum, full &* rows.count)
+        }
+    }
+
+    private mutating func add(
+        _ row: Int, times sign: Int32, in source: UnsafeBufferPointer<UInt8>
+    ) {
+        unsafe columns.withUnsafeMutableBufferPointer { columns in
+            for column in 0..<width {
+                unsafe columns[column] &+= sign &* Int32(source[row &* width &+ column])
             }
-            for column in middle.upperBound..<width {
-                unsafe sum &-= Int(sums[column - radius - 1])
-                body(column, sum, (width - column + radius) &* rows.count)
+        }
+    }
+
+    private mutating func count(rows: Int) {
+        for column in 0..<width {
+            let window = min(column + radius + 1, width) - max(column - radius, 0)
+            counts[column] = Int32(window * rows)
+        }
+    }
+
+    private mutating func sumWindows() {
+        let (width, radius) = (width, radius)
+        unsafe columns.withUnsafeBufferPointer { columns in
+            unsafe sums.withUnsafeMutableBufferPointer { sums in
+                var sum: Int32 = 0
+                for column in 0..<min(radius, width) { unsafe sum &+= columns[column] }
+                // The middle is not near an edge, so its loop needs no comparisons.
+                let middle = min(radius + 1, width)..<max(width - radius, min(radius + 1, width))
+                for column in 0..<middle.lowerBound {
+                    if column + radius < width { unsafe sum &+= columns[column + radius] }
+                    unsafe sums[column] = sum
+                }
+                for column in middle {
+                    let (right, left) = (column &+ radius, column &- radius &- 1)
+                    unsafe sum &+= columns[right] &- columns[left]
+                    unsafe sums[column] = sum
+                }
+                for column in middle.upperBound..<width {
+                    unsafe sum &-= columns[column - radius - 1]
+                    unsafe sums[column] = sum
+                }
             }
         }
     }
