@@ -72,7 +72,8 @@ struct ReadingStages: ~Copyable {
         let known = outlines.map { outline in outline.map { $0 * scale } }
         let search = FinderPatternSearch(picture, binary: binary, outside: known)
         let outcome = try search.show { (view) throws(SymbolReadingFailure) in
-            let symbols = try scanner.scan(view)
+            // A view has at least three pixels per module.
+            let symbols = try scanner.scan(view, lineStep: 2)
             for symbol in symbols { take(symbol) }
             if !symbols.isEmpty { return .read }
             return hasTime() ? .notRead : .stopped

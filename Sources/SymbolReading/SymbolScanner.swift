@@ -40,7 +40,17 @@ import Raster
     }
 
     /// All symbols that zbar finds in `picture`.
-    func scan(_ picture: GrayImage) throws(SymbolReadingFailure) -> [ScannedSymbol] {
+    ///
+    /// - Parameter lineStep: 1 to look for finder patterns in every row and column of pixels, 2 in
+    ///   every second one.
+    func scan(
+        _ picture: GrayImage, lineStep: Int32 = 1
+    ) throws(SymbolReadingFailure) -> [ScannedSymbol] {
+        for density in [ZBAR_CFG_X_DENSITY, ZBAR_CFG_Y_DENSITY] {
+            guard
+                unsafe zbar_image_scanner_set_config(scanner, ZBAR_NONE, density, lineStep) == 0
+            else { throw SymbolReadingFailure(call: "zbar_image_scanner_set_config") }
+        }
         unsafe zbar_image_set_size(image, UInt32(picture.width), UInt32(picture.height))
         let found: [ScannedSymbol]? = unsafe picture.pixels.withUnsafeBytes { pixels in
             // Without a handler, zbar neither copies nor frees the pixels; the pointer is removed

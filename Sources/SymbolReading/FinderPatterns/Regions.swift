@@ -80,14 +80,13 @@ struct Regions {
                 let run = runs[index]
                 if run.start >= region.right { break }
                 guard Int(roots[index]) == number else { continue }
-                for x in [Double(run.start), Double(run.end)] {
-                    for y in [Double(row), Double(row + 1)] {
-                        let place = Point(x: x, y: y)
-                        for (which, direction) in directions.enumerated() {
-                            let reach = place.dot(direction)
-                            if reach > best[which].reach { best[which] = (reach, place) }
-                        }
-                    }
+                for (which, direction) in directions.enumerated() {
+                    // Of the run's four corners, the one in this direction.
+                    let place = Point(
+                        x: Double(direction.x > 0 ? run.end : run.start),
+                        y: Double(direction.y > 0 ? row + 1 : row))
+                    let reach = place.dot(direction)
+                    if reach > best[which].reach { best[which] = (reach, place) }
                 }
             }
         }

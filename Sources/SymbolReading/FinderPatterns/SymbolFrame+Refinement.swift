@@ -45,31 +45,10 @@ extension SymbolView {
         let middle = Point(x: 3.5, y: 3.5)
         let own = brightness(at: middle + Point(x: 2, y: 0)) - brightness(at: middle)
         let least = max(own / 2, 6)
-        guard
-            let rough = best(
-                around: expected, step: 0.5, count: Int(reach / 0.5), above: least, isQuick: true)
-        else { return nil }
-        let contrast = alignmentContrast(at: rough, isQuick: false)
-        return best(around: rough, step: 0.25, count: 1, above: contrast, isQuick: false) ?? rough
-    }
-
-    /// The point with the highest contrast on a grid of `count` steps each way, if it exceeds
-    /// `least`.
-    private func best(
-        around centre: Point, step: Double, count: Int, above least: Float, isQuick: Bool
-    ) -> Point? {
-        var best = least
-        var found: Point?
-        for row in -count...count {
-            for column in -count...count {
-                let place = centre + Point(x: Double(column), y: Double(row)) * step
-                let contrast = alignmentContrast(at: place, isQuick: isQuick)
-                if contrast > best {
-                    best = contrast
-                    found = place
-                }
-            }
-        }
-        return found
+        let wide = AlignmentPatch(self, around: expected, stepsPerModule: 2, reach: Int(reach * 2))
+        guard let rough = wide.best(above: least) else { return nil }
+        let near = AlignmentPatch(
+            self, around: rough, stepsPerModule: 4, reach: 1, isAveraged: true)
+        return near.best(above: near.contrast(row: 0, column: 0)) ?? rough
     }
 }

@@ -111,16 +111,18 @@ extension GrayImage {
     func changes(from start: Point, to end: Point) -> Int {
         let way = end - start
         let steps = min(Int(way.length.rounded(.up)) + 1, 2 * (width + height))
-        var changes = 0
-        var last: UInt8?
-        for step in 0...steps {
-            let place = start + way * (Double(step) / Double(steps))
-            let x = min(max(Int(place.x), 0), width - 1)
-            let y = min(max(Int(place.y), 0), height - 1)
-            let colour = pixels[y * width + x]
-            if let last, last != colour { changes += 1 }
-            last = colour
+        return unsafe pixels.withUnsafeBufferPointer { pixels in
+            var changes = 0
+            var last: UInt8?
+            for step in 0...steps {
+                let place = start + way * (Double(step) / Double(steps))
+                let x = min(max(Int(place.x), 0), width - 1)
+                let y = min(max(Int(place.y), 0), height - 1)
+                let colour = unsafe pixels[y &* width &+ x]
+                if let last, last != colour { changes += 1 }
+                last = colour
+            }
+            return changes
         }
-        return changes
     }
 }

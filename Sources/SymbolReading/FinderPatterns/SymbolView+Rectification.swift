@@ -35,9 +35,10 @@ extension GrayImage {
     /// The interpolated brightness between four pixel centres; beyond the edge, that of the edge.
     @inline(__always)
     func brightness(at place: Point, in source: UnsafeBufferPointer<UInt8>) -> Float {
-        // A hostile triplet can project to infinity.
-        let x = place.x.isFinite ? min(max(place.x - 0.5, 0), Double(width - 1)) : 0
-        let y = place.y.isFinite ? min(max(place.y - 0.5, 0), Double(height - 1)) : 0
+        // A hostile triplet can project to infinity, or to no number at all; `max(0, x)`, in this
+        // order, replaces the latter with 0.
+        let x = min(max(0, place.x - 0.5), Double(width - 1))
+        let y = min(max(0, place.y - 0.5), Double(height - 1))
         let left = Int(x)
         let top = Int(y)
         let right = min(left + 1, width - 1)

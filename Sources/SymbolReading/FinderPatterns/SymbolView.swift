@@ -59,20 +59,24 @@ struct SymbolView {
         return GrayImage(width: modules, height: modules, pixels: pixels)
     }
 
-    /// The contrast of an alignment pattern with its centre at `place`: the brightness of its light
-    /// ring minus that of its dark parts.
+    /// The picture's brightness at the points of a square grid, row by row.
     ///
-    /// - Parameter isQuick: whether to sample only the centre of each module.
-    func alignmentContrast(at place: Point, isQuick: Bool) -> Float {
-        var light: Float = 0
-        var dark: Float = 0
-        for row in -2...2 {
-            for column in -2...2 {
-                let module = place + Point(x: Double(column), y: Double(row))
-                let seen = isQuick ? middleBrightness(at: module) : brightness(at: module)
-                if max(abs(row), abs(column)) == 1 { light += seen } else { dark += seen }
+    /// - Parameters:
+    ///   - centre: the middle of the grid, in modules.
+    ///   - step: the distance of neighbouring points, in modules.
+    ///   - count: the number of points on each side of the centre.
+    func samples(around centre: Point, step: Double, count: Int) -> [Float] {
+        var samples: [Float] = []
+        samples.reserveCapacity((2 * count + 1) * (2 * count + 1))
+        unsafe picture.pixels.withUnsafeBufferPointer { source in
+            for row in -count...count {
+                for column in -count...count {
+                    let place = centre + Point(x: Double(column), y: Double(row)) * step
+                    let seen = projection(place * (1 / Double(modules)))
+                    samples.append(unsafe picture.brightness(at: seen, in: source))
+                }
             }
         }
-        return light / 8 - dark / 17
+        return samples
     }
 }
