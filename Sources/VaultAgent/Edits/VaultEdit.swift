@@ -65,6 +65,15 @@ extension VaultEdit {
         }
     }
 
+    /// The entry whose secret or access control the edit changes, which requires the same presence
+    /// check as using it; an import may replace several, see ``entriesToConfirm(in:)``.
+    package var confirmedEntry: RecordID? {
+        switch self {
+        case .add, .rename, .remove, .importing: nil
+        case .revise(let revision): revision.requiresCheck ? revision.id : nil
+        }
+    }
+
     /// The per-use entries whose secret or access control the edit changes: each requires the same
     /// presence check as using it.
     ///
