@@ -28,11 +28,11 @@ def padded(content):
     return text + bytes(-len(text) % 64)
 
 
-def listed(state=1, reason=1, issuer=b"Mill", kind=1, algorithm=1, digits=6, period=30):
+def listed(state=1, reason=1, issuer=b"Mill", account=b"alice", kind=1, algorithm=1, digits=6, period=30):
     """The manifest's bytes for one TOTP entry."""
     data = bytes(16) + struct.pack(">QB", 5, state)
     data += bytes(48) if state == 1 else struct.pack(">QB", 100, reason)
-    data += struct.pack(">Q", 7) + string(issuer) + string(b"alice") + bytes([kind, algorithm, digits])
+    data += struct.pack(">Q", 7) + string(issuer) + string(account) + bytes([kind, algorithm, digits])
     return data + struct.pack(">qq", period, -30)
 
 
@@ -97,10 +97,12 @@ class ManifestTests(unittest.TestCase):
     def test_undefined_values_are_refused(self):
         for wrong in [{"state": 0}, {"state": 3}, {"state": 2, "reason": 0}, {"state": 2, "reason": 6}, {"kind": 0},
                       {"kind": 5}, {"algorithm": 0}, {"algorithm": 4}, {"digits": 11}, {"period": 0},
-                      {"issuer": b"\xff"}, {"issuer": b"x" * 4097}]:
+                      {"issuer": b"\xff"}, {"issuer": b"x" * 4097}, {"issuer": b" Mill"}, {"issuer": b"Mill "},
+                      {"issuer": "\u2009".encode()}, {"account": b" alice"}, {"account": "alice\u3000".encode()}]:
             with self.subTest(wrong), self.assertRaisesRegex(Damaged, "^manifest$"):
                 self.read(listed(**wrong))
         self.assertEqual(self.read(listed(period=1))["period"], 1)
+        self.assertEqual(self.read(listed(issuer=b"", account=b"a b"))["account"], "a b")
         self.assertEqual(len(self.read(listed(issuer=b"x" * 4096))["issuer"]), 4096)
 
 

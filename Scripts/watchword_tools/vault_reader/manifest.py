@@ -51,7 +51,11 @@ def read_details(fields):
 
 
 def is_tag(text):
-    return text != "" and not any(unicodedata.category(letter) == "Zs" for letter in (text[0], text[-1]))
+    return text != "" and has_no_space_around(text)
+
+
+def has_no_space_around(text):
+    return not any(unicodedata.category(letter) == "Zs" for letter in text[:1] + text[-1:])
 
 
 def read_listed(fields, version):
@@ -65,6 +69,7 @@ def read_listed(fields, version):
         expect(1 <= reason <= len(REASONS), "manifest")
         entry["wiped"] = {"time": time, "reason": REASONS[reason - 1]}
     entry.update(created=fields.number(8), issuer=fields.text(4096), account=fields.text(4096))
+    expect(has_no_space_around(entry["issuer"]) and has_no_space_around(entry["account"]), "manifest")
     kind = fields.number(1)
     expect(kind in KINDS and (version > 1 or kind <= KINDS_OF_FORMAT_1), "manifest")
     entry["kind"] = KINDS[kind]
