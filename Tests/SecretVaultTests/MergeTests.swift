@@ -229,6 +229,105 @@ struct MergeTests {
         #expect(try copies.vault.unlock().entries.map(\.issuer) == before)
     }
 
+    @Test("a merge that was undone can be made again, with the same result")
+    func again() throws {
+        let copies = try Copies()
+        try copies.here(rename(copies.ids[2], "here", 10))
+        try copies.there { changes throws(VaultError) in
+            try changes.rename(copies.ids[0], issuer: "there", account: "", now: 20)
+            try changes.remove(copies.ids[1], purge: false)
+            try changes.add(
+                .plainSecret(issuer: "new", account: "", value: secret("new")), now: 20)
+        }
+        let (before, first) = (try copies.vault.unlock().entries, try copies.merge())
+        let open = try copies.vault.unlock()
+        let (bytes, merged) = (try copies.vault.bytes(), open.state)
+        try open.undo(open.planOfUndo(now: Self.now), confirmed: [], now: Self.now)
+        let undone = try copies.vault.unlock()
+        #expect(undone.entries.map(\.issuer) == before.map(\.issuer))
+        // The undone file is newer than the merged one, but does not include the other one.
+        #expect(undone.state.history.includes(merged.history))
+        #expect(try !undone.state.history.includes(copies.unlockedCopy().state.history))
+        #expect(try copies.plan().2.changes == first.changes)
+        try copies.merge()
+        let again = try copies.vault.unlock()
+        #expect(again.entries.map(\.issuer) == merged.records.map(\.summary.issuer))
+        #expect(try copies.plan().2.isMerged)
+        // A device with the merged file takes over what was merged again.
+        try copies.vault.put(bytes, as: "copy")
+        #expect(try copies.plan().2.isMerged)
+    }
+
+    @Test("undoing a merge, and undoing that, brings the merge back")
+    func undoneTwice() throws {
+        let copies = try Copies()
+        try copies.there(rename(copies.ids[0], "there", 20))
+        try copies.merge()
+        for name in ["GitHub", "there"] {
+            let open = try copies.vault.unlock()
+            try open.undo(open.planOfUndo(now: Self.now), confirmed: [], now: Self.now)
+            #expect(try copies.vault.unlock().entries[0].issuer == name)
+        }
+        #expect(try copies.plan().2.isMerged)
+    }
+
+    @Test("undoing a merge that kept both copies loses neither, also not to a file with the merge")
+    func undoneConflict() throws {
+        let copies = try Copies()
+        let id = copies.ids[2]
+        try copies.here(replace(id, "here", 101))
+        try copies.there(replace(id, "there", 102))
+        let other = try copies.vault.folder.bytes(of: "copy")
+        try copies.merge()
+        let bytes = try copies.vault.bytes()
+        let open = try copies.vault.unlock()
+        try open.undo(open.planOfUndo(now: Self.now), confirmed: [], now: Self.now)
+        let undone = try copies.vault.bytes()
+        for file in [other, bytes] {
+            try copies.vault.put(undone)
+            try copies.vault.put(file, as: "copy")
+            // The file with the merge has an edit of its own.
+            if file == bytes { try copies.there(rename(copies.ids[0], "later", 103)) }
+            try copies.merge()
+            let kept = try copies.vault.unlock().entries.filter { $0.kind == .secret }
+            let values = try kept.map { try copies.facts($0.id).secret }
+            #expect(Set(values) == [Array("here".utf8), Array("there".utf8)])
+        }
+    }
+
+    @Test("a damaged entry of the copy is reported as damage of the copy")
+    func damagedCopy() throws {
+        let copies = try Copies()
+        let id = copies.ids[2]
+        try copies.there { changes throws(VaultError) in
+            let edit = changes.edit(at: 100)
+            try changes.state.change(id) { properties in
+                properties.traits = .hotp(.sha1, .steam)
+                properties.edited = edit
+            }
+            changes.isChanged = true
+        }
+        #expect(throws: VaultError.copyDamaged(.content(id))) { try copies.merge() }
+        try copies.vault.put(copies.vault.folder.bytes(of: "copy"))
+        #expect(throws: VaultError.damaged(.content(id))) {
+            try copies.vault.unlock().open(id)
+        }
+    }
+
+    @Test("a copy can be opened without saving it, even if entries were wiped without the key")
+    func unchangedCopy() throws {
+        let copies = try Copies()
+        let document = try VaultDocument(parsing: copies.vault.folder.bytes(of: "copy"))
+        let tombstone = Tombstone(time: 50, reason: .failures)
+        let wiped = try #require(try document.wiping([copies.ids[0]], leaving: tombstone))
+        try copies.vault.put(wiped.bytes, as: "copy")
+        _ = try Vault.unlock(
+            at: copies.path, with: .passphrase(TestVault.passphrase), savesWipes: false)
+        #expect(try copies.vault.folder.bytes(of: "copy") == wiped.bytes)
+        _ = try copies.unlockedCopy()
+        #expect(try copies.vault.folder.bytes(of: "copy") != wiped.bytes)
+    }
+
     @Test("a plan changes nothing if another process has changed the vault since")
     func overtaken() throws {
         let copies = try Copies()

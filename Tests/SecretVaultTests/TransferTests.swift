@@ -16,15 +16,17 @@ struct TransferTests {
     @Test("each error is read back as it was, and nothing else is")
     func errors() throws {
         let plain: [VaultError] = [
-            .notFound, .alreadyExists, .reservedPath, .previousGeneration, .folder, .symbolicLink,
-            .notAFile, .notAVault, .truncated, .wrongPassphrase, .wrongRecoveryKey, .writable,
+            .notFound, .alreadyExists, .previousLeft, .reservedPath, .previousGeneration, .folder,
+            .symbolicLink, .notAFile, .notAVault, .truncated, .wrongPassphrase, .wrongRecoveryKey,
+            .writable,
             .wipingDue, .openedReadOnly, .presenceNeeded, .differentCheckRequired, .busy,
             .replaced, .changedMeanwhile, .rekeyed, .noSuchEntry, .otherVault, .wiped,
             .spaceAroundName, .invalidTag, .otherKind, .counterExhausted, .noSuchSlot, .lastSlot,
         ]
         let detailed: [VaultError] = [
             .otherOwner(.max), .openToOthers(mode: 0o666), .newerVersion(.max), .newerAttempts(2),
-            .damaged(.record(Self.id)), .costOverCeiling(logN: 30, ceiling: 28),
+            .damaged(.record(Self.id)), .copyDamaged(.manifest),
+            .costOverCeiling(logN: 30, ceiling: 28),
             .notEnoughMemory(needed: .max, limit: 0), .lockedOut(seconds: 3600),
             .notCounted(Self.call), .inTheWay(name: "by-name/vault/lock"),
             .previousNotErased(Self.call), .notConfirmed(Self.call), .system(Self.call),

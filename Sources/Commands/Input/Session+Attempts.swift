@@ -39,7 +39,7 @@ extension PresenceRefusal {
 extension Session {
     /// Whether the command asks for the passphrase or recovery key on the terminal.
     var promptsForOpener: Bool {
-        !arguments.has(.passphraseFile) && !arguments.has(.recoveryKeyFile)
+        passphraseFile == nil && !arguments.has(.recoveryKeyFile)
     }
 
     /// Ends the command, instead of prompting for the passphrase, while the vault is locked.

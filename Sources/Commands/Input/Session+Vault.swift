@@ -73,14 +73,17 @@ extension Session {
     }
 
     /// Unlocks the vault at `path`, and explains what a failure costs.
-    func unlocked(_ path: String, with opener: VaultOpener) throws(CommandFailure)
-        -> UnlockedVault
+    ///
+    /// - Parameter savesWipes: whether to save it if entries were wiped without the vault key.
+    func unlocked(_ path: String, with opener: VaultOpener, savesWipes: Bool = true)
+        throws(CommandFailure) -> UnlockedVault
     {
         let began = SystemClock.unixTime()
         let ceiling = try unlockCeiling()
         do {
             return try Vault.unlock(
-                at: path, with: opener, ceiling: ceiling, readOnly: arguments.has(.readOnly))
+                at: path, with: opener, ceiling: ceiling, readOnly: arguments.has(.readOnly),
+                savesWipes: savesWipes)
         } catch .wrongPassphrase {
             throw .presence(.wrongPassphrase(VisibleText.of(path), status(path, since: began)))
         } catch .wrongRecoveryKey {
@@ -104,6 +107,12 @@ extension Session {
         arguments.has(.recoveryKey) || arguments.has(.recoveryKeyFile)
     }
 
+    /// The file with the passphrase: `--passphrase-file`, or `$WATCHWORD_PASSPHRASE_FILE` unless the
+    /// options select the recovery key.
+    var passphraseFile: String? {
+        isOpenedByRecoveryKey ? nil : arguments[.passphraseFile]
+    }
+
     /// Converts a vault error to a `CommandFailure`.
     func inVault<Result>(_ path: String? = nil, _ body: () throws(VaultError) -> Result)
         throws(CommandFailure) -> Result
@@ -118,6 +127,9 @@ extension Session {
     /// - Parameter purpose: The reason for asking again; `nil` the first time.
     func opener(again purpose: String? = nil) throws(CommandFailure) -> VaultOpener {
         try usage { () throws(UsageError) in
+            try arguments.forbid(.recoveryKey, .recoveryKeyFile)
+            // The environment only sets a default.
+            guard arguments.given(.passphraseFile) != nil else { return }
             try arguments.forbid(.passphraseFile, .recoveryKey, .recoveryKeyFile)
         }
         if arguments.has(.recoveryKey) { return .recoveryKey(try typedRecoveryKey(again: purpose)) }
@@ -158,7 +170,7 @@ extension Session {
 
     /// The current passphrase.
     private func passphrase(again purpose: String?) throws(CommandFailure) -> SecretBytes {
-        guard let path = arguments[.passphraseFile] else {
+        guard let path = passphraseFile else {
             let answer = try (purpose.map(Question.passphraseAgain) ?? .passphrase).ask()
             // No vault has an empty passphrase: an empty answer cancels the prompt, and is not
             // counted as an attempt.

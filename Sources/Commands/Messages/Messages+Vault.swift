@@ -10,6 +10,9 @@ extension Messages {
         switch error {
         case .notFound: "no vault found; create one with watchword init"
         case .alreadyExists: "already exists; choose another path for the vault"
+        case .previousLeft:
+            "the vault is gone, but its previous generation is still there, so no new vault was "
+                + "created"
         case .reservedPath:
             "the name .watchword is reserved for Watchword's own files; choose another path"
         case .previousGeneration:
@@ -38,6 +41,7 @@ extension Messages {
         case .damaged(.header), .damaged(.manifest), .damaged(.record), .damaged(.slot),
             .damaged(.changes):
             "the vault was tampered with: entries may be missing or have weaker access control"
+        case .copyDamaged(let part): sentence(for: .damaged(part))
         case .damaged(let part):
             "the vault is damaged (\(description(of: part, in: [])))"
         case .costOverCeiling(let logN, let ceiling):
@@ -128,15 +132,20 @@ extension Messages {
             + VisibleText.of(commands.joined(separator: " && "))
     }
 
-    /// Where to find an earlier generation of a vault that cannot be opened.
+    /// Where to find an earlier generation of a vault that cannot be opened or is gone.
     static func recoveryAdvice(from error: VaultError, at path: String) -> String {
+        // A kept generation does not itself have a previous generation.
+        guard !path.contains(".watchword/") else { return "" }
+        let (folder, name) = OutputFile.split(path)
+        let previous = (folder == "." ? "" : folder + "/") + ".watchword/by-name/\(name)/previous"
         switch error {
         case .truncated, .damaged:
-            // A kept generation does not itself have a previous generation.
-            guard !path.contains(".watchword/") else { return "" }
-            let (folder, name) = OutputFile.split(path)
-            let place = (folder == "." ? "" : folder + "/") + ".watchword/by-name/\(name)/previous"
-            return "; to open the previous generation, try --vault \(place)"
+            return "; to open the previous generation, try --vault \(previous)"
+        case .previousLeft:
+            let (kept, vault) = (ShellWord.quoted(previous), ShellWord.quoted(path))
+            let other = ShellWord.quoted(path + ".old")
+            return "; to restore it, run: cp -p \(kept) \(vault); to start anew, first move it "
+                + "away: mv -n \(kept) \(other)"
         default: return ""
         }
     }

@@ -149,13 +149,11 @@ extension ExitCode {
             case .noSuchEntry, .nothingToUndo, .otherKind, .noSuchSlot, .lastSlot, .wiped,
                 .counterExhausted:
                 .no
-            case .notFound, .otherVault, .alreadyExists, .reservedPath, .previousGeneration,
-                .folder,
-                .symbolicLink,
+            case .notFound, .otherVault, .alreadyExists, .previousLeft, .reservedPath,
+                .previousGeneration, .folder, .symbolicLink,
                 .notAFile, .otherOwner, .openToOthers, .overLimit, .inTheWay,
-                .notAVault, .newerVersion, .newerAttempts, .truncated, .damaged, .costOverCeiling,
-                .notEnoughMemory,
-                .spaceAroundName, .invalidTag:
+                .notAVault, .newerVersion, .newerAttempts, .truncated, .damaged, .copyDamaged,
+                .costOverCeiling, .notEnoughMemory, .spaceAroundName, .invalidTag:
                 .badInput
             case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded,
                 .differentCheckRequired, .proofRefused, .wipingDue:

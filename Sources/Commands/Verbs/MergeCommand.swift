@@ -15,7 +15,7 @@ enum MergeCommand {
         let copy = try session.copy(at: other, of: vault)
         let now = SystemClock.unixTime()
         let forks = ForkedEnrolments()
-        let plan = try session.inVault { () throws(VaultError) in
+        let plan = try inFiles(other, session) { () throws(VaultError) in
             try vault.planOfMerge(with: copy, comparing: forks.order, now: now)
         }
         let isDry = session.arguments.has(.dryRun)
@@ -26,7 +26,7 @@ enum MergeCommand {
             // A secret that two devices have presented must not be presented again, even if the
             // merge fails.
             try forks.markStale(in: vault)
-            try session.inVault { () throws(VaultError) in
+            try inFiles(other, session) { () throws(VaultError) in
                 try vault.merge(
                     copy, as: plan, confirmed: confirmed, comparing: forks.order, now: now)
             }
@@ -34,6 +34,17 @@ enum MergeCommand {
         }
         try report(plan, other, session)
         return .done
+    }
+
+    /// Converts a vault error; the message names the file that is damaged.
+    private static func inFiles<Result>(
+        _ other: String, _ session: Session, _ body: () throws(VaultError) -> Result
+    ) throws(CommandFailure) -> Result {
+        do {
+            return try session.inVault(nil, body)
+        } catch .vault(_, .copyDamaged(let part)) {
+            throw .vault(VisibleText.of(other), .damaged(part))
+        }
     }
 
     private static func report(_ plan: MergePlan, _ other: String, _ session: Session)
@@ -78,11 +89,22 @@ enum MergeCommand {
         } else {
             session.printer.note("Merged \(path).")
         }
-        // A copy in another folder may be in use there.
-        let vault = try session.vaultPath()
-        guard OutputFile.split(other).folder == OutputFile.split(vault).folder else { return }
+        guard try isBesideVault(other, session) else { return }
         session.printer.note(
             "\(path) was not deleted; to delete it, run: rm \(ShellWord.quoted(path))")
+    }
+
+    /// Whether the copy is in the vault's folder; one in another folder may be in use there.
+    private static func isBesideVault(_ other: String, _ session: Session) throws(CommandFailure)
+        -> Bool
+    {
+        let vault = try session.vaultPath()
+        do {
+            return try Folder.areSame(
+                OutputFile.split(other).folder, OutputFile.split(vault).folder)
+        } catch {
+            return false
+        }
     }
 
     private static func json(_ change: MergeChange) -> JSONValue {
@@ -151,7 +173,7 @@ extension Session {
             passphrase = try Question.otherPassphrase(VisibleText.of(path)).ask()
             guard passphrase.count > 0 else { throw .terminal(.ended, asking: .passphrase) }
         }
-        return try unlocked(path, with: .passphrase(passphrase)).asCopy
+        return try unlocked(path, with: .passphrase(passphrase), savesWipes: false).asCopy
     }
 }
 

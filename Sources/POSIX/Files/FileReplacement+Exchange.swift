@@ -127,7 +127,7 @@ extension FileReplacement {
         do throws(SystemCallFailure) {
             guard let first = try folder.facts(of: name), let second = try other.facts(of: second)
             else { return false }
-            return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+            return first.isSameFile(as: second)
         } catch {
             throw .system(error)
         }

@@ -147,10 +147,21 @@ public enum FolderExposure: Hashable, Sendable {
         return mode & 0o022 != 0 && mode & S_ISVTX == 0 ? .openToOthers(mode: mode) : nil
     }
 
+    /// Whether both paths name the same folder, however they are written.
+    public static func areSame(_ path: String, _ other: String) throws(SystemCallFailure) -> Bool {
+        let first = try Folder(opening: path).descriptor.facts()
+        return try first.isSameFile(as: Folder(opening: other).descriptor.facts())
+    }
+
     /// Waits until the names in this folder are on disk.
     func synchronize() throws(SystemCallFailure) {
         try descriptor.synchronize()
     }
+}
+
+extension stat {
+    /// Whether both describe the same file or folder.
+    func isSameFile(as other: stat) -> Bool { st_dev == other.st_dev && st_ino == other.st_ino }
 }
 
 extension FileDescriptor {

@@ -72,6 +72,22 @@ struct VaultHistory: Hashable {
         VaultHistory(saves: [save] + saves.prefix(VaultHistory.limit - 1))
     }
 
+    /// This history, whose newest save undoes the one before it: what that one added is left out.
+    ///
+    /// After a merge is undone, the other file is no longer included, and can be merged again.
+    ///
+    /// - Parameter previous: the history of the file that the undone save replaced.
+    func undoing(to previous: VaultHistory) -> VaultHistory {
+        let start = Array(saves.prefix(2))
+        let rest = previous.saves.filter { !start.contains($0) }
+        return VaultHistory(saves: Array((start + rest).prefix(VaultHistory.limit)))
+    }
+
+    /// Whether the history contains every save of `other`, and not only the newest.
+    func containsAll(of other: some Sequence<Save>) -> Bool {
+        Set(saves).isSuperset(of: other)
+    }
+
     /// Whether the save `id` is in the history.
     func contains(_ id: SaveID) -> Bool { saves.contains { $0.id == id } }
 

@@ -97,7 +97,12 @@ private struct MergedPair {
         throws(VaultError)
     {
         let our = try opened(ours, with: key)
-        let their = try opened(theirs, with: copy.key)
+        let their: MergedEntry?
+        do {
+            their = try opened(theirs, with: copy.key)
+        } catch .damaged(let part) {
+            throw .copyDamaged(part)
+        }
         var areEqual = false
         if let our, let their {
             areEqual = try our.parts(differingFrom: their).allSatisfy { $0 == .accessControl }

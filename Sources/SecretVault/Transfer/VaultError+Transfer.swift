@@ -11,7 +11,7 @@ extension VaultError: Transferable {
             presenceNeeded, differentCheckRequired, busy, replaced, changedMeanwhile, rekeyed,
             noSuchEntry, nothingToUndo, otherVault, wiped, spaceAroundName, invalidTag, otherKind,
             counterExhausted, noSuchSlot, lastSlot, inTheWay, previousNotErased, notConfirmed,
-            system, cryptography
+            system, cryptography, previousLeft, copyDamaged
     }
 
     package func write(to output: FrameWriter) {
@@ -98,6 +98,10 @@ extension VaultError: Transferable {
         case .cryptography(let failure):
             output.append(choice: Kind.cryptography)
             output.append(failure)
+        case .previousLeft: output.append(choice: Kind.previousLeft)
+        case .copyDamaged(let part):
+            output.append(choice: Kind.copyDamaged)
+            output.append(part)
         }
     }
 
@@ -156,6 +160,8 @@ extension VaultError: Transferable {
         case .notConfirmed: self = .notConfirmed(try fields.value(bytes))
         case .system: self = .system(try fields.value(bytes))
         case .cryptography: self = .cryptography(try fields.value(bytes))
+        case .previousLeft: self = .previousLeft
+        case .copyDamaged: self = .copyDamaged(try fields.value(bytes))
         }
     }
 }

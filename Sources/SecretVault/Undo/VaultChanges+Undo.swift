@@ -69,17 +69,25 @@ extension VaultChanges {
     /// replaced.
     ///
     /// Counters, enrolled secrets, wiped entries, and the ways to open the vault stay as they are.
+    ///
+    /// A merge can be made again: its saves leave the history, and entries get back the marks of
+    /// their last edits, so that the other file's edits are newer again.
     mutating func undo(to previous: VaultState, now: Int64) throws(VaultError) -> [UndoneChange] {
+        let edits = UndoneEdits(of: self, to: previous, now: now)
+        state.undoSaves(to: previous.history)
         let current = state
         var undone: [UndoneChange] = []
         var order: [RecordID] = []
         for old in previous.records {
             order.append(old.line.id)
             if let record = current.record(old.line.id) {
-                guard let change = try changeBack(record, to: old, now: now) else { continue }
+                guard
+                    let change = try changeBack(
+                        record, to: old, edited: edits.mark(ofChanged: old))
+                else { continue }
                 undone.append(change)
             } else {
-                state.append(restored(old, now: now))
+                state.append(restored(old, edited: edits.mark(ofRemoved: old)))
                 undone.append(UndoneChange(of: old, .restored))
             }
         }
@@ -103,15 +111,15 @@ extension VaultChanges {
     }
 
     /// Restores a removed record; its failures still count, because it is not resealed.
-    private func restored(_ old: VaultState.Record, now: Int64) -> VaultState.Record {
+    private func restored(_ old: VaultState.Record, edited: EntryEdit) -> VaultState.Record {
         var listed = old.listed
         if case .tombstone(let tombstone) = old.body { listed.secret = .wiped(tombstone) }
-        listed.properties.edited = edit(at: now)
+        listed.properties.edited = edited
         return VaultState.Record(line: old.line, listed: listed, body: old.body)
     }
 
     private mutating func changeBack(
-        _ record: VaultState.Record, to old: VaultState.Record, now: Int64
+        _ record: VaultState.Record, to old: VaultState.Record, edited: EntryEdit
     ) throws(VaultError) -> UndoneChange? {
         let former = old.listed.properties
         var properties = record.listed.properties
@@ -137,7 +145,7 @@ extension VaultChanges {
             parts.append(.accessControl)
         }
         guard !parts.isEmpty else { return nil }
-        properties.edited = edit(at: now)
+        properties.edited = edited
         let reseals = parts.contains(.secret) || parts.contains(.accessControl)
         if reseals {
             let line = RecordLine(
@@ -170,6 +178,36 @@ extension VaultChanges {
         let former = try old.opened(with: key).notBehind(present)
         let isSame = try former.isExactly(present)
         return isSame && traits == formerTraits ? nil : former
+    }
+}
+
+/// The marks of edits in a save that undoes another one.
+private struct UndoneEdits {
+    private let edit: EntryEdit
+    private let isMerge: Bool
+    /// Whether the merge kept both copies of an entry.
+    private let keptBoth: Bool
+
+    init(of changes: VaultChanges, to previous: VaultState, now: Int64) {
+        edit = changes.edit(at: now)
+        let former = changes.formerHistory
+        isMerge = !previous.history.containsAll(of: former.saves.dropFirst())
+        keptBoth = changes.state.records.contains { record in
+            record.listed.properties.edited.save == former.newest.id
+                && previous.record(record.line.id) == nil
+        }
+    }
+
+    func mark(ofRemoved old: VaultState.Record) -> EntryEdit {
+        isMerge ? old.listed.properties.edited : edit
+    }
+
+    // After a merge that kept both copies, this one must look independent of the merged one:
+    // otherwise, merging a file that contains the merge would drop it.
+    func mark(ofChanged old: VaultState.Record) -> EntryEdit {
+        let former = old.listed.properties.edited
+        guard isMerge, keptBoth else { return isMerge ? former : edit }
+        return EntryEdit(time: former.time, save: edit.save)
     }
 }
 

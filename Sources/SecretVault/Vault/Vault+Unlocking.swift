@@ -20,6 +20,7 @@ extension Vault {
     /// - Parameters:
     ///   - ceiling: the base-2 logarithm of the maximum sum of scrypt's N over all slots that are
     ///     tried; 20 corresponds to a gigabyte of memory.
+    ///   - savesWipes: whether to save the vault if entries were wiped without the vault key.
     ///   - readOnly: whether to open a vault that cannot be written (a read-only file system, no
     ///     permission), without counting and only for reading.
     /// - Throws: ``VaultError/wrongPassphrase``; ``VaultError/lockedOut(seconds:)``;
@@ -28,7 +29,7 @@ extension Vault {
     ///   `readOnly`; the errors of wiping.
     public static func unlock(
         at path: String, with opener: VaultOpener, ceiling: Int = defaultCeiling,
-        readOnly: Bool = false,
+        readOnly: Bool = false, savesWipes: Bool = true,
         reading: @escaping @autoclosure () -> ClockReading = .now()
     ) throws(VaultError) -> UnlockedVault {
         var opening = try VaultOpening(path, at: reading)
@@ -41,7 +42,7 @@ extension Vault {
         }
         let vault = try opening.unlocked(
             with: key.0, slot: key.slot, ceiling: ceiling, readOnly: readOnly)
-        vault.listTombstones()
+        if savesWipes { vault.listTombstones() }
         return vault
     }
 

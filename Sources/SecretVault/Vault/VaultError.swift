@@ -11,6 +11,8 @@ public enum VaultError: Error, Hashable, Sendable {
     case notFound
     /// There is already a file at this path.
     case alreadyExists
+    /// The vault at this path was removed, but its previous generation is still there.
+    case previousLeft
     /// No vault can be created here: the place is reserved for the program's own files.
     case reservedPath
     /// This is a previous generation that the program keeps; it can only be read.
@@ -39,6 +41,8 @@ public enum VaultError: Error, Hashable, Sendable {
     case truncated
     /// The file was changed after it was written.
     case damaged(VaultPart)
+    /// The same, for the other file of a merge.
+    case copyDamaged(VaultPart)
     /// Trying a passphrase on every slot would cost too much, and the slots that were tried did not
     /// open. The values are base-2 logarithms: of the sum of scrypt's N over all slots, and of the
     /// maximum allowed.

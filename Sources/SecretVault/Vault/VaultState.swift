@@ -16,7 +16,7 @@ struct VaultState {
     let generation: UInt64
     let changes: UInt64
     /// The saves of the file; the newest is that of this state.
-    let history: VaultHistory
+    private(set) var history: VaultHistory
     var slots: [TrustedSlot]
     private(set) var records: [Record]
     /// The index of each record, for imports and exports of thousands of entries.
@@ -101,6 +101,9 @@ struct VaultState {
         records = try ids.map { id throws(VaultError) in records[try index(of: id)] }
         places = Dictionary(uniqueKeysWithValues: ids.enumerated().map { ($1, $0) })
     }
+
+    /// Makes the save of this state undo the one before it, which replaced `previous`.
+    mutating func undoSaves(to previous: VaultHistory) { history = history.undoing(to: previous) }
 
     /// Whether `first` precedes `second` in the list.
     func lists(_ first: RecordID, before second: RecordID) -> Bool {
