@@ -189,7 +189,8 @@ extension CommandLineReader {
         return .run(
             verb.place,
             ParsedArguments(
-                page: page, operands: operands, given: given, environment: environment))
+                page: page, accepting: allowed, operands: operands, given: given,
+                environment: environment))
     }
 
     private static func unknown(_ spelling: String, among options: [Option]) -> UsageError {

@@ -6,13 +6,16 @@ package struct ParsedArguments: Sendable {
     package let operands: [String]
     /// The options on the command line; only a repeatable one occurs more than once.
     package let given: [GivenOption]
+    /// The options that the verb accepts, with the global ones.
+    private let accepted: [Option]
     private let environment: @Sendable (String) -> String?
 
     init(
-        page: CommandHelp, operands: [String], given: [GivenOption],
-        environment: @escaping @Sendable (String) -> String?
+        page: CommandHelp, accepting accepted: [Option], operands: [String],
+        given: [GivenOption], environment: @escaping @Sendable (String) -> String?
     ) {
         self.page = page
+        self.accepted = accepted
         self.operands = operands
         self.given = given
         self.environment = environment
@@ -38,7 +41,7 @@ package struct ParsedArguments: Sendable {
     /// The option's value from the command line or, failing that, from the environment.
     package subscript(_ option: Option) -> String? {
         if let value = given(option) { return value }
-        guard option.isInEnvironment, page.options.contains(option) else { return nil }
+        guard option.isInEnvironment, accepted.contains(option) else { return nil }
         return environment(option.variable)
     }
 

@@ -4,7 +4,8 @@ extension Option {
     // Global options.
     static let vault = Option("vault", .file, "use the vault in FILE (default: $WATCHWORD_VAULT)")
     static let passphraseFile = Option(
-        "passphrase-file", .file, "read the passphrase from FILE (- for stdin)")
+        "passphrase-file", .file, "passphrase in FILE (or $WATCHWORD_PASSPHRASE_FILE)"
+    ).settableByEnvironment
     static let recoveryKeyFile = Option(
         "recovery-key-file", .file, "read the recovery key from FILE (- for stdin)")
     static let recoveryKey = Option("recovery-key", "unlock with the recovery key; prompt for it")

@@ -62,10 +62,19 @@ extension Verb {
 
     private static let environment = """
         .Sh ENVIRONMENT
-        .Bl -tag -width WATCHWORD_VAULT
+        .Bl -tag -width WATCHWORD_PASSPHRASE_FILE
         .It Ev WATCHWORD_VAULT
         The vault, unless
         .Fl -vault
+        is given.
+        .It Ev WATCHWORD_PASSPHRASE_FILE
+        The file with the passphrase
+        .Pq Ql - for standard input ,
+        unless
+        .Fl -passphrase-file ,
+        .Fl -recovery-key
+        or
+        .Fl -recovery-key-file
         is given.
         .It Ev XDG_DATA_HOME
         The folder that contains
