@@ -1,3 +1,4 @@
+import Foundation
 import Cryptography
 import TestSupport
 import Testing
@@ -96,7 +97,8 @@ struct SeparateVaultsTests {
         let (current, previous) = (try vault.bytes(), TestVault.own("previous"))
         let kept = try vault.folder.bytes(of: previous)
         try removeFile(vault.path)
-        #expect(throws: VaultError.inTheWay(name: previous)) { try make(vault.path) }
+        #expect(throws: VaultError.previousLeft) { try make(vault.path) }
+        #expect(throws: VaultError.previousLeft) { try Vault.requireUnusedPath(vault.path) }
         #expect(try TestSupport.names(in: vault.folder.path) == [".watchword"])
         // Another vault is moved to this path.
         let other = try TestVault()
@@ -106,6 +108,21 @@ struct SeparateVaultsTests {
         #expect(try vault.folder.bytes(of: previous) == kept)
         try vault.put(current)
         #expect(try open(vault.path).entries.count == 4)
+    }
+
+    @Test("once the previous generation of a removed vault is moved away, a new vault can be made")
+    func anew() throws {
+        let vault = try TestVault()
+        _ = try vault.fill()
+        try removeFile(vault.path)
+        let previous = vault.folder.file(TestVault.own("previous"))
+        try FileManager.default.moveItem(atPath: previous, toPath: vault.folder.file("old"))
+        let reports = try Vault.create(
+            at: vault.path, passphrase: Self.passphrase, cost: ScryptCost(logN: 10),
+            recoveryKey: nil, now: 0)
+        #expect(reports.isEmpty)
+        try add("new", to: vault.path)
+        #expect(try open(vault.path).reports.isEmpty)
     }
 
     @Test("O-10 the previous generation can be read, shares the failure count, and is not changed")

@@ -12,7 +12,7 @@ enum InitCommand {
         let cost = try session.cost()
         try session.inVault(path) { () throws(VaultError) in
             // Check the path before the passphrase prompt.
-            try Vault.requireUnreservedPath(path)
+            try Vault.requireUnusedPath(path)
         }
         let passphrase = try session.newPassphrase(from: .passphraseFile)
         func make(_ recoveryKey: RecoveryKey?) throws(CommandFailure) {

@@ -12,7 +12,7 @@ struct GenerationRecord: Hashable {
     /// The digest in the vault file's last line, which identifies the file.
     let digest: [UInt8]
 
-    private static let firstLine = "watchword-generation 1\n"
+    static let firstLine = "watchword-generation 1\n"
     private static let sizeLimit = 1024
 
     var text: [UInt8] {

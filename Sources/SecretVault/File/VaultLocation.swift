@@ -137,6 +137,21 @@ extension VaultLocation {
         isKept ? nil : try open(ownParts, making: false)
     }
 
+    /// Whether the vault file's own folder contains a previous generation.
+    func holdsPrevious() throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            guard let own = try openStateFolder() else { return false }
+            return VaultLocation.holdsPrevious(in: own)
+        } catch .notFound {
+            return false
+        }
+    }
+
+    static func holdsPrevious(in own: borrowing Folder) -> Bool {
+        let magic = VaultEnvelope.magic
+        return own.beginning(of: previous, limit: magic.count)?.elementsEqual(magic) ?? false
+    }
+
     /// Opens the same folder; creates it if there is none.
     func makeStateFolder() throws(VaultError) -> Folder {
         guard !isKept else { throw .previousGeneration }

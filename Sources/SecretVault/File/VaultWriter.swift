@@ -34,9 +34,10 @@ struct VaultWriter: ~Copyable {
     /// Creates the first file of the vault `vaultID`.
     ///
     /// - Throws: ``VaultError/inTheWay(name:)`` if a file with that name has appeared in the
-    ///   meantime, or if the previous generation of another vault with this name is still there.
+    ///   meantime; ``VaultError/previousLeft``.
     func make(_ bytes: [UInt8], of vaultID: [UInt8]) throws(VaultError) {
-        guard try !hasPrevious() else {
+        guard !VaultLocation.holdsPrevious(in: own) else { throw .previousLeft }
+        guard try !holdsAnythingAsPrevious() else {
             throw location.error(.inTheWay(name: VaultLocation.previous))
         }
         do {
@@ -47,7 +48,7 @@ struct VaultWriter: ~Copyable {
         }
     }
 
-    private func hasPrevious() throws(VaultError) -> Bool {
+    private func holdsAnythingAsPrevious() throws(VaultError) -> Bool {
         do { return try own.holds(VaultLocation.previous) } catch { throw .system(error) }
     }
 
@@ -102,10 +103,14 @@ struct VaultWriter: ~Copyable {
     /// Call this after saving. A writer that is killed in between leaves an older record, which is
     /// harmless; a newer one would cause a false alarm. A failure here does not make the save fail.
     ///
+    /// - Parameter isNew: whether the vault was just created, so that the record of a vault that is
+    ///   gone is replaced.
     /// - Returns: what to report if the record was not written.
-    func writeGenerationRecord(of document: VaultDocument) -> VaultReport? {
+    func writeGenerationRecord(of document: VaultDocument, isNew: Bool = false) -> VaultReport? {
         let mark = GenerationRecord(of: document)
-        let file = FileReplacement(of: VaultLocation.mark, beginningWith: mark.beginning)
+        let file = FileReplacement(
+            of: VaultLocation.mark,
+            beginningWith: isNew ? Array(GenerationRecord.firstLine.utf8) : mark.beginning)
         do {
             try file.replace(with: mark.text.span, in: own, previous: .none)
             return nil

@@ -21,13 +21,13 @@ public enum Vault {
     ///   - now: Unix seconds, stored as the creation time of the slots.
     /// - Returns: what to report to the owner.
     /// - Throws: ``VaultError/alreadyExists`` if there is anything at the path;
-    ///   ``VaultError/reservedPath``; ``VaultError/inTheWay(name:)``.
+    ///   ``VaultError/previousLeft``; ``VaultError/reservedPath``; ``VaultError/inTheWay(name:)``.
     @discardableResult public static func create(
         at path: String, passphrase: SecretBytes, cost: ScryptCost, recoveryKey: RecoveryKey?,
         now: Int64
     ) throws(VaultError) -> [VaultReport] {
         // Check first without the lock, so that no lock file is left beside an unrelated file.
-        try requireUnreservedPath(path)
+        try requireUnusedPath(path)
         let location = try VaultLocation(path)
         try location.makeFolder()
         let writer = try VaultWriter(location)
@@ -52,17 +52,22 @@ public enum Vault {
             // The vault was created anyway.
             reports.append(.notConfirmed(failure))
         }
-        if let report = writer.writeGenerationRecord(of: document) { reports.append(report) }
+        if let report = writer.writeGenerationRecord(of: document, isNew: true) {
+            reports.append(report)
+        }
         return reports
     }
 
-    /// Verifies that a vault can be created at `path`: nothing is there, and the place is not
-    /// reserved for the program's own files.
+    /// Verifies that a vault can be created at `path`: nothing is there, the place is not reserved
+    /// for the program's own files, and no previous generation of a removed vault is left.
     ///
-    /// - Throws: ``VaultError/alreadyExists``, ``VaultError/reservedPath``.
-    public static func requireUnreservedPath(_ path: String) throws(VaultError) {
+    /// - Throws: ``VaultError/alreadyExists``, ``VaultError/reservedPath``,
+    ///   ``VaultError/previousLeft``.
+    public static func requireUnusedPath(_ path: String) throws(VaultError) {
         guard try !isTaken(path) else { throw .alreadyExists }
-        try VaultLocation(path).requireUnreservedPath()
+        let location = try VaultLocation(path)
+        try location.requireUnreservedPath()
+        guard try !location.holdsPrevious() else { throw .previousLeft }
     }
 
     /// Whether `path` is reserved for the program's own files, such as a vault's previous
