@@ -25,7 +25,8 @@ struct EditTransferTests {
             .revise(
                 EntryRevision(
                     of: entry, issuer: "", account: "x",
-                    details: DetailsChange(added: ["a"], removed: ["b", "b"], note: ""),
+                    details: DetailsChange(
+                        added: ["a"], removed: ["b", "b"], note: "", icon: "i", isFavourite: false),
                     codes: CodeChange(
                         algorithm: .sha512, length: .six, period: .max, counter: .max,
                         secret: EditedVault.key),
@@ -60,7 +61,10 @@ struct EditTransferTests {
         }
         #expect(revision.id == entry.id && revision.kind == .hotp)
         #expect(revision.issuer == "" && revision.account == "x")
-        #expect(revision.details == DetailsChange(added: ["a"], removed: ["b", "b"], note: ""))
+        #expect(
+            revision.details
+                == DetailsChange(
+                    added: ["a"], removed: ["b", "b"], note: "", icon: "i", isFavourite: false))
         #expect(revision.codes.algorithm == .sha512 && revision.codes.length == .six)
         #expect(revision.codes.period == .max && revision.codes.counter == .max)
         #expect(revision.codes.secret?.known == EditedVault.key.known)

@@ -51,10 +51,14 @@ extension Option {
     static let tagged = Option("tag", .text("TAG"), "list entries with TAG; repeat for several")
         .repeatable
     static let sort = Option(
-        "sort", .choice(["name", "added"]), "by issuer and account (default) or as added")
+        "sort", .choice(["name", "added", "used"]),
+        "by name (default), as added, or last used first")
     static let names = Option("names", "print only the names")
     static let untag = Option("untag", .text("TAG"), "remove a tag; repeat for several").repeatable
     static let note = Option("note", .text("TEXT"), "set the note (- for stdin)")
+    static let icon = Option("icon", .text("NAME"), "set the name of the icon")
+    static let favourite = Option("favourite", "mark as a favourite")
+    static let noFavourite = Option("no-favourite", "remove the favourite mark")
 
     // Access control.
     static let presence = Option(

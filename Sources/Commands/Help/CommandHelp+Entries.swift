@@ -8,8 +8,7 @@ extension CommandHelp {
         options: [
             .uriFile, .qr, .secretFile.saying("read a key (Base32) or a plain secret from FILE"),
             .encoding, .issuer, .account, .type, .algorithm, .digits, .period, .counter, .tag,
-            .note,
-            .presence, .onFailure,
+            .note, .icon, .favourite, .presence, .onFailure,
         ],
         examples: [
             "watchword add --qr screenshot.png",
@@ -34,7 +33,7 @@ extension CommandHelp {
                 + "confirmation at each use.",
             "NAME is “issuer:account” or just an account, and overrides the name in a URI. If an "
                 + "entry with this name exists, the command fails; rename or remove that entry.",
-            "Tags and the note are encrypted, but every command that unlocks the vault can show them: "
+            "Tags, the note and the name of the icon are encrypted, but every command that unlocks the vault can show them: "
                 + "do not write a secret there.",
             "With --presence per-use, the entry requires confirmation at each use, not only when "
                 + "the vault is unlocked. per-use:pam requires confirmation through PAM, and "
@@ -114,7 +113,7 @@ extension CommandHelp {
             .period.saying("how long a code is valid"),
             .counter.saying("counter of the next code"),
             .secretFile.saying("read the new key or plain secret from FILE"),
-            .encoding, .tag, .untag, .note, .presenceCheck,
+            .encoding, .tag, .untag, .note, .icon, .favourite, .noFavourite, .presenceCheck,
         ],
         examples: [
             "watchword edit github --presence per-use",
@@ -122,12 +121,14 @@ extension CommandHelp {
             "watchword edit bank --counter 42",
             "watchword edit 'router password' --secret-file new.txt",
             "watchword edit github --tag work --untag private",
+            "watchword edit github --icon github --favourite",
         ],
         details: [
             "Only the given properties change. An entry that requires confirmation at each use "
                 + "also requires it before its key, its parameters or its access control change.",
-            "--tag adds a tag to those that the entry has, and --untag removes one. --note replaces "
-                + "the note; an empty text removes it.",
+            "--tag adds a tag to those that the entry has, and --untag removes one. --note and --icon "
+                + "replace the note and the name of the icon; an empty text removes them. Watchword "
+                + "shows no icons; their names are kept for other apps.",
             "A new key (--secret-file) of a counter-based entry starts at counter 0 unless --counter "
                 + "is given. The vault's previous generation keeps the old key, encrypted, until "
                 + "the next change.",

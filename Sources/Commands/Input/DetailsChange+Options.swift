@@ -4,11 +4,11 @@ import OneTimePassword
 import SecretVault
 import VaultAgent
 
-// The changes to an entry's tags and note that the options request.
+// The changes to an entry's tags, note, icon and favourite mark that the options request.
 extension DetailsChange {
-    static let options: [Option] = [.tag, .untag, .note]
+    static let options: [Option] = [.tag, .untag, .note, .icon, .favourite, .noFavourite]
 
-    /// Parses `--tag`, `--untag` and `--note`; refuses a secret among them.
+    /// Parses the options; refuses a secret among them.
     init(_ session: Session) throws(CommandFailure) {
         let arguments = session.arguments
         let tags = arguments.values(of: .tag)
@@ -16,8 +16,19 @@ extension DetailsChange {
             guard let form = SecretForm(inName: tag) else { continue }
             throw .usage(.secretAsOperand("--\(Option.tag.name)", form))
         }
+        try session.usage { () throws(UsageError) in
+            try arguments.forbid(.favourite, .noFavourite)
+        }
+        let icon = arguments.given(.icon)
+        if let icon, let form = SecretForm(inName: icon) {
+            throw .usage(.secretAsOperand("--\(Option.icon.name)", form))
+        }
         let note = try DetailsChange.note(session)
-        self.init(added: tags, removed: arguments.values(of: .untag), note: note)
+        let isFavourite =
+            arguments.has(.favourite) ? true : arguments.has(.noFavourite) ? false : nil
+        self.init(
+            added: tags, removed: arguments.values(of: .untag), note: note, icon: icon,
+            isFavourite: isFavourite)
     }
 
     private static func note(_ session: Session) throws(CommandFailure) -> String? {

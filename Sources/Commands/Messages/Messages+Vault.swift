@@ -275,6 +275,7 @@ extension Messages {
         if let access = description(of: entry.accessControl, for: entry.kind) {
             words.append(access)
         }
+        if entry.details.isFavourite { words.append("favourite") }
         if !entry.details.tags.isEmpty { words.append("[\(tags(of: entry))]") }
         return words.joined(separator: ", ")
     }

@@ -103,7 +103,7 @@ extension Messages {
         case .name: "name"
         case .secret: "key or parameters"
         case .accessControl: "access control"
-        case .details: "tags or note"
+        case .details: "tags, note, icon or favourite mark"
         }
     }
 

@@ -1,16 +1,25 @@
 package import SecretVault
 
-/// Changes of an entry's tags and note.
+/// Changes of an entry's tags, note, icon and favourite mark.
 package struct DetailsChange: Hashable, Sendable {
     package let added: [String]
     package let removed: [String]
     /// The new note; `nil` keeps the note.
     package let note: String?
+    /// The new name of the icon; `nil` keeps the name.
+    package let icon: String?
+    /// Whether the entry becomes a favourite; `nil` keeps the mark.
+    package let isFavourite: Bool?
 
-    package init(added: [String] = [], removed: [String] = [], note: String? = nil) {
+    package init(
+        added: [String] = [], removed: [String] = [], note: String? = nil, icon: String? = nil,
+        isFavourite: Bool? = nil
+    ) {
         self.added = added
         self.removed = removed
         self.note = note
+        self.icon = icon
+        self.isFavourite = isFavourite
     }
 
     /// `details` with the changes.
@@ -29,6 +38,8 @@ package struct DetailsChange: Hashable, Sendable {
         }
         for tag in added where !details.tags.contains(tag) { details.tags.append(tag) }
         if let note { details.note = note }
+        if let icon { details.icon = icon }
+        if let isFavourite { details.isFavourite = isFavourite }
         return details
     }
 }

@@ -87,6 +87,9 @@ extension DetailsChange: Transferable {
         output.append(list: added)
         output.append(list: removed)
         output.append(optional: note)
+        output.append(optional: icon)
+        output.append(isFavourite != nil)
+        if let isFavourite { output.append(isFavourite) }
     }
 
     package init(
@@ -94,7 +97,8 @@ extension DetailsChange: Transferable {
     ) throws(FieldReader.Unreadable) {
         self.init(
             added: try fields.values(bytes), removed: try fields.values(bytes),
-            note: try fields.optional(bytes))
+            note: try fields.optional(bytes), icon: try fields.optional(bytes),
+            isFavourite: try fields.flag(bytes) ? fields.flag(bytes) : nil)
     }
 }
 
