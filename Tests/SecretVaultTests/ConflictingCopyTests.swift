@@ -61,6 +61,18 @@ struct ConflictingCopyTests {
         #expect(copy.reports.isEmpty)
     }
 
+    @Test("a copy in which an entry was wiped is reported, even if the vault includes its saves")
+    func wiped() throws {
+        let vault = try TestVault()
+        let id = try vault.fill()[0]
+        let document = try VaultDocument(parsing: vault.bytes())
+        let tombstone = Tombstone(time: 50, reason: .failures)
+        let copy = try #require(try document.wiping([id], leaving: tombstone))
+        try vault.put(copy.bytes, as: "vault.orig")
+        let path = vault.folder.file("vault.orig")
+        #expect(try vault.unlock().reports == [.conflictingCopy(path: path)])
+    }
+
     @Test("of many copies, 16 are reported; one that the vault includes is not")
     func many() throws {
         let vault = try TestVault()

@@ -188,6 +188,41 @@ struct MergeTests {
                 == AccessControl(presence: .perUse(.any), onFailure: .wipe(after: wiping)))
     }
 
+    @Test("of two settings of access control, the stricter one counts, whichever edit is newer")
+    func strictness() throws {
+        let (three, five) = (try #require(FailureCount(3)), try #require(FailureCount(5)))
+        let looser: [(AccessControl, than: AccessControl)] = [
+            (access(.perUnlock, .lockOut), access(.perUse(.any), .lockOut)),
+            (access(.perUse(.any), .lockOut), access(.perUse(.pam), .lockOut)),
+            (access(.perUnlock, .lockOut), access(.perUnlock, .wipe(after: five))),
+            (access(.perUnlock, .wipe(after: five)), access(.perUnlock, .wipe(after: three))),
+        ]
+        for (loose, strict) in looser {
+            #expect(loose.stricter(than: strict) == strict)
+            #expect(strict.stricter(than: loose) == strict)
+        }
+        // Neither of two different checks is stricter.
+        let (pam, passphrase) = (
+            access(.perUse(.pam), .lockOut), access(.perUse(.passphrase), .lockOut)
+        )
+        #expect(pam.stricter(than: passphrase) == pam)
+        #expect(passphrase.stricter(than: pam) == passphrase)
+    }
+
+    private func access(_ presence: AccessControl.Presence, _ onFailure: AccessControl.OnFailure)
+        -> AccessControl
+    {
+        AccessControl(presence: presence, onFailure: onFailure)
+    }
+
+    @Test("another vault is not merged")
+    func otherVault() throws {
+        let (vault, other) = (try TestVault().unlock(), try TestVault().unlock())
+        #expect(throws: VaultError.otherVault) {
+            try vault.planOfMerge(with: other.asCopy, comparing: Self.order, now: Self.now)
+        }
+    }
+
     @Test("a copy with another key is opened with its own passphrase; its slots are only named")
     func otherKey() throws {
         let copies = try Copies()

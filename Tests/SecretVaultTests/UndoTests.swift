@@ -169,6 +169,19 @@ struct UndoTests {
         #expect(entry.id == id && entry.tombstone?.reason == .revoked && entry.issuer == "shop")
     }
 
+    @Test("an entry that was wiped without the key, and then removed, returns without its secret")
+    func wipedWithoutKey() throws {
+        let vault = try TestVault()
+        let id = try vault.fill()[0]
+        let open = try vault.unlock()
+        let tombstone = Tombstone(time: 50, reason: .failures)
+        let document = try VaultDocument(parsing: vault.bytes())
+        try vault.put(#require(try document.wiping([id], leaving: tombstone)).bytes)
+        try open.update { changes throws(VaultError) in try changes.remove(id, purge: false) }
+        #expect(try undo(vault).map(\.action) == [.restored])
+        #expect(try vault.unlock().entries.first?.tombstone == tombstone)
+    }
+
     @Test("nothing can be undone after a purge or a rekey, or with another vault's file")
     func unusable() throws {
         let vault = try TestVault()
