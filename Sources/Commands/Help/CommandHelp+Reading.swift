@@ -33,7 +33,8 @@ extension CommandHelp {
                 + "code uses it up. Entries that require confirmation at each use are shown only if "
                 + "named, and confirmed one by one.",
             "Codes are sorted by issuer and account; those of named entries are in the given order, "
-                + "unless --sort is given.",
+                + "unless --sort is given. --sort used begins with the entry for which code, show or "
+                + "login present was used last on this machine.",
             "If standard output is not a terminal, the codes are printed once.",
         ])
     static let list = CommandHelp(
@@ -43,12 +44,13 @@ extension CommandHelp {
             "watchword list",
             "watchword list 'alice mail'",
             "watchword list --tag work --sort added",
+            "watchword list --sort used",
             "watchword list --names | fzf",
             "watchword --json list",
         ],
         details: [
             "Prints one line for each entry, without secrets: its name, its type, its access "
-                + "control if it is not the default, and its tags. With NAME, lists only entries whose "
+                + "control if it is not the default, whether it is a favourite, and its tags. With NAME, lists only entries whose "
                 + "names, tags or notes contain its words; with --tag, only those with every given "
                 + "tag. Case and accents are ignored. On a terminal, long lines are truncated.",
             "--names prints only the names, one a line and in full, for programs such as fzf, rofi and "

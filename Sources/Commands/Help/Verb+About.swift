@@ -102,7 +102,9 @@ extension Verb {
         .Pq Pa previous ,
         the number of the newest generation, and locks.
         .Pa by-id/ Ns Ar ID
-        contains the count of failures.
+        contains the count of failures
+        and the encrypted times of the entries' last uses
+        .Pq Pa uses .
         .Pa enrolled
         records which enrolled secrets were presented last.
         To look at the previous generation, open it with

@@ -8,6 +8,8 @@ enum EntryOrder: String {
     case name
     /// In the order in which they were added.
     case added
+    /// The one that was last used on this machine first; those that were not follow by name.
+    case used
 }
 
 extension Session {
@@ -20,7 +22,11 @@ extension Session {
 
 extension [EntrySummary] {
     /// The entries in another order; equal ones stay in the order in which they were added.
-    func sorted(by order: EntryOrder) -> [EntrySummary] {
+    ///
+    /// - Parameter uses: when entries were last used.
+    func sorted(by order: EntryOrder, uses: @autoclosure () -> [RecordID: Int64] = [:])
+        -> [EntrySummary]
+    {
         switch order {
         case .added: return self
         case .name:
@@ -33,6 +39,13 @@ extension [EntrySummary] {
                 if keys[left] == keys[right] { return left < right }
                 return keys[left].lexicographicallyPrecedes(keys[right])
             }.map { self[$0] }
+        case .used:
+            let times = uses()
+            let named = sorted(by: .name)
+            let keys = named.map { times[$0.id] ?? .min }
+            return named.indices.sorted { left, right in
+                keys[left] == keys[right] ? left < right : keys[left] > keys[right]
+            }.map { named[$0] }
         }
     }
 }

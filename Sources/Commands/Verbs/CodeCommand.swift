@@ -1,5 +1,6 @@
 import Arguments
 import CommandRunner
+import POSIX
 import SecretVault
 
 /// `code`: prints the codes of entries.
@@ -28,6 +29,7 @@ enum CodeCommand {
                 let name = names.count > 1 ? "  " + entry.name.visible : ""
                 try session.printer.line(code.text + name)
             }
+            try session.recordUse(of: entry, in: vault)
         }
         return .done
     }
@@ -53,6 +55,12 @@ enum CodeCommand {
 }
 
 extension Session {
+    /// Records that `entry` was used, after what it was used for is printed.
+    func recordUse(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure) {
+        try printer.flush()
+        vault.recordUse(of: entry.id, at: SystemClock.unixTime())
+    }
+
     /// Changes and saves the vault; warns if the generation was not recorded.
     @discardableResult func change<Result>(
         _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result

@@ -14,7 +14,7 @@ enum ListCommand {
         let tags = session.arguments.values(of: .tagged)
         let order = try session.givenOrder() ?? .name
         let entries = (wanted.map(vault.entries.holding) ?? vault.entries)
-            .tagged(tags).sorted(by: order)
+            .tagged(tags).sorted(by: order, uses: vault.lastUses)
         if entries.isEmpty, let missing = wanted ?? tags.first {
             throw .noSuchEntry(VisibleText.of(missing))
         }

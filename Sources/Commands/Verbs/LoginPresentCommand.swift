@@ -24,6 +24,7 @@ enum LoginPresentCommand {
         session.warnAboutGeneration(of: vault)
         guard session.wantsJSON else {
             try session.printer.line(ticket.text)
+            try session.recordUse(of: entry, in: vault)
             return .done
         }
         try session.printer.line(
@@ -32,6 +33,7 @@ enum LoginPresentCommand {
                 ("issuer", .text(entry.issuer)), ("login", .secret(ticket.text)),
                 ("verification", .text(ticket.verification)),
             ]))
+        try session.recordUse(of: entry, in: vault)
         return .done
     }
 }

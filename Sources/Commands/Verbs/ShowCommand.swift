@@ -24,6 +24,7 @@ enum ShowCommand {
         } else {
             try showFacts(entry, in: vault, session)
         }
+        try session.recordUse(of: entry, in: vault)
         return .done
     }
 

@@ -28,7 +28,7 @@ enum WatchCommand {
         if session.arguments.operands.isEmpty {
             let all = vault.entries.filter { $0.kind == .totp && $0.tombstone == nil }
             entries = all.filter { $0.accessControl.presence == .perUnlock }
-                .sorted(by: order ?? .name)
+                .sorted(by: order ?? .name, uses: vault.lastUses)
             // Per-use entries are shown only if named, because each one prompts.
             guard all.isEmpty || !entries.isEmpty else { throw .eachRequiresCheck }
             if all.count > entries.count {
@@ -46,7 +46,8 @@ enum WatchCommand {
         }
         if let order {
             let named = Set(entries.map(\.id))
-            entries = vault.entries.filter { named.contains($0.id) }.sorted(by: order)
+            entries = vault.entries.filter { named.contains($0.id) }
+                .sorted(by: order, uses: vault.lastUses)
         }
         var rows: [LiveRow] = []
         let asking = entries.count { $0.accessControl.presence.isPerUse }

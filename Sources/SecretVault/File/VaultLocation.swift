@@ -3,7 +3,7 @@ internal import POSIX
 /// The paths of a vault and of the files that the program keeps for it.
 ///
 /// Those files are in the folder `.watchword` beside the vault: files of the vault with this name
-/// in `by-name/NAME`, and counted attempts at the vault with this ID, whatever its name, in
+/// in `by-name/NAME`, and counted attempts and last uses of the vault with this ID, whatever its name, in
 /// `by-id/ID`. The file `enrolled` belongs to all vaults in the folder. No vault can be created in that folder, so the name of a vault never collides with
 /// another vault's files.
 struct VaultLocation {
@@ -28,6 +28,8 @@ struct VaultLocation {
     static let attempts = "attempts"
     static let attemptsLock = "attempts.lock"
     static let presenceLock = "presence.lock"
+    static let uses = "uses"
+    static let usesLock = "uses.lock"
 
     // In `.watchword` itself.
     static let enrolled = "enrolled"

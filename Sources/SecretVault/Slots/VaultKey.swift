@@ -9,7 +9,7 @@ struct VaultKey {
 
     /// The purpose of a derived key; no two purposes share a key.
     enum Purpose: String {
-        case header, manifest, record, fingerprint
+        case header, manifest, record, fingerprint, uses
         case slot
         case recoverySlot = "recovery-slot"
     }

@@ -77,7 +77,9 @@ extension VaultLocation {
         let named =
             VaultLocation.files(of: VaultLocation.mark)
             + VaultLocation.files(of: VaultLocation.previous) + ["new", "displaced"]
-        let counted = VaultLocation.files(of: VaultLocation.attempts)
+        let counted =
+            VaultLocation.files(of: VaultLocation.attempts)
+            + VaultLocation.files(of: VaultLocation.uses)
         for (path, files) in [
             ([VaultLocation.stateFolderName], VaultLocation.files(of: VaultLocation.enrolled)),
             (ownParts, named), (VaultLocation.attemptsParts(vaultID), counted),

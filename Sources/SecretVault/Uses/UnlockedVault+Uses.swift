@@ -1,0 +1,59 @@
+internal import POSIX
+
+// The record only sorts lists. A failure to read or write it must not prevent anything else, so it
+// is treated as empty, and its errors are dropped.
+extension UnlockedVault {
+    /// When each entry was last used on this machine, in Unix seconds, as far as that is known.
+    public var lastUses: [RecordID: Int64] {
+        do throws(VaultError) {
+            guard let folder = try location.openAttemptsFolder(of: key.vaultID) else { return [:] }
+            return readUses(in: folder).times
+        } catch {
+            return [:]
+        }
+    }
+
+    /// Records that an entry was used, unless the vault is read-only.
+    ///
+    /// Call this after the result was delivered.
+    public func recordUse(of id: RecordID, at now: Int64) {
+        guard !isReadOnly, !location.isKept else { return }
+        do throws(VaultError) {
+            let folder = try location.makeAttemptsFolder(of: state.vaultID)
+            try recordUse(of: id, at: now, in: folder)
+        } catch _ {}
+    }
+
+    /// How long to wait for another process that records a use.
+    private static var timeout: Duration { .milliseconds(100) }
+
+    private func recordUse(of id: RecordID, at now: Int64, in folder: borrowing Folder)
+        throws(VaultError)
+    {
+        do throws(PrivateFileError) {
+            let lock = try FileLock(
+                VaultLocation.usesLock, in: folder, timeout: UnlockedVault.timeout)
+            var uses = readUses(in: folder)
+            uses.add(id, at: now) { state.record($0) != nil }
+            let bytes: [UInt8]
+            do throws(VaultError) { bytes = try uses.sealed(under: key) } catch { return }
+            let file = FileReplacement(
+                of: VaultLocation.uses, beginningWith: LastUses.firstLine)
+            try file.replace(with: bytes.span, in: folder, previous: .none)
+            _ = consume lock
+        } catch {
+            throw VaultLocation.error(error, of: state.vaultID)
+        }
+    }
+
+    private func readUses(in folder: borrowing Folder) -> LastUses {
+        let bytes: [UInt8]
+        do {
+            bytes = try folder.readPrivateFile(VaultLocation.uses, limit: LastUses.sizeLimit)
+        } catch {
+            return LastUses()
+        }
+        // After a rekey, the record starts anew.
+        do { return try LastUses(opening: bytes, with: key) } catch { return LastUses() }
+    }
+}
