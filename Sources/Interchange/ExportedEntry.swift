@@ -97,6 +97,8 @@ public enum ExportRowRefusal: UInt8, Error, CaseIterable, Hashable, Sendable {
     case malformed
     /// The row cannot be read, and the app keeps it in its trash.
     case unreadableDeleted
+    /// A file of the archive, which cannot be read.
+    case unreadableFile
 }
 
 /// A row of an export that did not become an entry.

@@ -166,6 +166,41 @@ struct EncryptedPartTests {
         }
     }
 
+    @Test("a damaged maFile in an archive is refused by its name, and the others are read")
+    func damagedSteamFile() throws {
+        let part = try #require(parts["steam"])
+        let entries = ["1", "2", "5"].map {
+            #"{"filename":"\#($0).maFile","steamid":1,"encryption_salt":"\#(part.salt ?? "")","#
+                + #""encryption_iv":"\#(part.vector ?? "")"}"#
+        }
+        let manifest = #"{"encrypted":true,"entries":[\#(entries.joined(separator: ","))]}"#
+        let plain = #"{"shared_secret":"ABEiM0RVZneImQ==","account_name":"bob"}"#
+        let good: [(String, String)] = [
+            ("1.maFile", part.file), ("4.maFile", plain), ("manifest.json", manifest),
+        ]
+        let bad: [(String, String)] = [
+            ("2.maFile", String(part.file.dropLast(24))), ("3.maFile", String(plain.dropLast(3))),
+            ("5.maFile", "no Base64"), ("6.maFile", part.file),
+        ]
+        func read(_ files: [(String, String)], _ password: String?) throws -> Export {
+            let members = files.map {
+                MadeArchive.Member(name: "maFiles/" + $0.0, content: Array($0.1.utf8))
+            }
+            return try readExport(
+                SecretBytes(try MadeArchive.file(members)),
+                password: password.map { SecretBytes(text: $0) })
+        }
+        let export = try read(good + bad, "pw")
+        let accounts = export.entries.map { EntrySummary($0).account }
+        #expect(accounts == ["ann", "bob"])
+        #expect(export.refusals.map(\.account) == bad.map(\.0))
+        #expect(export.refusals.allSatisfy { $0.reason == .unreadableFile })
+        #expect(throws: ExportError.passwordNeeded(.steam)) { _ = try read(good + bad, nil) }
+        #expect(throws: ExportError.wrongPassword(.steam)) { _ = try read(good + bad, "pX") }
+        let plainOnly = try read([good[1], bad[1]], nil)
+        #expect(plainOnly.entries.count == 1 && plainOnly.refusals.count == 1)
+    }
+
     @Test("Authy's secret opens, and a wrong password is refused")
     func authy() throws {
         let part = try #require(parts["authy"])

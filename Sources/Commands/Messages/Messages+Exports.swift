@@ -36,6 +36,8 @@ extension Messages {
         case .encryptedByPhone: "the app encrypted this entry with a key that only the phone has"
         case .malformed: "a value is missing or has the wrong type"
         case .unreadableDeleted: "deleted in the other app, and cannot be read"
+        case .unreadableFile:
+            "the file in the archive is damaged, or the manifest.json that decrypts it is missing"
         }
     }
 
@@ -69,6 +71,7 @@ extension Messages {
         case .encryptedByPhone: "encrypted-by-phone"
         case .malformed: "malformed"
         case .unreadableDeleted: "deleted-unreadable"
+        case .unreadableFile: "unreadable-file"
         }
     }
 }

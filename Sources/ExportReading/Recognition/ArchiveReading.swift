@@ -64,20 +64,68 @@ struct ArchiveReading {
 
     /// Reads the files of Steam Desktop Authenticator, with the manifest that is needed to decrypt
     /// them.
+    ///
+    /// A file that cannot be read is refused by its name; the others are read.
     private func steamRows(_ names: [String]) throws(ExportError) -> ExportRows {
         var manifest: SecretBytes?
         if let name = self.names(where: { $0 == "manifest.json" }).first {
             manifest = try content(name, .steam)
         }
         var rows = ExportRows(.steam)
+        var undecrypted = 0
+        var isPasswordRight = false
         for name in names {
-            guard let file = try content(name, .steam) else { continue }
-            let inner = ExportSource(file, name: Self.lastPart(of: name), manifest: manifest)
-            let found = try readRows(inner, password: password, isMember: true)
-            guard found.format == .steam else { throw .passwordNeeded(.steam) }
-            for row in found.rows { try rows.append(row) }
+            switch try steamFile(name, manifest) {
+            case .rows(let found, let wasEncrypted):
+                isPasswordRight = isPasswordRight || wasEncrypted
+                for row in found { try rows.append(row) }
+            case .unreadable(let isWrongPassword):
+                if isWrongPassword { undecrypted += 1 }
+                try rows.append { row throws(ExportRowRefusal) in
+                    row.account = Self.lastPart(of: name)
+                    throw .unreadableFile
+                }
+            }
         }
+        // If the password opens another file, this one is damaged.
+        guard undecrypted == 0 || isPasswordRight else { throw .wrongPassword(.steam) }
         return rows
+    }
+
+    private enum SteamFile {
+        case rows([ExportRow], wasEncrypted: Bool)
+        case unreadable(isWrongPassword: Bool)
+    }
+
+    private func steamFile(
+        _ name: String, _ manifest: SecretBytes?
+    ) throws(ExportError) -> SteamFile {
+        do throws(ExportError) {
+            do {
+                let rows = try steamRows(of: name, manifest, password: nil)
+                return .rows(rows, wasEncrypted: false)
+            } catch .passwordNeeded(.steam) {
+                guard let password else { throw .passwordNeeded(.steam) }
+                let rows = try steamRows(of: name, manifest, password: password)
+                return .rows(rows, wasEncrypted: true)
+            }
+        } catch {
+            switch error {
+            case .passwordNeeded(.steam), .overLimit, .outOfMemory: throw error
+            default: return .unreadable(isWrongPassword: error == .wrongPassword(.steam))
+            }
+        }
+    }
+
+    private func steamRows(
+        of name: String, _ manifest: SecretBytes?, password: SecretBytes?
+    ) throws(ExportError) -> [ExportRow] {
+        guard let file = try content(name, .steam, password: password) else { return [] }
+        let inner = ExportSource(file, name: Self.lastPart(of: name), manifest: manifest)
+        let found = try readRows(inner, password: password, isMember: true)
+        // Without its manifest, an encrypted file looks like one of another app.
+        guard found.format == .steam else { throw .damaged(.steam) }
+        return found.rows
     }
 
     /// The names of members whose last part, in lower case, meets `condition`.
@@ -92,6 +140,12 @@ struct ArchiveReading {
     /// The content of the member with exactly this name; `nil` if there is none.
     private func content(
         _ name: String, _ format: ExportFormat
+    ) throws(ExportError) -> SecretBytes? {
+        try content(name, format, password: password)
+    }
+
+    private func content(
+        _ name: String, _ format: ExportFormat, password: SecretBytes?
     ) throws(ExportError) -> SecretBytes? {
         do throws(ZipReadingError) {
             guard let member = try archive.member(named: name) else { return nil }
