@@ -40,6 +40,23 @@ struct KeyFileTests {
         #expect(throws: missing) { try read(vector, keyFile: SecretBytes(text: "another file")) }
     }
 
+    @Test("a database without a key file also opens if a key file is given, even a damaged one")
+    func unneeded() throws {
+        let vector = try #require(
+            try VectorFile<KeePassVector>("exports/keepass.json").cases.first)
+        let file = try #require(SecretBytes(text: vector.file).decodedBase64())
+        let damaged = "<KeyFile><Meta><Version>2.0</Version></Meta></KeyFile>"
+        for keyFile in ["another file", damaged].map({ SecretBytes(text: $0) }) {
+            let source = ExportSource(file, keyFile: keyFile)
+            #expect(
+                try readExport(source, password: SecretBytes(text: "pw")).entries.count
+                    == vector.entries.count)
+            #expect(throws: ExportError.passwordNeeded(.keePass)) {
+                _ = try readExport(source, password: nil)
+            }
+        }
+    }
+
     @Test("a key file whose digest does not match is refused")
     func damaged() throws {
         let vector = try #require(try Self.cases().first { $0.name == "XML 2" })

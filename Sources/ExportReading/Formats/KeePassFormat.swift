@@ -18,7 +18,8 @@ enum KeePassFormat {
         return reader.rows
     }
 
-    /// Opens the database; if there is no password yet, tries the key file alone first.
+    /// Opens the database: before a password is asked for, with the key file alone; then with both,
+    /// and with the password alone, because the key file may belong to another database.
     private static func open(
         _ source: ExportSource, _ password: SecretBytes?
     ) throws(ExportError) -> KDBXContainer.Document {
@@ -26,8 +27,17 @@ enum KeePassFormat {
         do {
             return try KDBXContainer.open(
                 source.file, password: password, keyFile: source.keyFile)
-        } catch .wrongPassword where password == nil {
-            throw .passwordNeeded(.keePass)
+        } catch {
+            let isKeyWrong =
+                [.wrongPassword(.keePass), .unreadable(.keePass, .badKeyFile)].contains(error)
+            guard isKeyWrong, source.keyFile != nil else { throw error }
+            guard let password else { throw .passwordNeeded(.keePass) }
+            do {
+                return try KDBXContainer.open(source.file, password: password, keyFile: nil)
+            } catch .wrongPassword {
+                // The damaged key file may be the reason.
+                throw error
+            }
         }
     }
 
