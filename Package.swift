@@ -78,6 +78,8 @@ let package = Package(
             name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
+            name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
+        .systemLibrary(
             name: "CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
         .systemLibrary(
             name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -107,7 +109,7 @@ let package = Package(
         module("HTTPMessage", "Cryptography"),
         module("OneTimePassword", "Cryptography"),
         module("PAMAuthentication", "CPAM", "POSIX", "PresenceDevices"),
-        module("ExportCryptography", "CGcrypt", "CSodium", "Cryptography"),
+        module("ExportCryptography", "CArgon2", "CGcrypt", "CSodium", "Cryptography"),
         module("GzipReading", "CZlib", "Cryptography", "POSIX"),
         module("OpenPGPReading", "CRNP", "Cryptography", "POSIX"),
         module("SQLiteReading", "CSQLite", "Cryptography", "POSIX"),

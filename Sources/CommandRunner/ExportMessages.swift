@@ -82,9 +82,6 @@ package struct ExportMessages: Sendable {
         case .utf16: "UTF-16 text is not supported; save the file as UTF-8"
         case .unsupportedAlgorithm: "\(noun), encrypted with an algorithm that is not supported"
         case .badKeyFile: "\(noun), but the file given with --key-file is damaged"
-        case .oldArgon2:
-            "\(noun), encrypted with version 1.0 of Argon2, which is not supported; in KeePassXC, "
-                + "choose another key derivation function and save the database"
         case .manifest:
             "the manifest of Steam Desktop Authenticator; import it together with its .maFile files"
         }

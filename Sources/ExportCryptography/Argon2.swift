@@ -1,7 +1,7 @@
 internal import CGcrypt
 public import Cryptography
 
-/// A variant of Argon2, version 0x13 (RFC 9106).
+/// A variant of Argon2 (RFC 9106).
 public enum Argon2Variant: Hashable, Sendable {
     case d, id
 
@@ -11,6 +11,14 @@ public enum Argon2Variant: Hashable, Sendable {
         case .id: Int32(GCRY_KDF_ARGON2ID.rawValue)
         }
     }
+}
+
+/// A version of Argon2, which decides how later passes overwrite the memory.
+public enum Argon2Version: Hashable, Sendable {
+    /// 0x10, before RFC 9106, which KeePass databases can name; libargon2 computes it.
+    case old
+    /// 0x13, RFC 9106; libgcrypt computes it with less than 4 GiB of memory.
+    case current
 }
 
 /// The cost of one Argon2 derivation.
@@ -42,10 +50,17 @@ public struct Argon2Cost: Hashable, Sendable {
 ///   ``ExportCryptographyError/wrongKey`` for an empty password, which the library refuses and no
 ///   app accepts.
 public func argon2(
-    _ variant: Argon2Variant, password: SecretBytes, salt: Span<UInt8>, cost: Argon2Cost,
-    secret: [UInt8] = [], associatedData: [UInt8] = [], count: Int
+    _ variant: Argon2Variant, version: Argon2Version = .current, password: SecretBytes,
+    salt: Span<UInt8>, cost: Argon2Cost, secret: [UInt8] = [], associatedData: [UInt8] = [],
+    count: Int
 ) throws(ExportCryptographyError) -> SecretBytes {
     guard password.count > 0 else { throw .wrongKey }
+    // libgcrypt counts bytes in 32 bits.
+    guard version == .current, cost.kibibytes < 4 << 20 else {
+        return try referenceArgon2(
+            variant, version: version, password: password, salt: salt, cost: cost,
+            secret: secret, associatedData: associatedData, count: count)
+    }
     try Libraries.prepare()
     let parameters = [
         UInt(count), UInt(cost.passes), UInt(cost.kibibytes), UInt(cost.lanes),

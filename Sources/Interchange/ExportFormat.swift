@@ -1,7 +1,7 @@
 /// The formats in which other apps export their entries.
 public enum ExportFormat: UInt8, CaseIterable, Hashable, Sendable {
     case aegis, twoFAS, andOTP, authenticatorPlus, authy, battleNet, bitwarden
-    case bitwardenAuthenticator, duo, ente, freeOTP, freeOTPPlus, gauth, googleAuthenticator
+    case bitwardenAuthenticator, cotp, duo, ente, freeOTP, freeOTPPlus, gauth, googleAuthenticator
     case googlePAM, keePass, keePassXCCSV, lastPass, microsoftAuthenticator, oathUsersFile
     case onePassword, otpClient, passwordManagerCSV, protonAuthenticator, protonPass, pskc, raivo
     case steam, stratum, totpAuthenticator, uriList, watchwordSheet
@@ -18,6 +18,7 @@ public enum ExportFormat: UInt8, CaseIterable, Hashable, Sendable {
         case .battleNet: "Battle.net"
         case .bitwarden: "Bitwarden"
         case .bitwardenAuthenticator: "Bitwarden Authenticator"
+        case .cotp: "cotp"
         case .duo: "Duo"
         case .ente: "Ente Auth"
         case .freeOTP: "FreeOTP"
@@ -98,8 +99,6 @@ public enum ExportObstacle: UInt8, CaseIterable, Hashable, Sendable {
     case unsupportedAlgorithm
     /// KeePass: the key file is damaged.
     case badKeyFile
-    /// KeePass: Argon2 version 0x10, which the library does not support.
-    case oldArgon2
     /// The file contains no entries, but is needed to read the files beside it.
     case manifest
 }

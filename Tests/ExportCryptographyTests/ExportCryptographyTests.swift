@@ -40,11 +40,18 @@ struct ExportCryptographyTests {
     @Test(
         "Argon2 matches RFC 9106",
         arguments: try VectorFile<Argon2Vector>("kdf/rfc9106-argon2.json").cases)
-    func argon2Matches(vector: Argon2Vector) throws {
+    func argon2Matches(vector: Argon2Vector) throws { try check(vector, .current) }
+
+    @Test(
+        "Argon2 0x10 matches its authors' known answers",
+        arguments: try VectorFile<Argon2Vector>("kdf/argon2-0x10.json").cases)
+    func oldArgon2Matches(vector: Argon2Vector) throws { try check(vector, .old) }
+
+    private func check(_ vector: Argon2Vector, _ version: Argon2Version) throws {
         let salt = try Hex.bytes(vector.salt)
         let key = try argon2(
-            vector.variant == "d" ? .d : .id, password: try SecretBytes(hex: vector.password),
-            salt: salt.span,
+            vector.variant == "d" ? .d : .id, version: version,
+            password: try SecretBytes(hex: vector.password), salt: salt.span,
             cost: Argon2Cost(
                 kibibytes: vector.kibibytes, passes: vector.passes, lanes: vector.lanes),
             secret: try Hex.bytes(vector.secret),

@@ -242,6 +242,20 @@ struct FormatTests {
             """,
             "totp \(standard) [] active", "refused badDigits"),
         MadeExport(
+            .cotp, "its plain export",
+            """
+            {"version":2,"elements":[{"secret":"\(key)","issuer":"Acme","label":"ann","digits":6,
+            "type":"TOTP","algorithm":"SHA1","period":30,"counter":null,"pin":null},
+            {"secret":"\(key)","issuer":"Acme","label":"ann","digits":6,"type":"HOTP",
+            "algorithm":"SHA256","period":30,"counter":7,"pin":null},
+            {"secret":"\(key)","issuer":"","label":"ann","digits":6,"type":"TOTP",
+            "algorithm":"MD5","period":30,"counter":null,"pin":null},
+            {"secret":"0011","issuer":"Acme","label":"ann","digits":6,"type":"MOTP",
+            "algorithm":"MD5","period":10,"counter":null,"pin":"1234"}]}
+            """,
+            "totp \(standard) [] active", "hotp Acme|ann 00112233445566778899 SHA256 6 7 [] active",
+            "motp Acme|ann 0011 SHA1 0 0 [] active", "refused unknownAlgorithm"),
+        MadeExport(
             .steam, "a maFile",
             """
             {"shared_secret":"ABEiM0RVZneImQ==","account_name":"ann","identity_secret":"x",

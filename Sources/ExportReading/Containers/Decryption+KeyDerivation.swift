@@ -58,8 +58,8 @@ extension Decryption {
 
     /// Derives a key with Argon2.
     func argon2(
-        _ variant: Argon2Variant, _ password: SecretBytes, salt: SecretBytes, kibibytes: UInt64,
-        passes: UInt64, lanes: UInt64
+        _ variant: Argon2Variant, version: Argon2Version = .current, _ password: SecretBytes,
+        salt: SecretBytes, kibibytes: UInt64, passes: UInt64, lanes: UInt64
     ) throws(ExportError) -> SecretBytes {
         guard passes > 0, lanes > 0, (8...1024).contains(salt.count) else {
             throw .damaged(format)
@@ -75,7 +75,8 @@ extension Decryption {
         do {
             return try salt.withBytes { salt throws(ExportCryptographyError) in
                 try ExportCryptography.argon2(
-                    variant, password: password, salt: salt, cost: cost, count: 32)
+                    variant, version: version, password: password, salt: salt, cost: cost,
+                    count: 32)
             }
         } catch {
             throw exportError(error)

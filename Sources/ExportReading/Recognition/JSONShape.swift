@@ -5,7 +5,7 @@ internal import JSONText
 /// The formats of JSON exports, which are recognised by their keys.
 enum JSONShape {
     case aegis, twoFAS, andOTP, raivo, duo, authy, freeOTPPlus, ente, uriList, bitwarden
-    case protonAuthenticator, protonPass, lastPass, steam, steamManifest, stratum
+    case cotp, protonAuthenticator, protonPass, lastPass, steam, steamManifest, stratum
     case totpAuthenticator
 
     init?(_ document: JSONValue) {
@@ -28,6 +28,8 @@ enum JSONShape {
             self = .freeOTPPlus
         } else if has("kdfParams", "encryptedData", "encryptionNonce") {
             self = .ente
+        } else if has("nonce", "salt", "cipher") || has("version", "elements") {
+            self = .cotp
         } else if Self.isURIList(document["items"]) {
             self = .uriList
         } else if Self.contains("steamid", in: document["entries"]?.elements),
@@ -107,6 +109,7 @@ enum JSONShape {
         case .raivo: try RaivoJSON.read(document)
         case .duo: try DuoFormat.read(document)
         case .freeOTPPlus: try FreeOTPPlusFormat.read(document)
+        case .cotp: try CotpFormat.read(document, password: password)
         case .ente: try EnteFormat.read(document, password: password)
         case .uriList: try URIListFormat.read(document)
         case .bitwarden: try BitwardenFormat.read(document, password: password)

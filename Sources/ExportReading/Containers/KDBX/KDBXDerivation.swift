@@ -7,7 +7,8 @@ internal import POSIX
 enum KDBXDerivation {
     case aes(seed: SecretBytes, rounds: UInt64)
     case argon2(
-        Argon2Variant, salt: SecretBytes, kibibytes: UInt64, passes: UInt64, lanes: UInt64)
+        Argon2Variant, Argon2Version, salt: SecretBytes, kibibytes: UInt64, passes: UInt64,
+        lanes: UInt64)
 
     /// Reads version 4's parameters.
     init(parameters: SecretBytes?) throws(ExportError) {
@@ -27,17 +28,18 @@ enum KDBXDerivation {
     private init(
         _ variant: Argon2Variant, _ dictionary: KDBXDictionary
     ) throws(ExportError) {
-        // libgcrypt computes only the current version; programs write the older one only if the
-        // user chooses it.
-        guard try dictionary.number("V") == 0x13 else {
-            throw .unreadable(.keePass, .oldArgon2)
+        let version: Argon2Version
+        switch try dictionary.number("V") {
+        case 0x10: version = .old
+        case 0x13: version = .current
+        default: throw .unreadable(.keePass, .unsupportedAlgorithm)
         }
         // No known program writes the optional secret and associated data.
         guard !dictionary.contains("K"), !dictionary.contains("A") else {
             throw .unreadable(.keePass, .unsupportedAlgorithm)
         }
         self = .argon2(
-            variant, salt: try dictionary.bytes("S"),
+            variant, version, salt: try dictionary.bytes("S"),
             kibibytes: try dictionary.number("M") / 1024, passes: try dictionary.number("I"),
             lanes: try dictionary.number("P"))
     }
@@ -48,10 +50,10 @@ enum KDBXDerivation {
         switch self {
         case .aes(let seed, let rounds):
             return try decryption.aesKDF(composite, seed: seed, rounds: rounds)
-        case .argon2(let variant, let salt, let kibibytes, let passes, let lanes):
+        case .argon2(let variant, let version, let salt, let kibibytes, let passes, let lanes):
             return try decryption.argon2(
-                variant, composite, salt: salt, kibibytes: kibibytes, passes: passes,
-                lanes: lanes)
+                variant, version: version, composite, salt: salt, kibibytes: kibibytes,
+                passes: passes, lanes: lanes)
         }
     }
 }
