@@ -8,8 +8,10 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,6 +67,70 @@ void linux_close_from(int lowest) { closefrom(lowest); }
 
 int linux_spawn_close_from(void *actions, int lowest) {
     return posix_spawn_file_actions_addclosefrom_np(actions, lowest);
+}
+
+int linux_spawn_change_folder(void *actions, const char *path) {
+    return posix_spawn_file_actions_addchdir_np(actions, path);
+}
+
+const short linux_spawn_own_session = POSIX_SPAWN_SETSID;
+
+int linux_accept(int listener) {
+    return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+int linux_peer(int socket, unsigned *user, int *process) {
+    struct ucred facts;
+    socklen_t size = sizeof facts;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &facts, &size) != 0) return -1;
+    *user = facts.uid;
+    *process = facts.pid;
+    return 0;
+}
+
+// Room for the control message of one descriptor.
+typedef union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+} file_message;
+
+int linux_send_file(int socket, unsigned char byte, int file) {
+    struct iovec part = {.iov_base = &byte, .iov_len = 1};
+    file_message control;
+    memset(&control, 0, sizeof control);
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (file >= 0) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof file);
+        memcpy(CMSG_DATA(header), &file, sizeof file);
+    }
+    ssize_t sent;
+    do sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent == 1 ? 0 : -1;
+}
+
+int linux_receive_file(int socket, unsigned char *byte, int *file) {
+    struct iovec part = {.iov_base = byte, .iov_len = 1};
+    file_message control;
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+        .msg_controllen = sizeof control.bytes};
+    *file = -1;
+    ssize_t received;
+    do received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (received < 0 && errno == EINTR);
+    if (received < 0) return -1;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL;
+         header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        memcpy(file, CMSG_DATA(header), sizeof *file);
+    }
+    return (int)received;
 }
 
 int linux_pipe(int *reading, int *writing) {

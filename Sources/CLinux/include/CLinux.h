@@ -46,6 +46,33 @@ int linux_wait_for_post(void *semaphore, long milliseconds);
 /// malloc_usable_size(3): the number of bytes of an allocated block; 0 for NULL.
 unsigned long linux_usable_size(void *block);
 
+/// posix_spawn_file_actions_addchdir_np(3): in the child, changes the working folder.
+/// The actions are a posix_spawn_file_actions_t; returns an error number.
+int linux_spawn_change_folder(void *actions, const char *path);
+/// POSIX_SPAWN_SETSID: the started program gets a session of its own.
+extern const short linux_spawn_own_session;
+
+/// accept4(2) with SOCK_CLOEXEC and SOCK_NONBLOCK; -1 and errno on failure.
+int linux_accept(int listener);
+/// SO_PEERCRED: the user and the process at the other end of a Unix socket; -1 and errno on failure.
+int linux_peer(int socket, unsigned *user, int *process);
+/// sendmsg(2) with MSG_NOSIGNAL: one byte, and an open file (SCM_RIGHTS) unless it is negative;
+/// -1 and errno on failure.
+int linux_send_file(int socket, unsigned char byte, int file);
+/// recvmsg(2) with MSG_CMSG_CLOEXEC: one byte, and the open file that came with it, or -1.
+/// Returns 1, 0 at the end, or -1 and errno.
+int linux_receive_file(int socket, unsigned char *byte, int *file);
+
+/// The kernel's Landlock version, or -1 and errno.
+int linux_landlock_version(void);
+/// A new Landlock rule set that handles every access that the version knows; -1 and errno on failure.
+int linux_landlock_make(int version);
+/// Lets the rule set's process read (and with `writes` also change) everything below the open file or
+/// folder; -1 and errno on failure.
+int linux_landlock_allow(int rules, int version, int file, int writes);
+/// Applies the rule set to this thread and those that it starts; -1 and errno on failure.
+int linux_landlock_enter(int rules);
+
 /// From here on, what C code prints to `stderr` is discarded.
 void linux_discard_stderr(void);
 

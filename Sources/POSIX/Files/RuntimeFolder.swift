@@ -61,10 +61,20 @@ public struct OpenRuntimeFolder: ~Copyable, Sendable {
     /// The path of the file `name` in it.
     public func path(of name: String) -> String { path + "/" + name }
 
-    /// Whether there is a socket `name` that belongs to this user; a symbolic link is none.
-    public func holdsOwnSocket(_ name: String) throws(SystemCallFailure) -> Bool {
-        guard let facts = try folder.facts(of: name) else { return false }
-        return facts.st_mode & S_IFMT == S_IFSOCK && facts.st_uid == geteuid()
+    /// What is at a name where a socket is expected.
+    public enum SocketState: Sendable {
+        case missing
+        /// A socket that belongs to this user.
+        case own
+        /// Anything else, such as a symbolic link.
+        case foreign
+    }
+
+    /// What the name `name` in it is.
+    public func socketState(_ name: String) throws(SystemCallFailure) -> SocketState {
+        guard let facts = try folder.facts(of: name) else { return .missing }
+        let isOwn = facts.st_mode & S_IFMT == S_IFSOCK && facts.st_uid == geteuid()
+        return isOwn ? .own : .foreign
     }
 }
 

@@ -60,6 +60,21 @@ internal import Glibc
         try output.setBlocking(false)
     }
 
+    /// Starts the program at `path` with one socket as its standard input and output.
+    ///
+    /// ``input`` and ``output`` are the other end of the socket.
+    public init(
+        running path: String, arguments: [String] = [], over connection: consuming SocketPair
+    ) throws(SystemCallFailure) {
+        identifier = try ChildProcess.spawn(
+            path, arguments, [], input: connection.second, output: connection.second)
+        ownPeakMemory = ChildProcess.peakMemory(of: RUSAGE_SELF)
+        output = try connection.first.duplicate()
+        input = connection.takeFirst()
+        // Both are the same open file.
+        try input.setBlocking(false)
+    }
+
     deinit { _ = end() }
 
     /// Kills the child unless it is already dying, waits for it, and returns how it ended.
@@ -96,9 +111,14 @@ internal import Glibc
         return Int(usage.ru_maxrss) * 1024
     }
 
-    private static func spawn(
+    /// Starts a program, without waiting for it.
+    ///
+    /// - Parameter inOwnSession: whether it gets a session of its own and the folder `/`, instead of
+    ///   a process group in this session.
+    static func spawn(
         _ path: String, _ arguments: [String], _ environment: [String],
-        input: borrowing FileDescriptor, output: borrowing FileDescriptor
+        input: borrowing FileDescriptor, output: borrowing FileDescriptor,
+        inOwnSession: Bool = false
     ) throws(SystemCallFailure) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         try check("posix_spawn_file_actions_init", unsafe posix_spawn_file_actions_init(&actions))
@@ -119,6 +139,11 @@ internal import Glibc
         try check(
             "posix_spawn_file_actions_addclosefrom_np",
             unsafe linux_spawn_close_from(&actions, STDERR_FILENO + 1))
+        if inOwnSession {
+            try check(
+                "posix_spawn_file_actions_addchdir_np",
+                unsafe linux_spawn_change_folder(&actions, "/"))
+        }
 
         var attributes = posix_spawnattr_t()
         try check("posix_spawnattr_init", unsafe posix_spawnattr_init(&attributes))
@@ -135,10 +160,11 @@ internal import Glibc
         // A separate process group, so that a Ctrl-C that the parent handles does not interrupt the
         // reading of a picture. The child still dies with the parent.
         try check("posix_spawnattr_setpgroup", unsafe posix_spawnattr_setpgroup(&attributes, 0))
-        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
+        let flags = Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK)
+        let group = inOwnSession ? linux_spawn_own_session : Int16(POSIX_SPAWN_SETPGROUP)
         try check(
             "posix_spawnattr_setflags",
-            unsafe posix_spawnattr_setflags(&attributes, Int16(flags)))
+            unsafe posix_spawnattr_setflags(&attributes, flags | group))
 
         var started: pid_t = 0
         let words = StringList([path] + arguments)

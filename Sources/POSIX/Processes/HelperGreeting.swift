@@ -22,7 +22,7 @@ public enum HelperGreeting: Hashable, Sendable {
     public static let maximumCount = 64
 
     /// The encoded frame.
-    func bytes(from program: Identity) -> [UInt8] {
+    package func bytes(from program: Identity) -> [UInt8] {
         switch self {
         case .confined: return program.bytes + [0]
         case .notConfined(let failure):

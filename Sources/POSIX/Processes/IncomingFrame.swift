@@ -25,6 +25,9 @@ public struct IncomingFrame {
         header = try WipedBuffer(capacity: 4)
     }
 
+    /// Whether a part of the frame has arrived.
+    public var hasBegun: Bool { header.count > 0 }
+
     /// Reads the available data; waits for the whole frame if the descriptor is blocking.
     public mutating func advance(
         from file: borrowing FileDescriptor

@@ -45,6 +45,20 @@ public enum ProcessHardening {
         guard getppid() == parent else { throw SystemCallFailure(call: "getppid", number: ESRCH) }
     }
 
+    /// Verifies that no debugger was attached before ``apply()`` prevented it.
+    ///
+    /// - Throws: `ptrace` with `EPERM` if one is.
+    public static func requireNoTracer() throws(SystemCallFailure) {
+        let file = try FileDescriptor(reading: "/proc/self/status")
+        let status = try [UInt8](capacity: 1 << 12) { output throws(SystemCallFailure) in
+            try file.readToEnd(into: &output)
+        }
+        let lines = String(decoding: status, as: UTF8.self).split(separator: "\n")
+        guard lines.contains("TracerPid:\t0") else {
+            throw SystemCallFailure(call: "ptrace", number: EPERM)
+        }
+    }
+
     // Programs with a run loop block signals in their threads, and child processes inherit that.
     // Here Ctrl-C must end the program, while ignored signals (`nohup`) stay ignored.
     private static func release(_ signals: [Int32]) throws(SystemCallFailure) {

@@ -4,13 +4,18 @@ internal import Glibc
 public enum RunningProgram {
     /// The folder of the running program's file, without a trailing slash; `nil` without `/proc`.
     public static func folder() -> String? {
+        guard let text = path() else { return nil }
+        guard let slash = text.lastIndex(of: "/") else { return nil }
+        return String(text[..<slash])
+    }
+
+    /// The path of the running program's file; `nil` without `/proc`.
+    public static func path() -> String? {
         var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/self/exe", &path, path.count)
         guard count > 0, count < path.count else { return nil }
         // A path that is not UTF-8 cannot be represented in a `String`.
-        guard let text = String(validating: path.prefix(count), as: UTF8.self) else { return nil }
-        guard let slash = text.lastIndex(of: "/") else { return nil }
-        return String(text[..<slash])
+        return String(validating: path.prefix(count), as: UTF8.self)
     }
 
     /// The path of a program that belongs to the running one: next to it, as built, or in the
@@ -28,6 +33,12 @@ public enum RunningProgram {
     }
 
     private static func canRun(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
+}
+
+/// The running process.
+public enum CurrentProcess {
+    /// Its process ID.
+    public static var identifier: Int32 { getpid() }
 }
 
 /// The process's command-line arguments.

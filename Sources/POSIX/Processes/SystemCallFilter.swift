@@ -1,15 +1,19 @@
 internal import CSeccomp
 internal import Glibc
 
-/// A list of allowed system calls; the kernel kills the process for any other call (seccomp).
+/// A list of allowed system calls; the kernel kills the process for any other call (seccomp), or makes
+/// the call fail.
 ///
 /// The names are libseccomp's, so that one list works for x86-64 and arm64.
 @safe struct SystemCallFilter: ~Copyable {
     private let context: scmp_filter_ctx
 
     /// Creates a filter that allows nothing.
-    init() throws(SystemCallFailure) {
-        guard let context = unsafe seccomp_init(SCMP_ACT_KILL_PROCESS) else {
+    ///
+    /// - Parameter failure: the error number of calls that are not allowed; `nil` kills the process.
+    init(failingWith failure: Int32? = nil) throws(SystemCallFailure) {
+        let action = failure.map(SystemCallFilter.error) ?? SCMP_ACT_KILL_PROCESS
+        guard let context = unsafe seccomp_init(action) else {
             throw SystemCallFailure(call: "seccomp_init", number: ENOSYS)
         }
         unsafe self.context = context
@@ -29,8 +33,12 @@ internal import Glibc
     func answer(
         _ name: StaticString, with number: Int32, when conditions: ArgumentCondition...
     ) throws(SystemCallFailure) {
-        // `SCMP_ACT_ERRNO(x)`, which is a macro.
-        try add(name, 0x0005_0000 | UInt32(number) & 0xffff, conditions)
+        try add(name, SystemCallFilter.error(number), conditions)
+    }
+
+    /// `SCMP_ACT_ERRNO(x)`, which is a macro.
+    private static func error(_ number: Int32) -> UInt32 {
+        0x0005_0000 | UInt32(number) & 0xffff
     }
 
     private func add(

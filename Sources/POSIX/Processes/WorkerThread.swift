@@ -37,6 +37,11 @@ internal import Glibc
     /// Call it once, from another thread.
     public func join() { pthread_join(thread, nil) }
 
+    /// Lets the thread end on its own; nobody waits for it.
+    ///
+    /// Call it once, instead of ``join()``.
+    public func detach() { pthread_detach(thread) }
+
     private final class Body: Sendable {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }

@@ -16,6 +16,14 @@ public struct Moment: Comparable, Sendable {
         return Moment(sinceStart: .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec))
     }
 
+    /// The time since the kernel started without system sleep.
+    public static func awakeTime() -> Duration {
+        var now = timespec()
+        // Every Linux has CLOCK_MONOTONIC; the call cannot fail with a valid address.
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        return .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec)
+    }
+
     /// The time until this moment; zero if it has passed.
     public var timeRemaining: Duration { max(sinceStart - Moment.now.sinceStart, .zero) }
 

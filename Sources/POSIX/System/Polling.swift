@@ -32,21 +32,31 @@ public enum Polling {
         for interests: [Interest], timeout: Duration
     ) throws(SystemCallFailure) -> Duration {
         var requests = interests.map(\.request)
-        let start = monotonicTime()
+        let start = Moment.awakeTime()
         let result = unsafe poll(
             &requests, nfds_t(requests.count), timeout.millisecondsRoundedUp)
         // The caller also checks its descriptors again after an interruption.
         guard result >= 0 || errno == EINTR else {
             throw SystemCallFailure(call: "poll", number: errno)
         }
-        return min(max(monotonicTime() - start, .zero), timeout)
+        return min(max(Moment.awakeTime() - start, .zero), timeout)
     }
+}
 
-    private static func monotonicTime() -> Duration {
-        var now = timespec()
-        // Every Linux has CLOCK_MONOTONIC; the call cannot fail with a valid address.
-        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
-        return .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec)
+extension Polling {
+    /// Waits like ``wait(for:timeout:)``.
+    ///
+    /// - Returns: for each interest, whether it is ready; a closed descriptor counts as ready.
+    public static func ready(
+        of interests: [Interest], timeout: Duration
+    ) throws(SystemCallFailure) -> [Bool] {
+        var requests = interests.map(\.request)
+        let result = unsafe poll(
+            &requests, nfds_t(requests.count), timeout.millisecondsRoundedUp)
+        guard result >= 0 || errno == EINTR else {
+            throw SystemCallFailure(call: "poll", number: errno)
+        }
+        return requests.map { result > 0 && $0.revents != 0 }
     }
 }
 

@@ -41,6 +41,14 @@ public enum StandardStream: Int32, Sendable {
         return try FileDescriptor(owning: copy).read(into: &output)
     }
 
+    /// Replaces the stream by `/dev/null`, so that a reader sees its end.
+    public func discard() throws(SystemCallFailure) {
+        let nothing = try FileDescriptor(reading: "/dev/null")
+        guard retrying({ dup2(nothing.number, rawValue) }) >= 0 else {
+            throw SystemCallFailure(call: "dup2", number: errno)
+        }
+    }
+
     /// Opens each of the three streams that is closed, so that no other file gets its number.
     ///
     /// Reading from or writing to such a stream still fails, as with a closed stream.

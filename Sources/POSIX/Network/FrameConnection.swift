@@ -1,0 +1,110 @@
+/// Exchanges frames (see ``IncomingFrame``) over a local socket.
+///
+/// Each frame has a limit and a deadline, so that the other side can neither fill the memory nor
+/// keep this side waiting in the middle of a frame.
+public final class FrameConnection: Sendable {
+    /// The result of waiting for a frame.
+    public enum Received {
+        case frame(WipedBuffer)
+        /// The other side closed the connection.
+        case ended
+        /// The frame's length is zero or exceeds the limit.
+        case malformed
+        /// No frame began in time, or the frame did not end in time.
+        case timedOut
+    }
+
+    private let socket: FileDescriptor
+
+    /// Takes ownership of a connected, non-blocking socket.
+    public init(_ socket: consuming FileDescriptor) { self.socket = socket }
+
+    /// The process at the other end.
+    public func peer() throws(SystemCallFailure) -> LocalSocket.Peer {
+        try LocalSocket.peer(of: socket)
+    }
+
+    /// Becomes ready when the other side has sent something or has closed the connection.
+    public var readable: Polling.Interest { .reading(socket) }
+
+    /// Ends the connection; a thread that waits for it is woken.
+    public func shutDown() { socket.shutDown() }
+
+    /// Waits for the next frame, of at most `limit` bytes.
+    ///
+    /// - Parameters:
+    ///   - idleTime: how long to wait for the frame's first byte; `nil` waits indefinitely.
+    ///   - timeout: how long the frame may then take.
+    public func receive(
+        limit: Int, idleTime: Duration?, timeout: Duration
+    ) throws(SystemCallFailure) -> Received {
+        var incoming = try IncomingFrame(limit: limit)
+        var deadline = idleTime.map { Moment.now + $0 }
+        var hasBegun = false
+        while true {
+            let progress: IncomingFrame.Progress
+            do { progress = try incoming.advance(from: socket) } catch {
+                guard error.isConnectionLost else { throw error }
+                return .ended
+            }
+            switch progress {
+            case .complete(let frame): return .frame(frame)
+            case .ended: return .ended
+            case .bad: return .malformed
+            case .wouldWait: break
+            }
+            if incoming.hasBegun, !hasBegun {
+                hasBegun = true
+                deadline = .now + timeout
+            }
+            guard try wait(for: .reading(socket), until: deadline) else { return .timedOut }
+        }
+    }
+
+    /// Sends `frame`.
+    ///
+    /// - Returns: whether the other side accepted all of it before `timeout` expired.
+    public func send(_ frame: FrameWriter, timeout: Duration) throws(SystemCallFailure) -> Bool {
+        let deadline = Moment.now + timeout
+        return try frame.finished().withBytes { bytes throws(SystemCallFailure) in
+            try send(bytes, until: deadline)
+        }
+    }
+
+    private func send(
+        _ bytes: Span<UInt8>, until deadline: Moment
+    ) throws(SystemCallFailure) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            switch try socket.writeAvailable(bytes.extracting(sent..<bytes.count)) {
+            case .moved(let count): sent += count
+            case .ended: return false
+            case .wouldWait:
+                guard try wait(for: .writing(socket), until: deadline) else { return false }
+            }
+        }
+        return true
+    }
+
+    /// The longest single wait, so that a deadline on the boot clock is noticed after a suspend.
+    private static let slice = Duration.seconds(10)
+
+    /// Waits for a while.
+    ///
+    /// - Returns: whether there is time left.
+    private func wait(
+        for interest: Polling.Interest, until deadline: Moment?
+    ) throws(SystemCallFailure) -> Bool {
+        let remaining = deadline?.timeRemaining ?? FrameConnection.slice
+        guard remaining > .zero else { return false }
+        _ = try Polling.wait(for: [interest], timeout: min(remaining, FrameConnection.slice))
+        return true
+    }
+}
+
+extension FrameWriter {
+    /// Writes the frame to a pipe or a blocking socket.
+    public func write(to file: borrowing FileDescriptor) throws(SystemCallFailure) {
+        try finished().withBytes { bytes throws(SystemCallFailure) in try file.writeAll(bytes) }
+    }
+}

@@ -1,0 +1,169 @@
+internal import CLinux
+internal import Glibc
+
+/// The two ends of a connection between processes of this machine; neither is inherited by programs
+/// that are started later.
+public struct SocketPair: ~Copyable, Sendable {
+    /// One end; blocking.
+    public let first: FileDescriptor
+    /// The other end; blocking.
+    public let second: FileDescriptor
+
+    /// Creates a connection.
+    public init() throws(SystemCallFailure) {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw SystemCallFailure(call: "socketpair", number: errno)
+        }
+        first = FileDescriptor(owning: ends[0])
+        second = FileDescriptor(owning: ends[1])
+    }
+
+    /// The first end; the second is closed.
+    public consuming func takeFirst() -> FileDescriptor { first }
+
+    /// The second end; the first is closed.
+    public consuming func takeSecond() -> FileDescriptor { second }
+}
+
+/// Sockets with a path, on which the processes of this machine connect to each other.
+public enum LocalSocket {
+    /// The connections that the kernel holds until they are accepted.
+    private static let backlog: Int32 = 64
+
+    /// Creates a socket at `path`, with mode 0600, and listens on it; non-blocking.
+    ///
+    /// - Throws: `bind` with `EADDRINUSE` if anything is at the path; `ENAMETOOLONG` for a path that
+    ///   does not fit into an address.
+    public static func listen(at path: String) throws(SystemCallFailure) -> FileDescriptor {
+        let file = try make()
+        let address = try Address(path)
+        // The mode of the new file. The umask belongs to the whole process, so the caller must not
+        // have other threads that create files.
+        let before = umask(0o177)
+        let bound = unsafe address.withPointer { unsafe bind(file.number, $0, $1) }
+        let number = errno
+        umask(before)
+        guard bound == 0 else { throw SystemCallFailure(call: "bind", number: number) }
+        guard Glibc.listen(file.number, backlog) == 0 else {
+            throw SystemCallFailure(call: "listen", number: errno)
+        }
+        return file
+    }
+
+    /// Connects to the socket at `path`; non-blocking from then on.
+    ///
+    /// - Parameter timeout: how long to wait while too many connections wait to be accepted.
+    /// - Throws: `connect` with `ENOENT` or `ECONNREFUSED` if nobody listens there.
+    public static func connect(
+        to path: String, timeout: Duration = .seconds(5)
+    ) throws(SystemCallFailure) -> FileDescriptor {
+        let file = try make()
+        let address = try Address(path)
+        let deadline = Moment.now + timeout
+        while true {
+            let connected = unsafe address.withPointer { address, count in
+                retrying { unsafe Glibc.connect(file.number, address, count) }
+            }
+            if connected == 0 { return file }
+            let number = errno
+            guard number == EAGAIN, deadline.timeRemaining > .zero else {
+                throw SystemCallFailure(call: "connect", number: number)
+            }
+            // The kernel does not say when there is room.
+            _ = try Polling.wait(for: [], timeout: .milliseconds(5))
+        }
+    }
+
+    /// Accepts a connection, which is non-blocking.
+    ///
+    /// - Throws: also if there is none to accept, or if the client has gone already
+    ///   (``SystemCallFailure/isNoConnection``).
+    public static func accept(
+        from listener: borrowing FileDescriptor
+    ) throws(SystemCallFailure) -> FileDescriptor {
+        let number = listener.number
+        let accepted = retrying { linux_accept(number) }
+        guard accepted >= 0 else { throw SystemCallFailure(call: "accept4", number: errno) }
+        return FileDescriptor(owning: accepted)
+    }
+
+    /// The process at the other end of a connection when it connected, as the kernel recorded it.
+    public struct Peer: Hashable, Sendable {
+        /// The effective user ID.
+        public let user: UInt32
+        /// The process ID.
+        public let process: Int32
+
+        /// Whether it runs as the same user as this process.
+        public var isThisUser: Bool { user == geteuid() }
+    }
+
+    /// The process at the other end.
+    public static func peer(
+        of connection: borrowing FileDescriptor
+    ) throws(SystemCallFailure) -> Peer {
+        var user: UInt32 = 0
+        var process: Int32 = 0
+        guard unsafe linux_peer(connection.number, &user, &process) == 0 else {
+            throw SystemCallFailure(call: "getsockopt", number: errno)
+        }
+        return Peer(user: user, process: process)
+    }
+
+    private static func make() throws(SystemCallFailure) -> FileDescriptor {
+        let kind = Int32(
+            SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let number = socket(AF_UNIX, kind, 0)
+        guard number >= 0 else { throw SystemCallFailure(call: "socket", number: errno) }
+        return FileDescriptor(owning: number)
+    }
+}
+
+extension FileDescriptor {
+    /// Ends both directions of a connection; whoever waits for it, on either side, is woken.
+    public func shutDown() {
+        // It fails only if the other end is gone already.
+        _ = shutdown(number, Int32(SHUT_RDWR))
+    }
+}
+
+extension SystemCallFailure {
+    /// Whether there was no connection to accept.
+    public var isNoConnection: Bool { [EAGAIN, ECONNABORTED].contains(number) }
+
+    /// Whether nobody listens on a socket: there is none, or the process that made it has ended.
+    public var isNobodyListening: Bool {
+        [ENOENT, ENOTDIR, ECONNREFUSED, ENOTSOCK].contains(number)
+    }
+
+    /// Whether the other end of a connection is gone.
+    public var isConnectionLost: Bool { [ECONNRESET, EPIPE].contains(number) }
+}
+
+/// A path in the kernel's format for addresses.
+private struct Address {
+    private let address: sockaddr_un
+
+    init(_ path: String) throws(SystemCallFailure) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        // One byte is for the final NUL.
+        let room = MemoryLayout.size(ofValue: address.sun_path) - 1
+        guard bytes.count <= room, !bytes.contains(0) else {
+            throw SystemCallFailure(call: "bind", number: ENAMETOOLONG)
+        }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        self.address = address
+    }
+
+    func withPointer(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        unsafe withUnsafePointer(to: address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe body(address, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}
