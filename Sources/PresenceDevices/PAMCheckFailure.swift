@@ -8,6 +8,12 @@ public struct PAMCheckFailure: PresenceFailure, Hashable {
     /// Whether, before the failure, a question had been answered or a module had reported an error.
     public let mayConcealAttempt: Bool
 
+    /// The failure of a check, perhaps in another process.
+    package init(reason: Reason, mayConcealAttempt: Bool) {
+        self.reason = reason
+        self.mayConcealAttempt = mayConcealAttempt
+    }
+
     /// Why there is no verdict.
     public enum Reason: Error, Hashable, Sendable {
         /// The timeout expired.

@@ -1,0 +1,82 @@
+package import POSIX
+
+/// A conversation between the system's modules, in a process that another one has started, and a
+/// person at another program.
+package final class ModuleRelay {
+    /// Whether a question was answered, or a module reported an error.
+    package var mayHaveBeenAttempted: Bool { dialogue.mayHaveBeenAttempted }
+
+    private var dialogue = ModuleDialogue()
+    private let program: FileDescriptor
+    private let deadline: Moment
+
+    /// The longest answer in bytes.
+    package static let longestAnswer = ModuleFrame.longestAnswer
+
+    /// - Parameter program: the connection to `watchword-presence`.
+    package init(
+        _ program: borrowing FileDescriptor, until deadline: Moment
+    ) throws(PAMCheckFailure.Reason) {
+        do { self.program = try program.duplicate() } catch { throw .system(error) }
+        self.deadline = deadline
+    }
+
+    /// Passes messages between the modules and the person until there is a verdict: yes or no.
+    ///
+    /// - Parameters:
+    ///   - person: becomes ready when the person's program ends while nothing is asked.
+    ///   - show: shows a message.
+    ///   - ask: asks a question, and appends the answer of at most ``longestAnswer`` bytes.
+    package func verdict(
+        unless person: Polling.Interest,
+        showing show: (String) throws(PAMCheckFailure.Reason) -> Void,
+        asking ask: (String, Bool, FrameWriter) throws(PAMCheckFailure.Reason) -> Void
+    ) throws(PAMCheckFailure.Reason) -> Bool {
+        try dialogue.greet(next(unless: person))
+        while true {
+            switch try dialogue.step(next(unless: person)) {
+            case .show(let text): try show(text)
+            case .ask(let text, let isEchoed):
+                let frame: FrameWriter
+                do { frame = try FrameWriter() } catch { throw .system(error) }
+                frame.append(ModuleFrame.answer)
+                try ask(text, isEchoed, frame)
+                dialogue.noteAnswer()
+                do { try frame.write(to: program) } catch {
+                    // If the program has ended, the next frame will show it.
+                    guard error.isConnectionLost else { throw .system(error) }
+                }
+            case .end(let isPresent): return isPresent
+            }
+        }
+    }
+
+    /// The program's next frame.
+    private func next(
+        unless person: Polling.Interest
+    ) throws(PAMCheckFailure.Reason) -> WipedBuffer {
+        var incoming: IncomingFrame
+        do { incoming = try IncomingFrame(limit: ModuleFrame.largestFrame) } catch {
+            throw .system(error)
+        }
+        while true {
+            let progress: IncomingFrame.Progress
+            do { progress = try incoming.advance(from: program) } catch { throw .system(error) }
+            switch progress {
+            case .complete(let frame): return frame
+            case .ended: throw .ended(.unknown)
+            case .bad: throw .nonsense
+            case .wouldWait: break
+            }
+            guard deadline.timeRemaining > .zero else { throw .timedOut }
+            let ready: [Bool]
+            do {
+                ready = try Polling.ready(
+                    of: [.reading(program), person], timeout: deadline.timeRemaining)
+            } catch {
+                throw .system(error)
+            }
+            if ready[1], !ready[0] { throw .cancelled }
+        }
+    }
+}
