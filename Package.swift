@@ -30,6 +30,7 @@ let package = Package(
         .executable(name: "watchword-reader", targets: ["watchword-reader"]),
         .executable(name: "watchword-exports", targets: ["watchword-exports"]),
         .executable(name: "watchword-server", targets: ["watchword-server"]),
+        .executable(name: "watchword-agent", targets: ["watchword-agent"]),
         .executable(name: "watchword-presence", targets: ["watchword-presence"]),
         .executable(name: "watchword-screenshot", targets: ["watchword-screenshot"]),
         .executable(name: "watchword-courier", targets: ["watchword-courier"]),
@@ -138,7 +139,9 @@ let package = Package(
             "SymbolDrawing"),
         module("ExportReader", "Cryptography", "Interchange", "OneTimePassword", "POSIX"),
         module("PictureReader", "ImageFile", "POSIX"),
-        module("VaultAgent", "Cryptography", "OneTimePassword", "POSIX", "SecretVault"),
+        module(
+            "VaultAgent", "Cryptography", "OneTimePassword", "POSIX", "PresenceDevices",
+            "SecretVault"),
         module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
         module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
         module("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
@@ -153,12 +156,16 @@ let package = Package(
             "OneTimePassword", "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster",
             "SecretVault", "SymbolDrawing", "VaultAgent"),
         module(
+            "AgentService", "Arguments", "Cryptography", "OneTimePassword", "POSIX", "Presence",
+            "PresenceDevices", "SecretVault", "VaultAgent"),
+        module(
             "ServerCommands", documents: ["Operations.md"], "Arguments", "CommandRunner",
             "Cryptography", "ExportReader", "HTTPListener", "Interchange", "JSONText",
             "OneTimePassword", "POSIX", "PostgreSQLStore", "SQLiteStore", "Verification",
             "VerificationService"),
         // Level 6
         program("watchword", "Commands"),
+        program("watchword-agent", "AgentService"),
         program(
             "watchword-reader", "Arguments", "ImageFile", "PictureReader", "POSIX", "Raster",
             "SymbolReading"),
@@ -296,6 +303,7 @@ let package = Package(
             "watchword-courier"),
         tests(
             "CommandRunnerTests", "Arguments", "Commands", "ServerCommands", "watchword",
+            "watchword-agent",
             "watchword-courier", "watchword-exports", "watchword-presence", "watchword-reader",
             "watchword-screenshot",
             "watchword-server"),
@@ -304,6 +312,12 @@ let package = Package(
             "POSIX", "PictureReader", "Raster", "SecretVault",
             "StackedPresence", "watchword", "watchword-courier", "watchword-exports",
             "watchword-presence", "watchword-reader", "watchword-screenshot"),
+        // Confines itself like the agent's process with the keys.
+        program("KeyHolderProbe", path: "Tests/KeyHolderProbe", "POSIX"),
+        tests(
+            "AgentServiceTests", "AgentService", "Cryptography", "KeyHolderProbe", "POSIX",
+            "PresenceDevices", "SecretVault", "StackedPresence", "VaultAgent", "watchword",
+            "watchword-agent", "watchword-presence"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
             "PostgreSQLStore", "ServerCommands", "StoreContract", "Verification",

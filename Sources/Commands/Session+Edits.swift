@@ -12,12 +12,37 @@ extension Session {
         _ edit: VaultEdit, in vault: UnlockedVault,
         confirmedBy confirmations: Confirmations = Confirmations()
     ) throws(CommandFailure) -> EditOutcome {
-        let outcome = try change(vault) { changes throws(VaultError) in
-            try edit.apply(
-                to: &changes, confirmedBy: confirmations, now: SystemClock.unixTime())
+        try perform(edit, in: .own(vault), confirmedBy: confirmations, of: nil)
+    }
+
+    /// Performs an edit in one save, here or in the agent.
+    ///
+    /// - Parameters:
+    ///   - confirmations: the checks that were made here.
+    ///   - entry: the entry that the edit changes, for which the agent may require a check.
+    func perform(
+        _ edit: VaultEdit, in vault: OpenVault,
+        confirmedBy confirmations: Confirmations = Confirmations(), of entry: EntrySummary? = nil
+    ) throws(CommandFailure) -> EditOutcome {
+        let outcome: EditOutcome
+        switch vault {
+        case .own(let vault): outcome = try performed(edit, in: vault, confirmations)
+        case .held(let held):
+            let (edited, reports) = try self.edited(edit, by: held, confirming: entry)
+            printReports(reports, of: held.entries)
+            outcome = edited
         }
         if case .refused(let refusal) = outcome { throw CommandFailure(refusal) }
         return outcome
+    }
+
+    private func performed(
+        _ edit: VaultEdit, in vault: UnlockedVault, _ confirmations: Confirmations
+    ) throws(CommandFailure) -> EditOutcome {
+        try change(vault) { changes throws(VaultError) in
+            try edit.apply(
+                to: &changes, confirmedBy: confirmations, now: SystemClock.unixTime())
+        }
     }
 
     /// The outcome of an edit that is not saved, as if every presence check had succeeded.

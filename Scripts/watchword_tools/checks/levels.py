@@ -11,8 +11,8 @@ LEVELS = [
     ["CommandRunner", "DeviceLogin", "ExportReader", "ExportReading", "ExportWriting",
      "PictureReader", "SQLiteStore", "PostgreSQLStore", "VaultAgent", "VerificationService",
      "HTTPListener"],
-    ["Commands", "ServerCommands"],
-    ["watchword", "watchword-courier", "watchword-exports", "watchword-presence",
+    ["AgentService", "Commands", "ServerCommands"],
+    ["watchword", "watchword-agent", "watchword-courier", "watchword-exports", "watchword-presence",
      "watchword-reader", "watchword-screenshot", "watchword-server"],
 ]
 LEVEL = {target: level for level, targets in enumerate(LEVELS) for target in targets}

@@ -14,10 +14,12 @@ extension Option {
     static let noClockWarning = Option(
         "no-clock-warning", "do not warn about an unsynchronised clock")
 
+    static let noAgent = Option("no-agent", "do not use the agent")
+
     /// The options that every verb accepts.
     static let global: [Option] = [
-        .vault, .passphraseFile, .recoveryKey, .recoveryKeyFile, .maxUnlockCost, .json, .quiet,
-        .noClockWarning, .help, .version,
+        .vault, .passphraseFile, .recoveryKey, .recoveryKeyFile, .maxUnlockCost, .noAgent, .json,
+        .quiet, .noClockWarning, .help, .version,
     ]
 
     /// For verbs that save nothing.
@@ -124,6 +126,12 @@ extension Option {
     ).repeatable
     static let plain = Option("plain", "do not encrypt an aegis or 2fas file")
     static let purge = Option("purge", "also erase the vault's previous generation")
+
+    // The agent.
+    static let idle = Option(
+        "idle", .text("TIME"), "lock after TIME without use (default 15m)")
+    static let atMost = Option("at-most", .text("TIME"), "lock after TIME in any case (default 8h)")
+    static let allVaults = Option("all", "lock all vaults")
 
     // Signing in.
     static let server = Option("server", .text("URL"), "the server's https:// URL")

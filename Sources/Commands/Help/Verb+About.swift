@@ -82,12 +82,23 @@ extension Verb {
         the default vault.
         Default:
         .Pa ~/.local/share .
+        .It Ev WATCHWORD_AGENT
+        If
+        .Ql off ,
+        the agent is not used
+        .Pq see Ic unlock .
         .It Ev WATCHWORD_CLOCK_WARNING
         If
         .Ql off ,
         there is no warning about a clock that is not synchronised.
         Otherwise, it appears once after the system started, and in
         .Ic check .
+        .It Ev XDG_RUNTIME_DIR
+        The folder that contains
+        .Pa watchword/agent.sock ,
+        the agent's socket.
+        Default:
+        .Pa /run/user/ Ns Ar UID .
         .It Ev NO_COLOR
         If set, output is not coloured.
         .El
@@ -154,6 +165,9 @@ extension Verb {
         attempts are not counted.
         Confirmation through PAM is advisory: anybody who controls the system, or runs programs as
         you, can bypass it.
+        .Pp
+        While the agent holds the vault, other programs that run as you can get codes from it, as you can,
+        but no secrets, and no codes of entries that require confirmation at each use.
         .Pp
         Anybody who can read this process's memory, or record keystrokes, can obtain the vault's
         secrets.

@@ -1,33 +1,235 @@
 import CommandRunner
+import Cryptography
 import OneTimePassword
+import POSIX
+import Presence
+import PresenceDevices
 import SecretVault
+import VaultAgent
 
-// Codes of entries, after the confirmation that each requires.
+// Codes of entries, after the confirmation that each requires. The agent never gives a key, so
+// whatever a command needs a key for is done either here or by the agent.
 extension Session {
     /// The code of a time-based entry, `offset` steps after the time that `--at` names, or after
     /// now, and that time.
     func code(
-        of entry: EntrySummary, in vault: UnlockedVault, offset: UInt64, for use: EntryUse
+        of entry: EntrySummary, in vault: OpenVault, offset: UInt64, for use: EntryUse
     ) throws(CommandFailure) -> (text: String, step: TimeStep, moment: Int64) {
-        let credential = try credential(of: entry, in: vault, for: use)
-        guard case .time(let step) = credential.movingFactor else {
-            throw .code(.otherMovingFactor)
+        guard let step = entry.timeStep else { throw .code(.otherMovingFactor) }
+        switch vault {
+        case .own(let vault):
+            let credential = try credential(of: entry, in: vault, for: use)
+            // Now, because the confirmation may have taken a while.
+            let moment = try moment()
+            let first = try first(of: step, at: moment)
+            return (credential.generator().code(at: first &+ offset).text, step, moment)
+        case .held(let vault):
+            let asked = try moment()
+            let first = try first(of: step, at: asked)
+            let time = CodeTime.moment(asked, offset: offset, isRefresh: false)
+            let code = try issuedCode(of: entry, at: time, by: vault, for: use)
+            let now = try moment()
+            guard try self.first(of: step, at: now) != first else {
+                return (code.text, step, asked)
+            }
+            // The confirmation took a while; it counts for the next code, too.
+            let later = CodeTime.moment(now, offset: offset, isRefresh: true)
+            let request = AgentRequest.code(vault.place, entry.id, later, .none)
+            guard case .code(let next) = try exchange(request, with: vault.client) else {
+                throw .agentLocked(nil)
+            }
+            return (next.text, step, now)
         }
-        // Now, because the confirmation may have taken a while.
-        let moment = try moment()
-        let first: UInt64
-        do { first = try step.step(at: moment) } catch { throw .code(.beforeStart) }
-        return (credential.generator().code(at: first &+ offset).text, step, moment)
+    }
+
+    private func first(of step: TimeStep, at moment: Int64) throws(CommandFailure) -> UInt64 {
+        do { return try step.step(at: moment) } catch { throw .code(.beforeStart) }
     }
 
     /// The next code of a counter-based entry, whose counter is saved first.
     func nextCode(
-        of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse
+        of entry: EntrySummary, in vault: OpenVault, for use: EntryUse
     ) throws(CommandFailure) -> (text: String, counter: UInt64) {
-        let content = try nextCounter(of: entry, in: vault, for: use)
-        guard case .oneTimePassword(let credential) = content,
-            case .counter(let counter) = credential.movingFactor
-        else { throw .code(.otherMovingFactor) }
-        return (credential.generator().code(at: counter).text, counter)
+        switch vault {
+        case .own(let vault):
+            let content = try nextCounter(of: entry, in: vault, for: use)
+            guard case .oneTimePassword(let credential) = content,
+                case .counter(let counter) = credential.movingFactor
+            else { throw .code(.otherMovingFactor) }
+            return (credential.generator().code(at: counter).text, counter)
+        case .held(let vault):
+            let code = try issuedCode(of: entry, at: .counter, by: vault, for: use)
+            guard let counter = code.counter else { throw .agent(.malformed) }
+            return (code.text, counter)
+        }
+    }
+
+    private func issuedCode(
+        of entry: EntrySummary, at time: CodeTime, by vault: AgentVault, for use: EntryUse
+    ) throws(CommandFailure) -> IssuedCode {
+        let response = try agentResponse(for: entry, in: vault, for: use) { presence in
+            .code(vault.place, entry.id, time, presence)
+        }
+        guard case .code(let code) = response else { throw .agent(.malformed) }
+        return code
+    }
+
+    /// Compares a code with those in a window.
+    func match(
+        _ comparison: CodeComparison, of entry: EntrySummary, by vault: AgentVault
+    ) throws(CommandFailure) -> Int? {
+        let response = try agentResponse(for: entry, in: vault, for: .verify) { presence in
+            .verify(vault.place, entry.id, comparison, presence)
+        }
+        guard case .match(let offset) = response else { throw .agent(.malformed) }
+        return offset
+    }
+
+    /// Performs an edit.
+    ///
+    /// - Parameter entry: the entry that it changes, if it requires a confirmation.
+    /// - Returns: the outcome, and what to report about the save.
+    func edited(
+        _ edit: VaultEdit, by vault: AgentVault, confirming entry: EntrySummary?
+    ) throws(CommandFailure) -> (EditOutcome, [VaultReport]) {
+        let response: AgentResponse
+        if let entry, edit.confirmedEntry != nil {
+            response = try agentResponse(for: entry, in: vault, for: .edit) { presence in
+                .edit(vault.place, edit, presence)
+            }
+        } else {
+            response = try exchange(.edit(vault.place, edit, .none), with: vault.client)
+        }
+        switch response {
+        case .edited(let outcome, let reports) where edit.accepts(outcome):
+            return (outcome, reports)
+        case .notHeld: throw .agentLocked(nil)
+        case .locked(let reason): throw .agentLocked(reason)
+        case .failed(let error): throw .vault(VisibleText.of(try vaultPath()), error)
+        default: throw .agent(.malformed)
+        }
+    }
+
+    /// Sends a request that uses `entry`, after the confirmation that it requires.
+    ///
+    /// With the agent, having unlocked the vault never counts as the confirmation.
+    private func agentResponse(
+        for entry: EntrySummary, in vault: AgentVault, for use: EntryUse,
+        _ request: (AgentPresence) -> AgentRequest
+    ) throws(CommandFailure) -> AgentResponse {
+        var attempts = PromptAttempts()
+        while true {
+            do {
+                return try agentResponseOnce(for: entry, in: vault, for: use, request)
+            } catch .presence(let refusal) where attempts.allowAnother(after: refusal) {
+                // The system's modules repeat their own prompts.
+                guard try checkChoice().check(of: entry) == .passphrase else {
+                    throw .presence(refusal)
+                }
+                printer.complain(Messages.sentence(for: refusal))
+            }
+        }
+    }
+
+    private func agentResponseOnce(
+        for entry: EntrySummary, in vault: AgentVault, for use: EntryUse,
+        _ request: (AgentPresence) -> AgentRequest
+    ) throws(CommandFailure) -> AgentResponse {
+        let person = RelayedQuestions(
+            purpose: Messages.purpose(of: use, entry.name), from: vault.client)
+        let presence = try presence(for: entry, in: vault, for: use)
+        let response: AgentResponse
+        do {
+            response = try vault.client.send(request(presence), asking: person.answer)
+        } catch {
+            throw .agent(error)
+        }
+        switch response {
+        case .notHeld: throw .agentLocked(nil)
+        case .locked(let reason): throw .agentLocked(reason)
+        case .failed(.lockedOut(let seconds)):
+            throw .presence(.entryLockedOut(entry.name, seconds: seconds))
+        case .failed(let error): throw .vault(VisibleText.of(try vaultPath()), error)
+        case .refused(let cost):
+            throw .presence(.refused(entry.name, cost, entry.accessControl.onFailure))
+        case .noVerdict(let failure):
+            let reason = person.failure.map {
+                PAMCheckFailure(reason: $0, mayConcealAttempt: failure.mayConcealAttempt)
+            }
+            throw .presence(
+                .pam(entry.name, reason ?? failure, entry.accessControl.presence))
+        case .noCode: throw .noCodes(entry.name.visible, entry.kind)
+        default: return response
+        }
+    }
+
+    /// The confirmation that `entry` requires; prompts for a passphrase unless the entry is locked.
+    private func presence(
+        for entry: EntrySummary, in vault: AgentVault, for use: EntryUse
+    ) throws(CommandFailure) -> AgentPresence {
+        guard entry.accessControl.presence.isPerUse else { return .none }
+        let purpose = Messages.purpose(of: use, entry.name)
+        guard try checkChoice().check(of: entry) == .passphrase else { return .modules(purpose) }
+        let request = AgentRequest.lockOut(vault.place, entry.id)
+        if case .lockOut(let lockOut) = try exchange(request, with: vault.client),
+            lockOut.seconds > 0
+        {
+            if promptsForOpener { discardAnswer(duringLockOutOf: lockOut.seconds) }
+            throw .presence(.entryLockedOut(entry.name, seconds: lockOut.seconds))
+        }
+        return .opener(try openerAgain(for: purpose, of: entry))
+    }
+}
+
+/// Shows the modules' messages, which the agent passes on, and answers their questions.
+private final class RelayedQuestions {
+    /// Why a question was not answered.
+    private(set) var failure: PAMCheckFailure.Reason?
+
+    private let terminal: ModuleTerminal
+    private let client: AgentClient
+
+    /// The modules' own timeout is the same.
+    private static let timeout = Duration.seconds(60)
+
+    init(purpose: String, from client: AgentClient) {
+        terminal = ModuleTerminal(purpose: purpose, until: .now + RelayedQuestions.timeout)
+        self.client = client
+    }
+
+    /// Shows a message, or asks a question.
+    ///
+    /// - Returns: what to send to the agent.
+    func answer(_ message: AgentResponse) -> AgentRequest? {
+        do throws(PAMCheckFailure.Reason) {
+            switch message {
+            case .says(let text):
+                try terminal.show(text)
+                return nil
+            case .asks(let text, let isEchoed): return try ask(text, isEchoed: isEchoed)
+            default: return nil
+            }
+        } catch {
+            failure = error
+            return .cancel
+        }
+    }
+
+    private func ask(
+        _ text: String, isEchoed: Bool
+    ) throws(PAMCheckFailure.Reason) -> AgentRequest? {
+        var outcome = Terminal.PromptOutcome.timedOut
+        // One more byte for the line ending, which is removed.
+        let answer = try SecretBytes(capacity: ModuleRelay.longestAnswer + 1) {
+            output throws(PAMCheckFailure.Reason) in
+            outcome = try terminal.ask(
+                text, isEchoed: isEchoed, unless: client.readable, into: &output)
+        }
+        switch outcome {
+        case .answered: return .answer(answer)
+        case .timedOut: throw .timedOut
+        // The modules did not wait for the answer.
+        case .overtaken: return nil
+        }
     }
 }

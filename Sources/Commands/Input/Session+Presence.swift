@@ -97,7 +97,7 @@ extension Session {
         }
     }
 
-    private func openerAgain(for purpose: String, of entry: EntrySummary) throws(CommandFailure)
+    func openerAgain(for purpose: String, of entry: EntrySummary) throws(CommandFailure)
         -> VaultOpener
     {
         do {

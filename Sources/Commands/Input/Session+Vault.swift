@@ -10,12 +10,17 @@ extension Session {
     /// The vault's path: `--vault`, `$WATCHWORD_VAULT`, or the default in the user's data folder.
     func vaultPath() throws(CommandFailure) -> String {
         if let path = arguments[.vault] ?? Environment.value("WATCHWORD_VAULT") { return path }
+        guard let path = standardVaultPath() else { throw .noHome }
+        return path
+    }
+
+    /// The default path; `nil` if the user has no home folder.
+    func standardVaultPath() -> String? {
         // The XDG Base Directory Specification requires us to ignore a relative path.
         if let data = Environment.value("XDG_DATA_HOME"), data.hasPrefix("/") {
             return data + "/watchword/vault"
         }
-        guard let home = Environment.value("HOME") else { throw .noHome }
-        return home + "/.local/share/watchword/vault"
+        return Environment.value("HOME").map { $0 + "/.local/share/watchword/vault" }
     }
 
     /// Unlocks the vault and prints its reports.
@@ -29,16 +34,23 @@ extension Session {
         }
         try correctPermissions(of: path)
         let unlocked = try unlocked(path)
-        for report in unlocked.reports {
-            let sentence = Messages.sentence(for: report, in: unlocked.entries)
+        printReports(unlocked.reports, of: unlocked.entries, copies: reportsCopies)
+        return unlocked
+    }
+
+    /// Prints what is reported about the vault with these entries.
+    ///
+    /// - Parameter copies: whether to report copies that can be merged.
+    func printReports(_ reports: [VaultReport], of entries: [EntrySummary], copies: Bool = true) {
+        for report in reports {
+            let sentence = Messages.sentence(for: report, in: entries)
             switch report {
             // Repeated codes are dangerous, so this is printed even with --quiet.
             case .olderFile, .otherFile: printer.alarm(sentence)
-            case .conflictingCopy where !reportsCopies: continue
+            case .conflictingCopy where !copies: continue
             default: printer.warn(sentence)
             }
         }
-        return unlocked
     }
 
     /// If other users can access the vault, asks whether to correct this.
@@ -55,14 +67,21 @@ extension Session {
     }
 
     private func unlocked(_ path: String) throws(CommandFailure) -> UnlockedVault {
-        guard promptsForOpener, !isOpenedByRecoveryKey else {
-            return try unlocked(path, with: opener())
+        try attempting(path) { () throws(CommandFailure) in
+            try unlocked(path, with: opener())
         }
+    }
+
+    /// Calls `unlock`, which asks for the passphrase, up to three times.
+    func attempting<Result>(
+        _ path: String, _ unlock: () throws(CommandFailure) -> Result
+    ) throws(CommandFailure) -> Result {
+        guard promptsForOpener, !isOpenedByRecoveryKey else { return try unlock() }
         var attempts = PromptAttempts()
         while true {
             try requireNoLockOut(of: path)
             do {
-                return try unlocked(path, with: opener())
+                return try unlock()
             } catch .presence(let refusal) where attempts.allowAnother(after: refusal) {
                 printer.complain(Messages.sentence(for: refusal))
             } catch .presence(let refusal) {
@@ -84,14 +103,22 @@ extension Session {
             return try Vault.unlock(
                 at: path, with: opener, ceiling: ceiling, readOnly: arguments.has(.readOnly),
                 savesWipes: savesWipes)
-        } catch .wrongPassphrase {
-            throw .presence(.wrongPassphrase(VisibleText.of(path), status(path, since: began)))
-        } catch .wrongRecoveryKey {
-            throw .presence(.wrongRecoveryKey(VisibleText.of(path)))
-        } catch .lockedOut(let seconds) {
-            throw .presence(.vaultLockedOut(VisibleText.of(path), seconds: seconds))
         } catch {
-            throw .vault(VisibleText.of(path), error)
+            throw refusal(error, at: path, since: began)
+        }
+    }
+
+    /// Why unlocking the vault at `path` failed, and what that costs.
+    ///
+    /// - Parameter began: when the attempt began, in Unix seconds.
+    func refusal(_ error: VaultError, at path: String, since began: Int64) -> CommandFailure {
+        switch error {
+        case .wrongPassphrase:
+            .presence(.wrongPassphrase(VisibleText.of(path), status(path, since: began)))
+        case .wrongRecoveryKey: .presence(.wrongRecoveryKey(VisibleText.of(path)))
+        case .lockedOut(let seconds):
+            .presence(.vaultLockedOut(VisibleText.of(path), seconds: seconds))
+        default: .vault(VisibleText.of(path), error)
         }
     }
 
@@ -212,7 +239,7 @@ extension Session {
     }
 
     /// `--max-unlock-cost`, or the default limit.
-    private func unlockCeiling() throws(CommandFailure) -> Int {
+    func unlockCeiling() throws(CommandFailure) -> Int {
         let most = Vault.maximumCeiling
         return try usage { () throws(UsageError) in
             try arguments.integer(.maxUnlockCost, in: 10...most) ?? Vault.defaultCeiling

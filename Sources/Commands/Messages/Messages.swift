@@ -34,6 +34,11 @@ enum Messages {
             "\(VisibleText.of(path)): " + sentence(for: exposure, at: path)
         case .presence(let refusal): sentence(for: refusal)
         case .recoveryKey(let place, let error): "\(place): " + sentence(for: error)
+        case .agent(let failure): sentence(for: failure)
+        case .agentLocked(let reason): sentenceForLocked(reason)
+        case .outOfReach(let path):
+            "\(path): the running agent cannot reach this folder; run watchword agent stop and "
+                + "unlock again, or use --no-agent"
         case .login(let name, let error): "\(name): " + sentence(for: error)
         case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
         case .ambiguousName(let name, let found):

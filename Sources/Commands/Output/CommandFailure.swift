@@ -12,6 +12,7 @@ import PictureReader
 import PresenceDevices
 import SecretVault
 import SymbolDrawing
+import VaultAgent
 
 /// Why a command failed.
 ///
@@ -52,6 +53,12 @@ enum CommandFailure: ProgramFailure {
     case eachRequiresCheck
     /// No entry can be exported in this format.
     case nothingToExport
+    // The agent.
+    case agent(AgentFailure)
+    /// The agent no longer holds the vault, for this reason if it is known.
+    case agentLocked(LockReason?)
+    /// The running agent cannot reach the folder of the vault at this path.
+    case outOfReach(String)
     // Signing in.
     case login(String, DeviceLoginError)
     // Parsing and encoding.
@@ -115,6 +122,9 @@ extension ExitCode {
             case .recoveryKey: .presence
             case .presence(let refusal): ExitCode(refusal)
             case .login(_, let error): ExitCode(error)
+            case .agent(.notOurs), .agent(.folder(.notPrivate)), .outOfReach: .badInput
+            case .agent: .system
+            case .agentLocked: .presence
             case .passphrasesDiffer, .emptyPassphrase: .presence
             case .input(_, let error): ExitCode(error)
             case .output(_, let error): ExitCode(error)

@@ -24,7 +24,7 @@ enum AddCommand {
         let shape = try EntryShape(session)
         let access = try AccessControlChange(session)
         let change = try DetailsChange(session)
-        let vault = try session.unlock()
+        let vault = try session.openVault()
         let content: EntryContent
         if arguments.has(.uriFile) || arguments.has(.qr) {
             content = .oneTimePassword(try addressed(session))

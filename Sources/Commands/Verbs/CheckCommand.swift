@@ -2,12 +2,13 @@ import CommandRunner
 import Cryptography
 import JSONText
 import SecretVault
+import VaultAgent
 
 /// `check`: decrypts every entry and reports problems.
 enum CheckCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let vault = try session.unlock()
-        let result = try session.inVault { () throws(VaultError) in try vault.check() }
+        let vault = try session.openVault()
+        let (result, generation) = try session.check(vault)
         let names = vault.entries
         if session.wantsJSON {
             try session.printer.line(
@@ -16,7 +17,7 @@ enum CheckCommand {
                         "damages",
                         .list(result.damages.map { .text(Messages.description(of: $0, in: names)) })
                     ),
-                    ("generation", .counter(vault.generation)),
+                    ("generation", .counter(generation)),
                     ("locked_memory", lockedMemory),
                     ("opened", .number(Int64(result.opened))),
                     ("previous", .text(word(for: result.previous))),
@@ -27,7 +28,7 @@ enum CheckCommand {
                     ),
                 ]))
         } else {
-            try session.printer.line(Messages.summary(of: result, generation: vault.generation))
+            try session.printer.line(Messages.summary(of: result, generation: generation))
         }
         for damage in result.damages {
             session.printer.complain(Messages.description(of: damage, in: names) + " is damaged")
@@ -53,6 +54,26 @@ enum CheckCommand {
         case .none: "none"
         case .whole: "whole"
         case .unusable: "unusable"
+        }
+    }
+}
+
+extension Session {
+    /// Opens every entry.
+    fileprivate func check(
+        _ vault: OpenVault
+    ) throws(CommandFailure) -> (VaultCheck, generation: UInt64) {
+        switch vault {
+        case .own(let vault):
+            let check = try inVault { () throws(VaultError) in try vault.check() }
+            return (check, vault.generation)
+        case .held(let vault):
+            switch try exchange(.check(vault.place), with: vault.client) {
+            case .check(let check): return (check, vault.generation)
+            case .failed(let error): throw .vault(VisibleText.of(try vaultPath()), error)
+            case .locked(let reason): throw .agentLocked(reason)
+            default: throw .agentLocked(nil)
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ enum CodeCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         // Check the option before the prompt.
         _ = try session.givenMoment()
-        let vault = try session.unlock()
+        let vault = try session.openVault()
         let names = session.arguments.operands
         let entries = try entries(named: names, in: vault, session)
         if entries.contains(where: { $0.kind == .totp }) { session.warnAboutClock() }
@@ -36,7 +36,7 @@ enum CodeCommand {
 
     /// The entries with these names, each of them once; all of them have codes.
     private static func entries(
-        named names: [String], in vault: UnlockedVault, _ session: Session
+        named names: [String], in vault: OpenVault, _ session: Session
     ) throws(CommandFailure) -> [EntrySummary] {
         let all = vault.entries
         var found: [EntrySummary] = []
@@ -59,6 +59,11 @@ extension Session {
     func recordUse(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure) {
         try printer.flush()
         vault.recordUse(of: entry.id, at: SystemClock.unixTime())
+    }
+
+    /// Records that `entry` was used; the agent does it itself.
+    func recordUse(of entry: EntrySummary, in vault: OpenVault) throws(CommandFailure) {
+        if case .own(let vault) = vault { try recordUse(of: entry, in: vault) }
     }
 
     /// Changes and saves the vault; warns if the generation was not recorded.

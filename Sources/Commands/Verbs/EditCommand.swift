@@ -25,13 +25,15 @@ enum EditCommand {
         let access = try AccessControlChange(session)
         var codes = try CodeChange(session)
         let details = try DetailsChange(session)
-        let vault = try session.unlock()
+        let vault = try session.openVault()
         let entry = try vault.entries.one(named: arguments.operands[0])
         try refuseInapplicable(CodeChange.options, for: entry, session)
         // Changing a secret or access control requires the same confirmation as using the entry.
         var confirmations = Confirmations()
-        if (CodeChange.options + accessOptions).contains(where: arguments.has) {
-            _ = try session.content(of: entry, in: vault, for: .edit)
+        if case .own(let own) = vault,
+            (CodeChange.options + accessOptions).contains(where: arguments.has)
+        {
+            _ = try session.content(of: entry, in: own, for: .edit)
             confirmations = Confirmations([entry])
         }
         try codes.readSecret(for: entry.kind, session)
@@ -39,7 +41,7 @@ enum EditCommand {
             of: entry, issuer: arguments[.issuer], account: arguments[.account], details: details,
             codes: codes, access: access)
         let outcome = try session.perform(
-            .revise(revision), in: vault, confirmedBy: confirmations)
+            .revise(revision), in: vault, confirmedBy: confirmations, of: entry)
         guard case .revised(let name, let warnings) = outcome else { outcome.isUnexpected() }
         if warnings.movesBack {
             session.printer.warn("the counter moves back; codes that were already used will repeat")

@@ -37,7 +37,7 @@ extension Session {
     }
 
     /// The code of `entry`, once the confirmation that it requires was given.
-    func entryCode(of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse)
+    func entryCode(of entry: EntrySummary, in vault: OpenVault, for use: EntryUse)
         throws(CommandFailure) -> EntryCode
     {
         try requireCode(of: entry)

@@ -9,7 +9,7 @@ import SecretVault
 /// `list`: the entries, without secrets.
 enum ListCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let vault = try session.unlock()
+        let vault = try session.openVault()
         let wanted = session.arguments.operands.first
         let tags = session.arguments.values(of: .tagged)
         let order = try session.givenOrder() ?? .name
@@ -49,7 +49,7 @@ enum ListCommand {
     }
 
     /// An entry as JSON, without its secret.
-    static func facts(of entry: EntrySummary, in vault: UnlockedVault, check: EntryCheck)
+    static func facts(of entry: EntrySummary, in vault: OpenVault, check: EntryCheck)
         -> [(String, JSONValue)]
     {
         var members: [(String, JSONValue)] = [
@@ -69,7 +69,7 @@ enum ListCommand {
         case .steam: members.append(("style", .text("steam")))
         case nil: break
         }
-        if let counter = counter(of: entry, in: vault) {
+        if let counter = vault.counter(of: entry) {
             members.append(("counter", .counter(counter)))
         }
         let details = entry.details
@@ -85,10 +85,5 @@ enum ListCommand {
             members.append(("wipe_reason", .text(tombstone.reason.rawValue)))
         }
         return members.sorted { $0.0 < $1.0 }
-    }
-
-    private static func counter(of entry: EntrySummary, in vault: UnlockedVault) -> UInt64? {
-        // A damaged entry is listed without its counter; `check` reports the damage.
-        do { return try vault.counter(of: entry.id) } catch { return nil }
     }
 }

@@ -1,20 +1,93 @@
 import OneTimePassword
 import SecretVault
+import VaultAgent
 
 /// One line of the live list.
 struct LiveRow {
     let entry: EntrySummary
-    let credential: Credential
     let step: TimeStep
+    private let source: Source
+
+    private enum Source {
+        case credential(Credential)
+        case agent(AgentCodes)
+    }
+
+    init(_ entry: EntrySummary, _ step: TimeStep, credential: Credential) {
+        self.entry = entry
+        self.step = step
+        source = .credential(credential)
+    }
+
+    /// - Parameter first: the code at `moment`.
+    init(
+        _ entry: EntrySummary, _ step: TimeStep, from vault: AgentVault, first: String,
+        at moment: Int64
+    ) {
+        self.entry = entry
+        self.step = step
+        source = .agent(AgentCodes(vault, entry.id, step, first: first, at: moment))
+    }
 
     /// The code at `moment`; `nil` before the first step.
     func code(at moment: Int64) -> String? {
-        do { return try credential.code(atUnixTime: moment).text } catch { return nil }
+        switch source {
+        case .credential(let credential):
+            do { return try credential.code(atUnixTime: moment).text } catch { return nil }
+        case .agent(let codes): return codes.code(at: moment)
+        }
+    }
+
+    /// Why the agent no longer gives codes.
+    var failure: CommandFailure? {
+        if case .agent(let codes) = source { codes.failure } else { nil }
     }
 
     /// Seconds until the code changes.
     func remaining(at moment: Int64) -> Int64? {
         do { return try step.remaining(at: moment) } catch { return nil }
+    }
+}
+
+/// The codes of one entry that the agent computes; it is asked once for each.
+private final class AgentCodes {
+    private(set) var failure: CommandFailure?
+
+    private let vault: AgentVault
+    private let id: RecordID
+    private let timeStep: TimeStep
+    private var last: (step: UInt64?, text: String)
+
+    init(
+        _ vault: AgentVault, _ id: RecordID, _ timeStep: TimeStep, first: String, at moment: Int64
+    ) {
+        self.vault = vault
+        self.id = id
+        self.timeStep = timeStep
+        last = (AgentCodes.step(timeStep, at: moment), first)
+    }
+
+    func code(at moment: Int64) -> String? {
+        guard let step = AgentCodes.step(timeStep, at: moment) else { return nil }
+        if last.step == step { return last.text }
+        // This is no use by a person, so the agent's idle time goes on.
+        let time = CodeTime.moment(moment, offset: 0, isRefresh: true)
+        do throws(AgentFailure) {
+            switch try vault.client.send(.code(vault.place, id, time, .none)) {
+            case .code(let code): last = (step, code.text)
+            case .locked(let reason): failure = .agentLocked(reason)
+            case .notHeld: failure = .agentLocked(nil)
+            case .failed(let error): failure = .vault(VisibleText.of(vault.place.path), error)
+            default: failure = .agent(.malformed)
+            }
+        } catch {
+            failure = .agent(error)
+        }
+        return failure == nil ? last.text : nil
+    }
+
+    private static func step(_ timeStep: TimeStep, at moment: Int64) -> UInt64? {
+        do { return try timeStep.step(at: moment) } catch { return nil }
     }
 }
 

@@ -6,7 +6,7 @@ import VaultAgent
 /// `rename` and `remove`: change an entry's name, or delete the entry.
 enum RenameCommand {
     static func rename(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let vault = try session.unlock()
+        let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         let name = EntryName(typed: session.arguments.operands[1])
         _ = try session.perform(.rename(entry.id, to: name), in: vault)
@@ -15,7 +15,7 @@ enum RenameCommand {
     }
 
     static func remove(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let vault = try session.unlock()
+        let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         let name = entry.name.visible
         if !session.arguments.has(.yes) {

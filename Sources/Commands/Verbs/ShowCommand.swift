@@ -15,21 +15,28 @@ enum ShowCommand {
                 throw .needs(Option.force.name, with: Option.qrPNG.name)
             }
         }
+        let secrets: [Option] = [.reveal, .uri, .qrShown, .qrPNG]
+        guard secrets.contains(where: arguments.has) else {
+            let vault = try session.openVault()
+            let entry = try vault.entries.one(named: arguments.operands[0])
+            try showFacts(entry, in: vault, session)
+            try session.recordUse(of: entry, in: vault)
+            return .done
+        }
+        // The agent gives no secrets, so this asks for the passphrase even if the vault is unlocked.
         let vault = try session.unlock()
         let entry = try vault.entries.one(named: arguments.operands[0])
         if arguments.has(.reveal) {
             try reveal(entry, in: vault, session)
-        } else if arguments.has(.uri) || arguments.has(.qrShown) || arguments.has(.qrPNG) {
-            try showAddress(entry, in: vault, session)
         } else {
-            try showFacts(entry, in: vault, session)
+            try showAddress(entry, in: vault, session)
         }
         try session.recordUse(of: entry, in: vault)
         return .done
     }
 
     private static func showFacts(
-        _ entry: EntrySummary, in vault: UnlockedVault, _ session: Session
+        _ entry: EntrySummary, in vault: OpenVault, _ session: Session
     ) throws(CommandFailure) {
         let check = try session.checkChoice().check(of: entry)
         let facts = ListCommand.facts(of: entry, in: vault, check: check)

@@ -4,6 +4,7 @@ import Cryptography
 import JSONText
 import OneTimePassword
 import SecretVault
+import VaultAgent
 
 /// `verify`: checks a code.
 enum VerifyCommand {
@@ -12,7 +13,7 @@ enum VerifyCommand {
         let ahead: Int
     }
 
-    private static let windowLimit = 10_000
+    private static let windowLimit = CodeComparison.widest
 
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let code = session.arguments.operands[0]
@@ -23,13 +24,21 @@ enum VerifyCommand {
             ] where session.arguments.has(option) {
                 throw .usage(.specifiedByEntry(option.name))
             }
-            let vault = try session.unlock()
+            let vault = try session.openVault()
             let entry = try vault.entries.one(named: session.arguments.operands[1])
-            credential = try session.credential(of: entry, in: vault, for: .verify)
+            switch vault {
+            case .own(let vault):
+                credential = try session.credential(of: entry, in: vault, for: .verify)
+            case .held(let vault):
+                let offset = try offset(of: code, entry, by: vault, session)
+                if entry.kind == .totp { session.warnAboutClock() }
+                return try tell(offset, session)
+            }
         } else {
             credential = try givenCredential(session)
         }
-        let window = try window(session, for: credential.movingFactor)
+        let isCounter = if case .counter = credential.movingFactor { true } else { false }
+        let window = try window(session, isCounter: isCounter)
         let offset = try offset(of: code, credential, window, session)
         if case .time = credential.movingFactor { session.warnAboutClock() }
         return try tell(offset, session)
@@ -64,12 +73,11 @@ enum VerifyCommand {
     ///
     /// The default is one step to each side, and ten ahead for counters, whose earlier codes are
     /// used up.
-    private static func window(_ session: Session, for factor: MovingFactor)
+    private static func window(_ session: Session, isCounter: Bool)
         throws(CommandFailure) -> Window
     {
         guard let text = session.arguments[.window] else {
-            if case .counter = factor { return Window(behind: 0, ahead: 10) }
-            return Window(behind: 1, ahead: 1)
+            return isCounter ? Window(behind: 0, ahead: 10) : Window(behind: 1, ahead: 1)
         }
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let behind = parts[0], let ahead = parts[1],
@@ -79,6 +87,25 @@ enum VerifyCommand {
             throw .usage(.badValue(Option.window.name, expected: expected))
         }
         return Window(behind: behind, ahead: ahead)
+    }
+
+    /// The agent compares the code with the entry's.
+    private static func offset(
+        of code: String, _ entry: EntrySummary, by vault: AgentVault, _ session: Session
+    ) throws(CommandFailure) -> Int? {
+        guard entry.kind == .totp || entry.kind == .hotp else {
+            throw .noCodes(entry.name.visible, entry.kind)
+        }
+        let isCounter = entry.kind == .hotp
+        if isCounter, session.arguments.has(.at) { throw .code(.otherMovingFactor) }
+        let window = try window(session, isCounter: isCounter)
+        let moment = isCounter ? nil : try session.moment()
+        if let moment, let step = entry.timeStep {
+            do { _ = try step.step(at: moment) } catch { throw .code(error) }
+        }
+        let comparison = CodeComparison(
+            code: code, moment: moment, behind: window.behind, ahead: window.ahead)
+        return try session.match(comparison, of: entry, by: vault)
     }
 
     private static func offset(

@@ -8,19 +8,19 @@ import SecretVault
 /// `watch`: shows codes as they change.
 enum WatchCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let vault = try session.unlock()
+        let vault = try session.openVault()
         let rows = try rows(of: vault, session)
         guard !rows.isEmpty else { throw .nothingToWatch }
         session.warnAboutClock()
         if session.wantsJSON || !session.printer.outputIsTerminal {
             try printOnce(rows, session)
         } else {
-            do { try showLive(rows) } catch { throw .terminal(error, asking: .passphrase) }
+            if let failure = try showLive(rows) { throw failure }
         }
         return .done
     }
 
-    private static func rows(of vault: UnlockedVault, _ session: Session)
+    private static func rows(of vault: OpenVault, _ session: Session)
         throws(CommandFailure) -> [LiveRow]
     {
         var entries: [EntrySummary] = []
@@ -54,10 +54,17 @@ enum WatchCommand {
         var asked = 0
         for entry in entries {
             if entry.accessControl.presence.isPerUse { asked += 1 }
-            let credential = try session.credential(
-                of: entry, in: vault, for: .watch(number: asked, of: asking))
-            guard case .time(let step) = credential.movingFactor else { continue }
-            rows.append(LiveRow(entry: entry, credential: credential, step: step))
+            let use = EntryUse.watch(number: asked, of: asking)
+            guard let step = entry.timeStep else { continue }
+            switch vault {
+            case .own(let own):
+                let credential = try session.credential(of: entry, in: own, for: use)
+                rows.append(LiveRow(entry, step, credential: credential))
+            case .held(let held):
+                let code = try session.code(of: entry, in: vault, offset: 0, for: use)
+                rows.append(
+                    LiveRow(entry, step, from: held, first: code.text, at: code.moment))
+            }
         }
         return rows
     }
@@ -65,7 +72,9 @@ enum WatchCommand {
     private static func printOnce(_ rows: [LiveRow], _ session: Session) throws(CommandFailure) {
         let now = SystemClock.unixTime()
         for row in rows {
-            guard let code = row.code(at: now) else { throw .code(.beforeStart) }
+            guard let code = row.code(at: now) else {
+                throw row.failure ?? .code(.beforeStart)
+            }
             if session.wantsJSON {
                 var members: [(String, JSONValue)] = [
                     ("account", .text(row.entry.account)), ("code", .text(code)),
@@ -79,19 +88,33 @@ enum WatchCommand {
         }
     }
 
-    private static func showLive(_ rows: [LiveRow]) throws(TerminalError) {
+    /// Shows the codes until the user quits or the agent locks the vault.
+    ///
+    /// - Returns: why the agent gives no more codes.
+    private static func showLive(_ rows: [LiveRow]) throws(CommandFailure) -> CommandFailure? {
+        do {
+            return try showLive(rows, on: LiveScreen.take())
+        } catch {
+            throw .terminal(error, asking: .passphrase)
+        }
+    }
+
+    private static func showLive(
+        _ rows: [LiveRow], on screen: consuming LiveScreen
+    ) throws(TerminalError) -> CommandFailure? {
         let isColoured = Environment.value("NO_COLOR") == nil
-        let screen = try LiveScreen.take()
         var top = 0
         while true {
             let size = screen.size
             top = min(top, max(rows.count - (size.rows - 1), 0))
             let frame = LiveFrame(
                 columns: size.columns, rows: size.rows, isColoured: isColoured, top: top)
-            try screen.draw(frame.bytes(of: rows, at: SystemClock.unixTime()).span)
+            let bytes = frame.bytes(of: rows, at: SystemClock.unixTime())
+            if let failure = rows.lazy.compactMap(\.failure).first { return failure }
+            try screen.draw(bytes.span)
             // Wake at each full second, so that the countdown is even.
             switch try screen.wait(timeout: .milliseconds(1000 - SystemClock.milliseconds())) {
-            case .key(UInt8(ascii: "q")), .key(UInt8(ascii: "Q")), .key(3): return
+            case .key(UInt8(ascii: "q")), .key(UInt8(ascii: "Q")), .key(3): return nil
             case .key(UInt8(ascii: "j")), .key(UInt8(ascii: " ")): top += 1
             case .key(UInt8(ascii: "k")): top = max(top - 1, 0)
             case .key, .redraw: continue

@@ -45,6 +45,13 @@ struct GenerationRecord: Hashable {
         return .otherFile(generation: generation)
     }
 
+    /// Reads the generation record of the vault file at `location`; `nil` if there is none, or none
+    /// that can be read.
+    static func read(of location: VaultLocation) throws(VaultError) -> GenerationRecord? {
+        guard let own = try location.openStateFolder() else { return nil }
+        return read(in: own)
+    }
+
     /// Reads the generation record; `nil` if there is none, or none that can be read.
     ///
     /// - Parameter own: the folder of the files that belong to the vault file.

@@ -16,10 +16,10 @@ public final class UnlockedVault {
     /// The maximum cost of unlocking.
     let ceiling: Int
     private(set) var state: VaultState
-    private var generationReport: VaultReport?
+    private(set) var generationReport: VaultReport?
     private var notMarked: VaultReport?
     private var notListed: VaultReport?
-    private let foundReports: [VaultReport]
+    let foundReports: [VaultReport]
     /// The entries that have used the presence proved by unlocking.
     var usedOnce: Set<RecordID> = []
     /// The purpose of each entry's last proof, until the proof is spent.
@@ -113,6 +113,29 @@ public final class UnlockedVault {
 
     func reload() throws(VaultError) {
         state = try verified(VaultDocument(parsing: location.read()))
+    }
+
+    /// Reads the file again, which another process has changed.
+    ///
+    /// - Returns: whether the file is at least as new as what was known. If it is not, nothing is
+    ///   changed here.
+    /// - Throws: ``VaultError/replaced`` or ``VaultError/rekeyed`` if this key no longer opens it.
+    package func refresh() throws(VaultError) -> Bool {
+        // Read the generation record first, as ``Vault/unlock(at:with:ceiling:readOnly:reading:)``
+        // does.
+        let mark = try GenerationRecord.read(of: location)
+        let document = try VaultDocument(parsing: location.read())
+        guard document.vaultID == state.vaultID else { throw .replaced }
+        let read = try verified(document)
+        let report = mark?.report(on: document)
+        // An older file that was opened as such may be used.
+        if case .olderFile = report, report != generationReport { return false }
+        guard (read.generation, read.changes) >= (state.generation, state.changes) else {
+            return false
+        }
+        (state, generationReport) = (read, report)
+        listTombstones()
+        return true
     }
 
     /// Saves the vault if entries were wiped without the vault key, so that the manifest records

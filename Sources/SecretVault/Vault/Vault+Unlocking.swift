@@ -83,7 +83,7 @@ private struct VaultOpening: ~Copyable {
         let folder = try location.openFolder()
         // A writer writes the generation record after the vault. Reading the record first therefore
         // never yields one that is newer than the file.
-        let mark = try VaultOpening.mark(location)
+        let mark = try GenerationRecord.read(of: location)
         let file = try location.hold(in: folder)
         document = try VaultDocument(parsing: file.bytes)
         self.file = file
@@ -91,11 +91,6 @@ private struct VaultOpening: ~Copyable {
         self.location = location
         self.folder = folder
         self.reading = reading
-    }
-
-    private static func mark(_ location: VaultLocation) throws(VaultError) -> GenerationRecord? {
-        guard let own = try location.openStateFolder() else { return nil }
-        return GenerationRecord.read(in: own)
     }
 
     func attempts() throws(VaultError) -> Attempts {

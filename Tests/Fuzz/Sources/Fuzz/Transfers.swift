@@ -17,6 +17,8 @@ func fuzzTransfer(_ bytes: [UInt8]) {
     take(VaultOpener.self, bytes)
     take(VaultEdit.self, bytes)
     take(EditOutcome.self, bytes)
+    take(AgentRequest.self, bytes)
+    take(AgentResponse.self, bytes)
 }
 
 private func take<Value: Transferable>(_ type: Value.Type, _ bytes: [UInt8]) {

@@ -1,0 +1,30 @@
+internal import Arguments
+internal import POSIX
+
+/// The program `watchword-agent`.
+package enum AgentProgram {
+    private static let about =
+        "watchword-agent holds the keys of unlocked vaults; use `watchword unlock`."
+
+    /// Runs the agent for the vaults in the folders that are given as arguments.
+    package static func main() -> Never {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        switch arguments.first {
+        case KeyHolder.argument: KeyHolder.run(folders: Array(arguments.dropFirst()))
+        case "--version": say("watchword-agent \(ProgramVersion.text)", on: .output, status: 0)
+        case "--help": say(about, on: .output, status: 0)
+        case nil:
+            say(about, on: .error, status: 2)
+        case let first? where !first.hasPrefix("/"): say(about, on: .error, status: 2)
+        default: Supervisor.run(folders: arguments)
+        }
+    }
+
+    private static func say(
+        _ sentence: String, on stream: StandardStream, status: Int32
+    ) -> Never {
+        // If this fails, there is nowhere to report it.
+        do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
+        ProcessEnd.atOnce(with: status)
+    }
+}

@@ -1,0 +1,85 @@
+internal import OneTimePassword
+internal import POSIX
+internal import SecretVault
+internal import VaultAgent
+
+/// What the agent does for its clients.
+struct AgentServices: Sendable {
+    let vaults: HeldVaults
+    /// The folders whose vaults this process can reach.
+    let reach: Set<FolderIdentity>
+    /// Whether the kernel limits the files.
+    let limitsFiles: Bool
+    let helpers: HelperChannel
+    let stop: StopSignal
+
+    func status() -> AgentStatus {
+        AgentStatus(
+            process: CurrentProcess.identifier, limitsFiles: limitsFiles,
+            vaults: vaults.status())
+    }
+
+    /// Opens a vault and holds it.
+    func unlock(
+        _ place: VaultPlace, with opener: VaultOpener, ceiling: Int, for time: HoldingTime
+    ) -> AgentResponse {
+        guard reach.contains(place.folder) else { return .outOfReach }
+        // The client names the folder twice; its path may lead elsewhere by now.
+        guard FolderReach.identity(of: place.folderPath) == place.folder else {
+            return .failed(.notFound)
+        }
+        do throws(VaultError) {
+            let vault = try Vault.unlock(at: place.path, with: opener, ceiling: ceiling)
+            vaults.hold(HeldVault(vault), at: place, for: time)
+            return .listing(listing(of: vault))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    func list(_ place: VaultPlace) -> AgentResponse {
+        using(place) { .listing(listing(of: $0.vault)) }
+    }
+
+    func check(_ place: VaultPlace) -> AgentResponse {
+        using(place) { use in
+            do throws(VaultError) {
+                return .check(try use.vault.check())
+            } catch {
+                return .failed(error)
+            }
+        }
+    }
+
+    func lockOut(of id: RecordID, in place: VaultPlace) -> AgentResponse {
+        using(place) { use in
+            do throws(VaultError) {
+                return .lockOut(try use.vault.lockOut(of: id))
+            } catch {
+                return .failed(error)
+            }
+        }
+    }
+
+    /// Runs `body` with the vault at `place`, if it is held.
+    func using(
+        _ place: VaultPlace, _ body: (HeldVaults.Use) -> AgentResponse
+    ) -> AgentResponse {
+        do throws(HeldVaults.Refusal) {
+            return body(try vaults.use(place))
+        } catch {
+            switch error {
+            case .notHeld: return .notHeld
+            case .locked(let reason): return .locked(reason)
+            case .vault(let error): return .failed(error)
+            }
+        }
+    }
+
+    private func listing(of vault: UnlockedVault) -> VaultListing {
+        VaultListing(
+            generation: vault.generation, entries: vault.listedEntries, slots: vault.slots,
+            reports: vault.reports,
+            uses: vault.lastUses.map { VaultListing.EntryUse(id: $0.key, time: $0.value) })
+    }
+}

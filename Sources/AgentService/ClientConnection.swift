@@ -1,0 +1,141 @@
+internal import OneTimePassword
+internal import POSIX
+internal import SecretVault
+internal import VaultAgent
+
+/// One client: reads its requests, and answers each.
+///
+/// It is used by one thread.
+final class ClientConnection: @unchecked Sendable {
+    // `@unchecked Sendable`: it is created by the main thread and then used only by its own thread.
+    private let connection: FrameConnection
+    private let service: AgentServices
+    private let setServed: @Sendable (Bool) -> Void
+    /// The entries that this client proved presence for, to refresh the codes that it shows.
+    private var shown: [ShownEntry] = []
+
+    /// The use of a secret that is to be recorded, and the last one that was.
+    private var use: RecordedUse?
+    private var lastUse: RecordedUse?
+
+    private struct RecordedUse {
+        let vault: UnlockedVault
+        let place: VaultPlace
+        let id: RecordID
+        let time: Moment
+
+        /// Whether recording this use would only repeat `other`.
+        func repeats(_ other: RecordedUse?) -> Bool {
+            guard let other, other.id == id, other.place == place else { return false }
+            return time < other.time + .seconds(60)
+        }
+    }
+
+    /// How long a new client may wait before its first request.
+    private static let firstTimeout = Duration.seconds(10)
+
+    init(
+        _ connection: FrameConnection, _ service: AgentServices,
+        setServed: @escaping @Sendable (Bool) -> Void
+    ) {
+        self.connection = connection
+        self.service = service
+        self.setServed = setServed
+    }
+
+    /// Answers requests until the client leaves or breaks the protocol.
+    func serve() {
+        do throws(SystemCallFailure) {
+            var idleTime: Duration? = ClientConnection.firstTimeout
+            while let frame = try next(idleTime) {
+                setServed(true)
+                defer { setServed(false) }
+                idleTime = nil
+                let request: AgentRequest
+                do throws(AgentProtocolError) {
+                    request = try AgentRequest.parse(frame)
+                } catch {
+                    _ = try send(error == .otherVersion ? .otherVersion : .misunderstood)
+                    break
+                }
+                guard try send(response(to: request)) else { break }
+                recordUse()
+                if case .stop = request { service.stop.send() }
+            }
+        } catch {
+            // The client has gone, or memory ran out; other clients are not affected.
+        }
+        connection.shutDown()
+    }
+
+    private func next(_ idleTime: Duration?) throws(SystemCallFailure) -> WipedBuffer? {
+        let received = try connection.receive(
+            limit: AgentProtocol.largestRequest, idleTime: idleTime,
+            timeout: AgentProtocol.frameTimeout)
+        guard case .frame(let frame) = received else { return nil }
+        return frame
+    }
+
+    private func send(_ response: AgentResponse) throws(SystemCallFailure) -> Bool {
+        try connection.send(response.frame(), timeout: AgentProtocol.frameTimeout)
+    }
+
+    private func response(to request: AgentRequest) -> AgentResponse {
+        switch request {
+        case .status: return .status(service.status())
+        case .stop: return .done
+        case .lockAll:
+            service.vaults.lockAll()
+            return .done
+        case .lock(let place): return service.vaults.lock(place) ? .done : .notHeld
+        case .unlock(let place, let opener, let ceiling, let time):
+            return service.unlock(place, with: opener, ceiling: ceiling, for: time)
+        case .list(let place): return service.list(place)
+        case .lockOut(let place, let id): return service.lockOut(of: id, in: place)
+        case .check(let place): return service.check(place)
+        case .code(let place, let id, let time, let presence):
+            return using(place) { use throws(EntryRefusal) in
+                let response = try service.code(
+                    of: id, at: time, in: use, place, presence, person, &shown)
+                if !time.isRefresh {
+                    self.use = RecordedUse(vault: use.vault, place: place, id: id, time: .now)
+                }
+                return response
+            }
+        case .verify(let place, let id, let comparison, let presence):
+            return using(place) { use throws(EntryRefusal) in
+                try service.match(comparison, of: id, in: use, place, presence, person)
+            }
+        case .edit(let place, let edit, let presence):
+            return using(place) { use throws(EntryRefusal) in
+                try service.edit(edit, in: use, place, presence, person)
+            }
+        // Nothing was asked.
+        case .answer, .cancel: return .misunderstood
+        }
+    }
+
+    /// Records the use of an entry, after the client has its code.
+    private func recordUse() {
+        guard let use else { return }
+        self.use = nil
+        guard !use.repeats(lastUse) else { return }
+        use.vault.recordUse(of: use.id, at: SystemClock.unixTime())
+        lastUse = use
+    }
+
+    private func using(
+        _ place: VaultPlace, _ body: (HeldVaults.Use) throws(EntryRefusal) -> AgentResponse
+    ) -> AgentResponse {
+        service.using(place) { use in
+            do throws(EntryRefusal) {
+                return try body(use)
+            } catch {
+                return error.response
+            }
+        }
+    }
+
+    /// The person at the client, who answers the modules' questions.
+    private var person: RemotePerson { RemotePerson(connection) }
+}

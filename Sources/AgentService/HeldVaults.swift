@@ -1,0 +1,167 @@
+internal import POSIX
+package import SecretVault
+package import VaultAgent
+internal import Synchronization
+
+/// The vaults whose keys the agent holds, until a limit passes, the machine is suspended, or somebody
+/// locks them.
+package final class HeldVaults: Sendable {
+    /// Why a vault cannot be used.
+    package enum Refusal: Error {
+        case notHeld
+        /// It has just been locked.
+        case locked(LockReason)
+        /// The file cannot be read, or is damaged.
+        case vault(VaultError)
+    }
+
+    /// A vault for one request.
+    package struct Use {
+        package let vault: UnlockedVault
+        /// Different each time the vault is unlocked.
+        package let unlocking: UInt64
+    }
+
+    private struct Held {
+        var vault: HeldVault
+        /// The state of the file that `vault` reflects; `nil` if it must be read again.
+        var stamp: FileStamp?
+        let unlocking: UInt64
+        let time: HoldingTime
+        let end: Duration
+        var lastUse: Duration
+
+        func isOver(at moment: Duration) -> Bool { moment >= min(end, lastUse + time.idle) }
+    }
+
+    private struct State {
+        var vaults: [VaultPlace: Held] = [:]
+        var unlockings: UInt64 = 0
+        var suspended: Duration
+    }
+
+    /// Reading two clocks is not one step, and the kernel corrects them a little.
+    private static let leastSuspend = Duration.seconds(1)
+
+    private let clock: @Sendable () -> AgentClock
+    private let state: Mutex<State>
+
+    package init(clock: @escaping @Sendable () -> AgentClock) {
+        self.clock = clock
+        state = Mutex(State(suspended: clock().suspended))
+    }
+
+    /// Holds a vault that has just been opened.
+    package func hold(_ vault: HeldVault, at place: VaultPlace, for time: HoldingTime) {
+        let now = clock()
+        state.withLock { state in
+            HeldVaults.drop(from: &state, at: now)
+            state.unlockings += 1
+            state.vaults[place] = Held(
+                vault: vault, stamp: nil, unlocking: state.unlockings, time: time,
+                end: now.sinceBoot + time.total, lastUse: now.sinceBoot)
+        }
+    }
+
+    /// A vault for one request, after reading its file again if another process has changed it.
+    ///
+    /// A file that was replaced by an older one, by another vault, or that has another key locks the
+    /// vault.
+    package func use(_ place: VaultPlace) throws(Refusal) -> Use {
+        guard let held = current(place) else { throw .notHeld }
+        let vault = held.vault.vault()
+        let stamp = FileStamp(of: place.path)
+        if let stamp, stamp == held.stamp {
+            return Use(vault: vault, unlocking: held.unlocking)
+        }
+        let reason: LockReason
+        do throws(VaultError) {
+            guard try !vault.refresh() else {
+                keep(HeldVault(vault), stamp, of: place, held.unlocking)
+                return Use(vault: vault, unlocking: held.unlocking)
+            }
+            reason = .olderFile
+        } catch .replaced {
+            reason = .otherVault
+        } catch .rekeyed {
+            reason = .rekeyed
+        } catch {
+            throw .vault(error)
+        }
+        lock(place)
+        throw .locked(reason)
+    }
+
+    /// Counts a use of a secret: the idle time begins again.
+    package func countUse(of place: VaultPlace, _ unlocking: UInt64) {
+        let now = clock()
+        state.withLock { state in
+            guard state.vaults[place]?.unlocking == unlocking else { return }
+            state.vaults[place]?.lastUse = now.sinceBoot
+        }
+    }
+
+    /// Whether the vault is still held since the same unlocking.
+    package func isHeld(_ place: VaultPlace, _ unlocking: UInt64) -> Bool {
+        current(place)?.unlocking == unlocking
+    }
+
+    /// Forgets the key of a vault.
+    ///
+    /// - Returns: whether it was held.
+    @discardableResult package func lock(_ place: VaultPlace) -> Bool {
+        state.withLock { $0.vaults.removeValue(forKey: place) != nil }
+    }
+
+    /// Forgets all keys.
+    package func lockAll() { state.withLock { $0.vaults = [:] } }
+
+    /// Forgets the keys whose time is over, and all keys if the machine was suspended.
+    ///
+    /// - Returns: the time until the next one is over; `nil` if none is held.
+    package func dropExpired() -> Duration? {
+        let now = clock()
+        return state.withLock { state in
+            HeldVaults.drop(from: &state, at: now)
+            let ends = state.vaults.values.map { min($0.end, $0.lastUse + $0.time.idle) }
+            return ends.min().map { $0 - now.sinceBoot }
+        }
+    }
+
+    /// The held vaults with the time that is left.
+    package func status() -> [AgentStatus.Vault] {
+        let now = clock()
+        return state.withLock { state in
+            HeldVaults.drop(from: &state, at: now)
+            return state.vaults.map { place, held in
+                AgentStatus.Vault(
+                    path: place.path, idle: held.lastUse + held.time.idle - now.sinceBoot,
+                    total: held.end - now.sinceBoot)
+            }.sorted { $0.path < $1.path }
+        }
+    }
+
+    private func current(_ place: VaultPlace) -> Held? {
+        let now = clock()
+        return state.withLock { state in
+            HeldVaults.drop(from: &state, at: now)
+            return state.vaults[place]
+        }
+    }
+
+    private func keep(
+        _ vault: HeldVault, _ stamp: FileStamp?, of place: VaultPlace, _ unlocking: UInt64
+    ) {
+        state.withLock { state in
+            guard state.vaults[place]?.unlocking == unlocking else { return }
+            state.vaults[place]?.vault = vault
+            state.vaults[place]?.stamp = stamp
+        }
+    }
+
+    private static func drop(from state: inout State, at now: AgentClock) {
+        if now.suspended - state.suspended >= leastSuspend { state.vaults = [:] }
+        state.suspended = now.suspended
+        state.vaults = state.vaults.filter { !$0.value.isOver(at: now.sinceBoot) }
+    }
+}

@@ -1,0 +1,140 @@
+internal import Cryptography
+internal import POSIX
+internal import VaultAgent
+
+/// The process that holds the keys.
+///
+/// It is started by the ``Supervisor``, with a socket to it as its standard input and output, and
+/// with the folders of the vaults as its arguments.
+enum KeyHolder {
+    /// Its first argument.
+    static let argument = "--hold-keys"
+    static let identity = HelperGreeting.Identity(mark: "watchword-agent", version: 1)
+
+    /// Confines this process, and serves clients until the supervisor ends or a client asks it to
+    /// stop.
+    static func run(folders: [String]) -> Never {
+        do throws(SystemCallFailure) {
+            try serve(folders)
+            ProcessEnd.atOnce(with: 0)
+        } catch {
+            // There is nobody left to report to.
+            ProcessEnd.atOnce(with: 6)
+        }
+    }
+
+    private static func serve(_ folders: [String]) throws(SystemCallFailure) {
+        try ProcessHardening.apply()
+        // Both standard streams are the socket to the supervisor.
+        let supervisor = FileDescriptor(owning: StandardStream.input.rawValue)
+        guard let listener = try supervisor.receiveFile()?.takeFile(),
+            let helpers = try supervisor.receiveFile()?.takeFile()
+        else { return }
+        // What the service needs from the system is opened before the process gives up the rest.
+        let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
+        let stop = try StopSignal()
+        let reach = Set(folders.compactMap(FolderReach.identity))
+        let limitsFiles: Bool
+        do {
+            try ProcessHardening.requireNoTracer()
+            limitsFiles = try confine(to: folders)
+        } catch {
+            try report(.notConfined(error), to: supervisor)
+            return
+        }
+        try report(.confined, to: supervisor)
+        let vaults = HeldVaults(clock: AgentClock.now)
+        let service = AgentServices(
+            vaults: vaults, reach: reach, limitsFiles: limitsFiles,
+            helpers: HelperChannel(helpers), stop: stop)
+        let connections = Connections()
+        while true {
+            let next = vaults.dropExpired()
+            // The time of a suspend is seen only when something wakes this process.
+            let timeout = next.map { max(min($0, .seconds(10)), .milliseconds(1)) }
+            let ready = try signals.wait(
+                for: [.reading(listener), .reading(supervisor), stop.readable], timeout: timeout)
+            if try signals.next() != nil || ready[1] || ready[2] { break }
+            if ready[0] { accept(from: listener, connections, service) }
+        }
+        vaults.lockAll()
+    }
+
+    private static func report(
+        _ greeting: HelperGreeting, to supervisor: borrowing FileDescriptor
+    ) throws(SystemCallFailure) {
+        try FileDescriptor.writeFrame(
+            greeting.bytes(from: identity), to: supervisor.number)
+    }
+
+    private static func confine(to folders: [String]) throws(SystemCallFailure) -> Bool {
+        do {
+            try prepareConfinedCryptography()
+        } catch {
+            throw SystemCallFailure(
+                call: "OPENSSL_init_crypto", number: Int32(clamping: error.code))
+        }
+        return try Confinement.enterAsKeyHolder(folders: folders)
+    }
+
+    /// Accepts a connection, and serves it on a thread of its own.
+    private static func accept(
+        from listener: borrowing FileDescriptor, _ connections: Connections,
+        _ service: AgentServices
+    ) {
+        let connection: FrameConnection
+        do throws(SystemCallFailure) {
+            connection = FrameConnection(try LocalSocket.accept(from: listener))
+            // Root can connect to every socket; only this user is served.
+            guard try connection.peer().isThisUser else { return }
+        } catch {
+            // The client has gone, or no descriptors are left; the next one may succeed.
+            return
+        }
+        guard let number = connections.add(connection) else {
+            return refuse(connection)
+        }
+        let client = ClientConnection(connection, service) { isServed in
+            connections.set(number, isServed: isServed)
+        }
+        let thread = WorkerThread {
+            client.serve()
+            connections.remove(number)
+        }
+        guard let thread else {
+            connections.remove(number)
+            return refuse(connection)
+        }
+        thread.detach()
+    }
+
+    private static func refuse(_ connection: FrameConnection) {
+        // A client that does not read learns it from the end of the connection.
+        do throws(SystemCallFailure) {
+            let frame = try AgentResponse.tooManyClients.frame()
+            _ = try connection.send(frame, timeout: .zero)
+        } catch {}
+    }
+}
+
+/// The folders of the vaults that the agent can reach.
+enum FolderReach {
+    /// `nil` if there is no such folder.
+    static func identity(of path: String) -> FolderIdentity? {
+        do { return try FolderIdentity(at: path) } catch { return nil }
+    }
+}
+
+/// Lets any thread end the service.
+final class StopSignal: Sendable {
+    private let pair: SocketPair
+
+    init() throws(SystemCallFailure) { pair = try SocketPair() }
+
+    var readable: Polling.Interest { .reading(pair.first) }
+
+    func send() {
+        // It fails only if the service is already ending.
+        do { try pair.second.send(1) } catch {}
+    }
+}

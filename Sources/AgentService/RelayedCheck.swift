@@ -1,0 +1,111 @@
+internal import Cryptography
+internal import POSIX
+internal import Presence
+internal import PresenceDevices
+internal import VaultAgent
+
+/// The person at a client, who sees the modules' messages and answers their questions.
+struct RemotePerson {
+    private let connection: FrameConnection
+
+    init(_ connection: FrameConnection) { self.connection = connection }
+
+    /// Becomes ready when the client sends something unasked, or leaves.
+    var leaving: Polling.Interest { connection.readable }
+
+    func show(_ text: String) throws(PAMCheckFailure.Reason) { try send(.says(text)) }
+
+    /// Asks a question, and appends the answer.
+    func ask(
+        _ text: String, isEchoed: Bool, until deadline: Moment, into answer: FrameWriter
+    ) throws(PAMCheckFailure.Reason) {
+        try send(.asks(text, isEchoed: isEchoed))
+        let received: FrameConnection.Received
+        do {
+            received = try connection.receive(
+                limit: AgentProtocol.largestAnswer, idleTime: deadline.timeRemaining,
+                timeout: AgentProtocol.frameTimeout)
+        } catch {
+            throw .system(error)
+        }
+        switch received {
+        case .ended, .malformed: throw .cancelled
+        case .timedOut: throw .timedOut
+        case .frame(let frame):
+            do throws(AgentProtocolError) {
+                guard case .answer(let text) = try AgentRequest.parse(frame) else {
+                    throw AgentProtocolError.malformed
+                }
+                guard text.count <= ModuleRelay.longestAnswer else {
+                    throw AgentProtocolError.malformed
+                }
+                answer.append(upTo: text.count) { output in
+                    text.withBytes { output.append(copying: $0) }
+                }
+            } catch {
+                throw .cancelled
+            }
+        }
+    }
+
+    private func send(_ response: AgentResponse) throws(PAMCheckFailure.Reason) {
+        do throws(SystemCallFailure) {
+            let frame = try response.frame()
+            guard try connection.send(frame, timeout: AgentProtocol.frameTimeout) else {
+                throw SystemCallFailure(call: "write", number: 32)
+            }
+        } catch {
+            throw error.isConnectionLost ? .cancelled : .system(error)
+        }
+    }
+}
+
+/// Asks the system's modules in a process that the supervisor starts.
+///
+/// The client only shows their messages and passes the answers on: the verdict does not pass through
+/// it.
+struct RelayedCheck: PresenceCheck {
+    /// The modules run as the same user as the client.
+    typealias Grade = Advisory
+
+    private let helpers: HelperChannel
+    private let person: RemotePerson
+
+    private static let timeout = Duration.seconds(60)
+
+    init(_ helpers: HelperChannel, _ person: RemotePerson) {
+        self.helpers = helpers
+        self.person = person
+    }
+
+    func isPresent(for purpose: String) throws(PAMCheckFailure) -> Bool {
+        let deadline = Moment.now + RelayedCheck.timeout
+        let program: HelperChannel.Started?
+        do { program = try helpers.startPresence() } catch {
+            throw PAMCheckFailure(reason: .system(error), mayConcealAttempt: false)
+        }
+        guard let program else {
+            throw PAMCheckFailure(reason: .programNotFound, mayConcealAttempt: false)
+        }
+        return try verdict(of: program, until: deadline)
+    }
+
+    private func verdict(
+        of program: borrowing HelperChannel.Started, until deadline: Moment
+    ) throws(PAMCheckFailure) -> Bool {
+        let relay: ModuleRelay
+        do { relay = try ModuleRelay(program.connection, until: deadline) } catch {
+            throw PAMCheckFailure(reason: error, mayConcealAttempt: false)
+        }
+        do throws(PAMCheckFailure.Reason) {
+            return try relay.verdict(unless: person.leaving) {
+                text throws(PAMCheckFailure.Reason) in
+                try person.show(text)
+            } asking: { text, isEchoed, answer throws(PAMCheckFailure.Reason) in
+                try person.ask(text, isEchoed: isEchoed, until: deadline, into: answer)
+            }
+        } catch {
+            throw PAMCheckFailure(reason: error, mayConcealAttempt: relay.mayHaveBeenAttempted)
+        }
+    }
+}

@@ -1,0 +1,222 @@
+internal import POSIX
+internal import VaultAgent
+
+/// The process that starts the others: the key holder, and the programs that the key holder's sandbox
+/// forbids it to start.
+///
+/// It never sees a key or a client's data.
+struct Supervisor: ~Copyable {
+    private let folder: OpenRuntimeFolder
+    /// Held as long as the agent runs.
+    private let lock: FileLock
+    private let signals: SignalQueue
+    private let keyHolder: ChildProcess
+    /// The supervisor's end of the connection on which the key holder asks for programs.
+    private let requests: FileDescriptor
+    private var programs: [StartedProgram] = []
+
+    private static let startTimeout = Duration.seconds(10)
+    private static let endTimeout = Duration.seconds(2)
+
+    /// Starts the agent for vaults in `folders`, reports on standard output whether that worked, and
+    /// waits until it ends.
+    static func run(folders: [String]) -> Never {
+        let output = FileDescriptor(owning: StandardStream.output.rawValue)
+        do throws(StartFailure) {
+            var agent = try start(folders)
+            let status = agent.supervise(reportingTo: output)
+            agent.end()
+            ProcessEnd.atOnce(with: status)
+        } catch {
+            // If nobody reads the report, there is nobody to tell.
+            do { try error.report.send(to: output) } catch {}
+            ProcessEnd.atOnce(with: 6)
+        }
+    }
+
+    /// Why the agent does not start.
+    private struct StartFailure: Error {
+        let report: AgentReport
+
+        init(_ report: AgentReport) { self.report = report }
+
+        init(_ failure: SystemCallFailure) { report = .failed(failure) }
+    }
+
+    private static func start(_ folders: [String]) throws(StartFailure) -> Supervisor {
+        do throws(SystemCallFailure) {
+            try ProcessHardening.apply()
+            try ProcessHardening.requireNoTracer()
+        } catch {
+            throw StartFailure(error)
+        }
+        let folder: OpenRuntimeFolder
+        do { folder = try RuntimeFolder.open(makes: true) } catch {
+            throw StartFailure(.noFolder(error))
+        }
+        let lock: FileLock
+        do {
+            lock = try FileLock(AgentProtocol.lockName, in: folder.folder, timeout: .zero)
+        } catch {
+            throw StartFailure(report(on: error))
+        }
+        do {
+            return try start(folders, in: folder, lock)
+        } catch {
+            throw StartFailure(error)
+        }
+    }
+
+    /// Listens, and starts the key holder.
+    private static func start(
+        _ folders: [String], in folder: consuming OpenRuntimeFolder, _ lock: consuming FileLock
+    ) throws(SystemCallFailure) -> Supervisor {
+        let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
+        // The lock is held, so nobody listens on a socket that is still there.
+        try folder.folder.removeFile(AgentProtocol.socketName)
+        let listener = try LocalSocket.listen(at: folder.path(of: AgentProtocol.socketName))
+        guard let path = RunningProgram.path() else { throw noPath }
+        let keyHolder = try ChildProcess(
+            running: path, arguments: [KeyHolder.argument] + folders, over: SocketPair())
+        let channel = try SocketPair()
+        try keyHolder.input.send(1, with: listener)
+        try keyHolder.input.send(1, with: channel.second)
+        try awaitGreeting(of: keyHolder)
+        return Supervisor(
+            folder: folder, lock: lock, signals: signals, keyHolder: keyHolder,
+            requests: channel.takeFirst())
+    }
+
+    private init(
+        folder: consuming OpenRuntimeFolder, lock: consuming FileLock,
+        signals: consuming SignalQueue, keyHolder: ChildProcess,
+        requests: consuming FileDescriptor
+    ) {
+        self.folder = folder
+        self.lock = lock
+        self.signals = signals
+        self.keyHolder = keyHolder
+        self.requests = requests
+    }
+
+    private static let noPath = SystemCallFailure(call: "readlink", number: 2)
+
+    private static func report(on error: PrivateFileError) -> AgentReport {
+        switch error {
+        case .busy: .taken
+        case .system(let failure): .failed(failure)
+        default: .failed(SystemCallFailure(call: "flock", number: 22))
+        }
+    }
+
+    /// Waits until the key holder is confined.
+    private static func awaitGreeting(of child: ChildProcess) throws(SystemCallFailure) {
+        var incoming = try IncomingFrame(limit: HelperGreeting.maximumCount)
+        let deadline = Moment.now + startTimeout
+        while deadline.timeRemaining > .zero {
+            switch try incoming.advance(from: child.output) {
+            case .complete(let frame):
+                switch frame.withBytes({ HelperGreeting(parsing: $0, from: KeyHolder.identity) }) {
+                case .confined: return
+                case .notConfined(let failure): throw failure
+                case .unexpected: throw SystemCallFailure(call: "read", number: 71)
+                }
+            case .ended, .bad: throw SystemCallFailure(call: "read", number: 32)
+            case .wouldWait:
+                _ = try Polling.wait(
+                    for: [.reading(child.output)], timeout: deadline.timeRemaining)
+            }
+        }
+        throw SystemCallFailure(call: "read", number: 110)
+    }
+
+    /// Reports that the agent is ready, and serves the key holder until it ends or this process is
+    /// asked to.
+    ///
+    /// - Returns: the exit status.
+    private mutating func supervise(reportingTo output: borrowing FileDescriptor) -> Int32 {
+        do throws(SystemCallFailure) {
+            try AgentReport.ready.send(to: output)
+            try StandardStream.output.discard()
+            while true {
+                var interests = [Polling.Interest.reading(keyHolder.output), .reading(requests)]
+                interests += programs.map(\.life)
+                let ready = try signals.wait(
+                    for: interests, timeout: programs.isEmpty ? nil : .seconds(5))
+                if try signals.next() != nil || ready[0] { return 0 }
+                programs = zip(programs, ready.dropFirst(2)).compactMap { program, hasEnded in
+                    hasEnded || program.isOverdue ? nil : program
+                }
+                if ready[1], try !serveRequest() { return 0 }
+            }
+        } catch {
+            return 6
+        }
+    }
+
+    /// Starts the program that the key holder asks for.
+    ///
+    /// - Returns: whether the key holder still exists.
+    private mutating func serveRequest() throws(SystemCallFailure) -> Bool {
+        guard let request = try requests.receiveFile(), request.byte == HelperChannel.presence
+        else { return false }
+        do throws(SystemCallFailure) {
+            guard let path = RunningProgram.companion("watchword-presence") else {
+                throw Supervisor.noPath
+            }
+            programs.append(try StartedProgram(path, handedOver: requests))
+        } catch {
+            try requests.send(HelperChannel.failed)
+        }
+        return true
+    }
+
+    /// Ends the key holder, which wipes its keys when the connection closes, and removes the socket.
+    private consuming func end() {
+        // If this fails, the next agent removes it.
+        do { try folder.folder.removeFile(AgentProtocol.socketName) } catch {}
+        keyHolder.input.shutDown()
+        do throws(SystemCallFailure) {
+            let deadline = Moment.now + Supervisor.endTimeout
+            var rest = try IncomingFrame(limit: 1)
+            while deadline.timeRemaining > .zero,
+                case .wouldWait = try rest.advance(
+                    from: keyHolder.output)
+            {
+                _ = try Polling.wait(
+                    for: [.reading(keyHolder.output)], timeout: deadline.timeRemaining)
+            }
+        } catch {}
+        keyHolder.end()
+    }
+}
+
+/// A program that was started for the key holder.
+private final class StartedProgram {
+    private let child: ChildProcess
+    private let lifeline: FileDescriptor
+    private let deadline: Moment
+
+    /// No check takes longer.
+    private static let timeout = Duration.seconds(90)
+
+    /// Starts the program at `path`, and sends its connection to the key holder.
+    init(
+        _ path: String, handedOver channel: borrowing FileDescriptor
+    ) throws(SystemCallFailure) {
+        child = try ChildProcess(running: path, over: SocketPair())
+        let life = try SocketPair()
+        try channel.send(HelperChannel.presence, with: child.input)
+        try channel.send(HelperChannel.presence, with: life.second)
+        // The other end now belongs to the key holder alone.
+        lifeline = life.takeFirst()
+        deadline = .now + StartedProgram.timeout
+    }
+
+    deinit { child.end(includingItsOwn: true) }
+
+    /// Becomes ready when the key holder no longer needs the program.
+    var life: Polling.Interest { .reading(lifeline) }
+
+    var isOverdue: Bool { deadline.timeRemaining == .zero }
+}

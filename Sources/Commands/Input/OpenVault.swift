@@ -1,0 +1,116 @@
+import Arguments
+import CommandRunner
+import OneTimePassword
+import POSIX
+import SecretVault
+import VaultAgent
+
+/// The vault that a command uses: opened by this process, or held by the agent.
+enum OpenVault {
+    case own(UnlockedVault)
+    case held(AgentVault)
+
+    var entries: [EntrySummary] {
+        switch self {
+        case .own(let vault): vault.entries
+        case .held(let vault): vault.entries
+        }
+    }
+
+    /// When each entry was last used on this machine, in Unix seconds, as far as that is known.
+    var lastUses: [RecordID: Int64] {
+        switch self {
+        case .own(let vault): vault.lastUses
+        case .held(let vault): vault.lastUses
+        }
+    }
+
+    /// The counter for the next code of an entry; `nil` if it has none.
+    func counter(of entry: EntrySummary) -> UInt64? {
+        switch self {
+        case .own(let vault):
+            // A damaged entry is listed without its counter; `check` reports the damage.
+            do { return try vault.counter(of: entry.id) } catch { return nil }
+        case .held(let vault): return vault.counters[entry.id]
+        }
+    }
+}
+
+/// A vault that the agent holds.
+struct AgentVault {
+    let client: AgentClient
+    let place: VaultPlace
+    let generation: UInt64
+    let entries: [EntrySummary]
+    let lastUses: [RecordID: Int64]
+    /// The counters of counter-based entries.
+    let counters: [RecordID: UInt64]
+
+    init(_ client: AgentClient, _ place: VaultPlace, _ listing: VaultListing) {
+        self.client = client
+        self.place = place
+        generation = listing.generation
+        entries = listing.entries.map(\.summary)
+        lastUses = Dictionary(
+            listing.uses.map { ($0.id, $0.time) }, uniquingKeysWith: { max($0, $1) })
+        counters = Dictionary(
+            listing.entries.compactMap { entry in
+                entry.counter.map { (entry.summary.id, $0) }
+            }, uniquingKeysWith: { max($0, $1) })
+    }
+}
+
+extension Session {
+    /// The vault, held by the agent or unlocked here, after printing its reports.
+    func openVault() throws(CommandFailure) -> OpenVault {
+        if usesAgent, let vault = try heldVault() { return .held(vault) }
+        return .own(try unlock())
+    }
+
+    /// Whether the agent may be used: not if an option says how this process opens the vault.
+    private var usesAgent: Bool {
+        let isOff = Environment.value("WATCHWORD_AGENT")?.lowercased() == "off"
+        let direct: [Option] = [
+            .noAgent, .passphraseFile, .recoveryKey, .recoveryKeyFile, .readOnly,
+        ]
+        return !isOff && !direct.contains(where: arguments.has)
+    }
+
+    /// The vault, if the agent holds it.
+    private func heldVault() throws(CommandFailure) -> AgentVault? {
+        let client: AgentClient
+        do {
+            client = try AgentClient()
+        } catch .notRunning {
+            return nil
+        } catch {
+            printer.warn(Messages.sentence(for: error) + "; the vault is unlocked without it")
+            return nil
+        }
+        let place: VaultPlace
+        // A vault whose folder is missing is reported below.
+        do { place = try VaultPlace(at: vaultPath()) } catch let error as CommandFailure {
+            throw error
+        } catch {
+            return nil
+        }
+        switch try exchange(.list(place), with: client) {
+        case .listing(let listing):
+            let vault = AgentVault(client, place, listing)
+            printReports(listing.reports, of: vault.entries)
+            return vault
+        case .locked(let reason):
+            printer.alarm(Messages.sentence(for: reason))
+            return nil
+        // Opening the vault here reports what is wrong with it.
+        default: return nil
+        }
+    }
+
+    /// Sends a request to the agent.
+    func exchange(
+        _ request: AgentRequest, with client: AgentClient
+    ) throws(CommandFailure) -> AgentResponse {
+        do { return try client.send(request) } catch { throw .agent(error) }
+    }
+}

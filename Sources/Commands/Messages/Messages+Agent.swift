@@ -1,0 +1,62 @@
+import POSIX
+import VaultAgent
+
+// The agent.
+extension Messages {
+    static func sentence(for failure: AgentFailure) -> String {
+        switch failure {
+        case .notRunning: "the agent is not running; start it with watchword unlock"
+        case .folder(.missing):
+            "there is no folder for the agent's socket: XDG_RUNTIME_DIR is not set, and /run/user "
+                + "has no folder for you; log in again, or set XDG_RUNTIME_DIR to a folder that only "
+                + "you can open"
+        case .folder(.notPrivate(let path)):
+            "\(VisibleText.of(path)): other users can open this folder, so the agent's socket is not "
+                + "safe there; run chmod 700 on it"
+        case .folder(.system(let failure)): "the agent's folder: " + sentence(for: failure)
+        case .notOurs:
+            "what is at the path of the agent's socket is not your agent; remove it"
+        case .otherVersion:
+            "the agent has another version; run watchword agent stop, and unlock the vault again"
+        case .tooManyClients: "too many programs use the agent; try again"
+        case .noAnswer: "the agent did not answer; unlock the vault again"
+        case .malformed: "the agent sent an invalid response; run watchword agent stop"
+        case .programNotFound:
+            "the program watchword-agent was not found; reinstall Watchword"
+        case .notStarted(let failure): "the agent did not start: " + sentence(for: failure)
+        case .system(let failure): "the agent: " + sentence(for: failure)
+        }
+    }
+
+    static func sentence(for reason: LockReason) -> String {
+        switch reason {
+        case .olderFile: "the agent locked the vault, because an older file replaced it"
+        case .otherVault: "the agent locked the vault, because another vault replaced it"
+        case .rekeyed: "the agent locked the vault, because it has a new key"
+        }
+    }
+
+    /// What to say when the agent does not hold the vault any longer.
+    static func sentenceForLocked(_ reason: LockReason?) -> String {
+        let cause = reason.map(sentence) ?? "the agent has locked the vault"
+        return cause + "; run the command again to unlock it"
+    }
+
+    /// How long an unlocked vault stays unlocked.
+    static func sentence(for time: HoldingTime) -> String {
+        let (idle, total) = (time.idle.wholeSeconds, time.total.wholeSeconds)
+        guard idle < total else { return "Unlocked the vault for \(duration(total))." }
+        return "Unlocked the vault until it is not used for \(duration(idle)), for at most "
+            + "\(duration(total))."
+    }
+
+    /// What the agent holds, as lines.
+    static func lines(for status: AgentStatus) -> [String] {
+        guard !status.vaults.isEmpty else { return ["The agent is running; no vault is unlocked."] }
+        return status.vaults.map { vault in
+            let (idle, total) = (vault.idle.wholeSeconds, vault.total.wholeSeconds)
+            return "\(VisibleText.of(vault.path)): unlocked for \(duration(total))"
+                + (idle < total ? ", or until it is not used for \(duration(idle))" : "")
+        }
+    }
+}

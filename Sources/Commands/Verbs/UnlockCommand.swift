@@ -1,0 +1,109 @@
+import Arguments
+import CommandRunner
+import POSIX
+import SecretVault
+import VaultAgent
+
+/// `unlock`: has the agent open the vault and hold its key.
+enum UnlockCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let time = try holdingTime(session)
+        let path = try session.vaultPath()
+        try session.inVault(path) { () throws(VaultError) in
+            // Check that the vault exists before the prompt.
+            guard try Vault.isTaken(path) else { throw .notFound }
+        }
+        try session.correctPermissions(of: path)
+        let place = try session.place(of: path)
+        // Start the agent before the prompt, so that a failure costs no typing.
+        _ = try session.startedAgent(for: place)
+        let ceiling = try session.unlockCeiling()
+        let listing = try session.attempting(path) {
+            () throws(CommandFailure) -> VaultListing in
+            let opener = try session.opener()
+            // The agent drops connections on which nothing is sent, and typing may take a while.
+            let client = try session.startedAgent(for: place)
+            let began = SystemClock.unixTime()
+            let request = AgentRequest.unlock(place, opener, ceiling: ceiling, time)
+            switch try session.exchange(request, with: client) {
+            case .listing(let listing): return listing
+            case .failed(let error): throw session.refusal(error, at: path, since: began)
+            case .outOfReach: throw .outOfReach(VisibleText.of(path))
+            default: throw .agent(.malformed)
+            }
+        }
+        session.printReports(listing.reports, of: listing.entries.map(\.summary))
+        session.printer.note(Messages.sentence(for: time))
+        return .done
+    }
+
+    private static func holdingTime(_ session: Session) throws(CommandFailure) -> HoldingTime {
+        let standard = HoldingTime.standard
+        return HoldingTime(
+            idle: try session.time(.idle) ?? standard.idle,
+            total: try session.time(.atMost) ?? standard.total)
+    }
+}
+
+/// `lock`: has the agent forget the vault's key.
+enum LockCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        guard let client = try session.runningAgent() else {
+            session.printer.note("The agent is not running; nothing is unlocked.")
+            return .done
+        }
+        let all = session.arguments.has(.allVaults)
+        let request: AgentRequest =
+            all ? .lockAll : .lock(try session.place(of: session.vaultPath()))
+        switch try session.exchange(request, with: client) {
+        case .done: session.printer.note(all ? "Locked all vaults." : "Locked the vault.")
+        case .notHeld: session.printer.note("The vault is not unlocked.")
+        default: throw .agent(.malformed)
+        }
+        return .done
+    }
+}
+
+extension Session {
+    /// The place of the vault at `path`.
+    func place(of path: String) throws(CommandFailure) -> VaultPlace {
+        do { return try VaultPlace(at: path) } catch {
+            throw .vault(VisibleText.of(path), error.isMissing ? .notFound : .system(error))
+        }
+    }
+
+    /// The running agent; `nil` if there is none.
+    func runningAgent() throws(CommandFailure) -> AgentClient? {
+        do { return try AgentClient() } catch .notRunning { return nil } catch {
+            throw .agent(error)
+        }
+    }
+
+    /// The running agent, or a new one that can reach the vault at `place` and the default vault.
+    fileprivate func startedAgent(for place: VaultPlace) throws(CommandFailure) -> AgentClient {
+        if let client = try runningAgent() { return client }
+        var folders = [place.folderPath]
+        if let standard = standardVaultPath() {
+            // If it does not exist yet, the agent will not reach it.
+            do throws(SystemCallFailure) {
+                folders.append(try VaultPlace(at: standard).folderPath)
+            } catch {}
+        }
+        do { return try AgentStart.run(folders: folders) } catch { throw .agent(error) }
+    }
+
+    /// The time given with `option`: a number followed by s, m or h.
+    fileprivate func time(_ option: Option) throws(CommandFailure) -> Duration? {
+        guard let text = arguments[option] else { return nil }
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600]
+        let longest = HoldingTime.longest.wholeSeconds
+        guard let unit = text.last.flatMap({ units[$0] }),
+            let number = Int64(text.dropLast()), number > 0, !text.hasPrefix("+"),
+            number <= longest / unit
+        else {
+            let expected = "a number followed by s, m or h, at most \(longest / 3600)h"
+            throw .usage(.badValue(option.name, expected: expected))
+        }
+        return .seconds(number * unit)
+    }
+}

@@ -1,0 +1,175 @@
+package import POSIX
+internal import SecretVault
+
+/// Why the agent gave no answer.
+package enum AgentFailure: Error, Hashable, Sendable {
+    /// No agent is running.
+    case notRunning
+    /// There is no folder for the agent's socket, or other users can access it.
+    case folder(RuntimeFolder.Failure)
+    /// What is at the socket's path is not this user's socket, or another user listens on it.
+    case notOurs
+    /// The agent has another version.
+    case otherVersion
+    /// Too many clients are connected to the agent.
+    case tooManyClients
+    /// The agent ended, or did not answer in time.
+    case noAnswer
+    /// The agent broke the protocol.
+    case malformed
+    /// The program `watchword-agent` was not found.
+    case programNotFound
+    /// The agent did not start; this step failed in it.
+    case notStarted(SystemCallFailure)
+    /// A system call in this process failed.
+    case system(SystemCallFailure)
+}
+
+/// A connection to the agent.
+///
+/// It is used by one thread.
+package final class AgentClient {
+    private let connection: FrameConnection
+
+    /// How long a request may take: the agent may wait for other attempts, each of which derives a
+    /// key.
+    private static let responseTimeout = Duration.seconds(120)
+
+    /// Connects to the running agent of this user.
+    ///
+    /// The socket and its folder must belong to this user, and be closed to others, and the process
+    /// that listens must be this user's.
+    package init() throws(AgentFailure) {
+        let folder: OpenRuntimeFolder
+        do { folder = try RuntimeFolder.open(makes: false) } catch {
+            throw error == .missing ? .notRunning : .folder(error)
+        }
+        let socket = try AgentClient.socket(in: folder)
+        let peer: LocalSocket.Peer
+        do { peer = try LocalSocket.peer(of: socket) } catch { throw .system(error) }
+        guard peer.isThisUser else { throw .notOurs }
+        connection = FrameConnection(socket)
+    }
+
+    private static func socket(
+        in folder: borrowing OpenRuntimeFolder
+    ) throws(AgentFailure) -> FileDescriptor {
+        let name = AgentProtocol.socketName
+        let found: OpenRuntimeFolder.SocketState
+        do { found = try folder.socketState(name) } catch { throw .system(error) }
+        switch found {
+        case .missing: throw .notRunning
+        case .foreign: throw .notOurs
+        case .own: break
+        }
+        do { return try LocalSocket.connect(to: folder.path(of: name)) } catch {
+            throw error.isNobodyListening ? .notRunning : .system(error)
+        }
+    }
+
+    /// Connects for a test.
+    package init(_ connection: FrameConnection) { self.connection = connection }
+
+    /// Sends a request and waits for the response.
+    package func send(_ request: AgentRequest) throws(AgentFailure) -> AgentResponse {
+        try write(request)
+        return try receive()
+    }
+
+    /// Sends a request, and passes the modules' messages and questions to the person.
+    ///
+    /// - Parameter person: shows a message or asks a question; returns the next request for a
+    ///   question.
+    package func send(
+        _ request: AgentRequest,
+        asking person: (AgentResponse) -> AgentRequest?
+    ) throws(AgentFailure) -> AgentResponse {
+        var next: AgentRequest? = request
+        while true {
+            if let next { try write(next) }
+            let response = try receive()
+            switch response {
+            case .says, .asks: next = person(response)
+            default: return response
+            }
+        }
+    }
+
+    /// Waits until the agent has closed the connection, at most for a few seconds.
+    package func waitForEnd() {
+        do throws(SystemCallFailure) {
+            _ = try connection.receive(
+                limit: 1, idleTime: AgentProtocol.frameTimeout, timeout: .zero)
+        } catch {
+            // The connection has ended.
+        }
+    }
+
+    /// Becomes ready when the agent has sent something or has ended.
+    package var readable: Polling.Interest { connection.readable }
+
+    private func write(_ request: AgentRequest) throws(AgentFailure) {
+        do throws(SystemCallFailure) {
+            let frame = try FrameWriter()
+            frame.append(AgentProtocol.version)
+            frame.append(request)
+            // If the agent has refused the connection, its response is read next.
+            _ = try connection.send(frame, timeout: AgentProtocol.frameTimeout)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    private func receive() throws(AgentFailure) -> AgentResponse {
+        let received: FrameConnection.Received
+        do {
+            received = try connection.receive(
+                limit: AgentProtocol.largestResponse, idleTime: AgentClient.responseTimeout,
+                timeout: AgentProtocol.frameTimeout)
+        } catch {
+            throw .system(error)
+        }
+        guard case .frame(let frame) = received else {
+            if case .malformed = received { throw .malformed }
+            throw .noAnswer
+        }
+        let response: AgentResponse
+        do throws(FieldReader.Unreadable) {
+            response = try frame.withBytes { bytes throws(FieldReader.Unreadable) in
+                try AgentResponse(parsing: bytes)
+            }
+        } catch {
+            throw .malformed
+        }
+        switch response {
+        case .otherVersion: throw .otherVersion
+        case .misunderstood: throw .malformed
+        case .tooManyClients: throw .tooManyClients
+        default: return response
+        }
+    }
+}
+
+// The agent's side of a frame.
+extension AgentRequest {
+    /// Reads a request.
+    package static func parse(_ frame: WipedBuffer) throws(AgentProtocolError) -> AgentRequest {
+        try frame.withBytes { bytes throws(AgentProtocolError) in
+            guard bytes[0] == AgentProtocol.version else { throw .otherVersion }
+            do {
+                return try AgentRequest(parsing: bytes.extracting(1..<bytes.count))
+            } catch {
+                throw .malformed
+            }
+        }
+    }
+}
+
+extension AgentResponse {
+    /// The frame with this response.
+    package func frame() throws(SystemCallFailure) -> FrameWriter {
+        let frame = try FrameWriter()
+        frame.append(self)
+        return frame
+    }
+}

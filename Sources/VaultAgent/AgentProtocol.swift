@@ -1,0 +1,78 @@
+package import POSIX
+internal import SecretVault
+
+// The protocol between `watchword` and its agent, in frames (see `IncomingFrame`).
+//
+// watchword → agent, each: the version (one byte) and a request
+// agent → watchword, each: a response
+//
+// The agent answers each request with one response. Before it, it may send messages and questions of
+// the system's modules; the client answers each question.
+
+/// The limits of the protocol.
+package enum AgentProtocol {
+    /// The version, which is the first byte of each request.
+    static let version: UInt8 = 1
+    /// The maximum size of a request in bytes.
+    package static let largestRequest = 64 << 20
+    /// The maximum size of the answer to a module's question.
+    package static let largestAnswer = 4096
+    /// The maximum size of a response in bytes.
+    static let largestResponse = 64 << 20
+    /// How long one frame may take.
+    package static let frameTimeout = Duration.seconds(10)
+    /// The name of the agent's socket in the runtime folder.
+    package static let socketName = "agent.sock"
+    /// The name of the file that a running agent locks.
+    package static let lockName = "agent.lock"
+}
+
+/// Why a frame was not understood.
+package enum AgentProtocolError: Error {
+    /// The other side has another version.
+    case otherVersion
+    /// The frame breaks the protocol.
+    case malformed
+}
+
+/// The limits on how long the agent holds a vault.
+package struct HoldingTime: Hashable, Sendable {
+    /// How long after the last use of a secret.
+    package let idle: Duration
+    /// How long in total.
+    package let total: Duration
+
+    /// 15 minutes after the last use, and at most 8 hours.
+    package static let standard = HoldingTime(idle: .seconds(15 * 60), total: .seconds(8 * 3600))
+
+    /// The longest time that can be set.
+    package static let longest = Duration.seconds(7 * 24 * 3600)
+
+    package init(idle: Duration, total: Duration) {
+        self.idle = idle
+        self.total = total
+    }
+}
+
+extension HoldingTime: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(signed: idle.wholeSeconds)
+        output.append(signed: total.wholeSeconds)
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        let (idle, total) = (try fields.signedNumber(bytes), try fields.signedNumber(bytes))
+        let allowed = 1...HoldingTime.longest.wholeSeconds
+        guard allowed.contains(idle), allowed.contains(total) else {
+            throw FieldReader.Unreadable()
+        }
+        self.init(idle: .seconds(idle), total: .seconds(total))
+    }
+}
+
+extension Duration {
+    /// The whole seconds in it.
+    package var wholeSeconds: Int64 { components.seconds }
+}

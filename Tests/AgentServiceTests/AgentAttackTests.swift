@@ -1,0 +1,237 @@
+import Cryptography
+import Foundation
+import POSIX
+import SecretVault
+import TestSupport
+import Testing
+import VaultAgent
+
+/// Another program of the same user attacks the agent (see Security.md).
+@Suite(.serialized)
+struct AgentAttackTests {
+    private static let socket = "run/watchword/agent.sock"
+
+    @Test("memory: both processes cannot be read, traced or dumped by their own user")
+    func memory() throws {
+        let agent = try AgentFixture(asOrdinaryUser: true)
+        try agent.run(AgentFixture.unlock)
+        let holder = try agent.keyHolder()
+        let parent = try agent.shell("ps -o ppid= -p \(holder)").text
+        let supervisor = try #require(Int32(parent.filter(\.isNumber)))
+        for process in [holder, supervisor] {
+            for file in ["mem", "maps", "environ", "fd/0", "auxv"] {
+                let outcome = try agent.shell("head -c 1 /proc/\(process)/\(file)", status: 1)
+                #expect(AgentFixture.errors(outcome).contains("Permission denied"))
+            }
+            if ForeignProgram.canTrace {
+                let traced = try agent.shell("strace -p \(process)", status: 1)
+                #expect(AgentFixture.errors(traced).contains("Operation not permitted"))
+            }
+            let limits = try agent.shell("grep 'Max core file size' /proc/\(process)/limits").text
+            #expect(limits.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
+        }
+        // The process is not the one that would pass the test by having ended.
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
+    @Test(
+        "memory: an agent that is traced from its start does not run",
+        .enabled(if: ForeignProgram.canTrace))
+    func traced() throws {
+        let agent = try AgentFixture()
+        let outcome = try agent.shell(
+            "strace -f -qq -o /dev/null watchword-agent \"$PWD\" >report", status: 6)
+        #expect(AgentFixture.errors(outcome) == "")
+        #expect(
+            String(decoding: try agent.folder.bytes(of: "report"), as: UTF8.self)
+                .contains("ptrace"))
+    }
+
+    @Test("memory: the key holder can neither start a program, connect, nor reach other files")
+    func confinement() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let status = try agent.shell(
+            "grep -E '^(Seccomp|NoNewPrivs):' /proc/\(agent.keyHolder())/status"
+        ).text
+        #expect(status == "NoNewPrivs:\t1\nSeccomp:\t2\n")
+        // A vault elsewhere is not opened, even if the client lies about its folder.
+        let client = try agent.client()
+        try agent.shell(
+            "mkdir -m 700 far; watchword init -q --vault far/v --scrypt-log-n 10 "
+                + "--no-recovery-key --passphrase-file pass.txt")
+        let far = try VaultPlace(at: agent.folder.file("far/v"))
+        let passphrase = SecretBytes(copying: Array(AgentFixture.passphrase.utf8).span)
+        func unlock(_ place: VaultPlace) throws -> String {
+            let request = AgentRequest.unlock(
+                place, .passphrase(passphrase), ceiling: 20, .standard)
+            return "\(try client.send(request))"
+        }
+        #expect(try unlock(far) == "outOfReach")
+        let near = try VaultPlace(at: agent.folder.file(AgentFixture.vault))
+        #expect(try unlock(far.claiming(near.folder)) == "failed(SecretVault.VaultError.notFound)")
+    }
+
+    @Test("memory: what the sandbox of the key holder allows and forbids")
+    func sandbox() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.file("own/deep"), withIntermediateDirectories: true)
+        try folder.write([1], to: "other")
+        let outcome = try ForeignProgram(path: BuiltProgram.path("KeyHolderProbe")).run([
+            folder.file("own"), folder.file("other"),
+        ])
+        var expected = [
+            "limits true", "inside done", "move done", "outside Permission denied",
+            "make outside Permission denied", "users Permission denied", "boot done",
+            "connect Operation not permitted", "internet Operation not permitted",
+            "exec Operation not permitted", "spawn Operation not permitted",
+            "signal Operation not permitted", "thread done", "",
+        ]
+        let lines = outcome.text.components(separatedBy: "\n")
+        if lines.first == "limits false" {
+            // Without Landlock, only the system calls are limited.
+            expected[0] = "limits false"
+            expected.replaceSubrange(3...5, with: lines[3...5])
+        }
+        #expect(lines == expected)
+    }
+
+    @Test("codes: a client that skips the check gets nothing for an entry that requires one")
+    func codes() throws {
+        let agent = try AgentFixture([
+            "A:a --presence per-use:passphrase --secret-file key.txt",
+            "B:b --secret-file key.txt",
+        ])
+        try agent.run(AgentFixture.unlock)
+        let client = try agent.client()
+        let place = try VaultPlace(at: agent.folder.file(AgentFixture.vault))
+        guard case .listing(let listing) = try client.send(.list(place)) else {
+            Issue.record("no list")
+            return
+        }
+        let ids = listing.entries.map(\.summary.id)
+        for isRefresh in [false, true] {
+            let time = CodeTime.moment(59, offset: 0, isRefresh: isRefresh)
+            let refused = try client.send(.code(place, ids[0], time, .none))
+            #expect("\(refused)" == "failed(SecretVault.VaultError.presenceNeeded)")
+            // The wrong kind of check is refused before it runs.
+            let other = try client.send(.code(place, ids[0], time, .modules("")))
+            #expect("\(other)" == "failed(SecretVault.VaultError.differentCheckRequired)")
+            guard case .code(let code) = try client.send(.code(place, ids[1], time, .none)) else {
+                Issue.record("no code")
+                return
+            }
+            #expect(code.text == "287082")
+        }
+    }
+
+    @Test("path: a second agent, a link and a file at the socket's path are refused")
+    func path() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        try agent.shell("watchword-agent \"$PWD\" >report", status: 6)
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+        // Nothing else is taken for the agent.
+        try agent.shell("mv \(Self.socket) run/real; ln -s ../real \(Self.socket)")
+        let link = try agent.run("agent status", status: 3)
+        #expect(AgentFixture.errors(link).contains("is not your agent"))
+        try agent.shell("rm \(Self.socket); echo >\(Self.socket)")
+        try agent.run("agent status", status: 3)
+        try agent.shell("mv run/real \(Self.socket)")
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+        // Neither is a folder that others can open.
+        try agent.shell("chmod 755 run/watchword")
+        let exposed = try agent.run("agent status", status: 3)
+        #expect(AgentFixture.errors(exposed).contains("other users can open this folder"))
+        try agent.shell("chmod 700 run/watchword")
+        // A stale socket is replaced.
+        try agent.shell(
+            "kill -9 $(ps -o ppid= -p \(agent.keyHolder())); "
+                + "while watchword agent status | grep -q vault; do :; done; ls \(Self.socket)")
+        try agent.run(AgentFixture.unlock)
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
+    @Test("crowd: silent, slow and unreading clients do not keep others from being served")
+    func crowd() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let path = agent.folder.file(Self.socket)
+        var clients: [Held] = []
+        for number in 0..<70 {
+            let client = Held(try LocalSocket.connect(to: path))
+            // Some send half a request.
+            if number % 2 == 0 { try client.file.writeAll([200, 0, 0, 0, 1].span) }
+            clients.append(client)
+        }
+        for _ in 0..<3 { #expect(try agent.run("code Site --at 59").text == "287082\n") }
+        let codes = try agent.together(
+            Array(repeating: "watchword code Site --at 59", count: 64))
+        #expect(codes == String(repeating: "287082\n", count: 64))
+        withExtendedLifetime(clients) {}
+    }
+
+    @Test("a request that breaks the protocol ends only its own connection")
+    func garbage() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let path = agent.folder.file(Self.socket)
+        var random = SeededGenerator(seed: 7)
+        for count in [1, 2, 40, 4000] {
+            let client = try LocalSocket.connect(to: path)
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            try client.writeAll((UInt32(count).littleEndianBytes + bytes).span)
+        }
+        for header: [UInt8] in [[0, 0, 0, 0], [255, 255, 255, 255]] {
+            try LocalSocket.connect(to: path).writeAll(header.span)
+        }
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
+    @Test("killing the agent during any request damages nothing and repeats no counter")
+    func killedDuringRequests() throws {
+        let agent = try AgentFixture([
+            "Count:me --type hotp --secret-file key.txt", "Site:me --secret-file key.txt",
+        ])
+        for verb in [
+            "code Count", "code Site", "list", "check", "verify 287082 Site", AgentFixture.unlock,
+            "lock", "agent status", "agent stop",
+        ] {
+            try agent.run(AgentFixture.unlock)
+            let holder = try agent.keyHolder()
+            try agent.together(["watchword \(verb) >/dev/null 2>&1", "kill -9 \(holder)"])
+            // Whatever the client saw, the next agent starts.
+            try agent.shell("while [ -e \(Self.socket) ]; do watchword agent stop || true; done")
+        }
+        let check = try agent.run("check --passphrase-file pass.txt").text
+        #expect(check.contains("2 entries opened, 0 damaged"))
+        var seen: Set<String> = []
+        try agent.run(AgentFixture.unlock)
+        for _ in 0..<4 {
+            let isNew = seen.insert(try agent.run("code Count").text).inserted
+            #expect(isNew)
+        }
+    }
+
+    @Test("locking and unlocking at the same time leaves the vault either locked or unlocked")
+    func unlockAndLock() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let commands = [
+            "watchword \(AgentFixture.unlock)", "watchword lock", "watchword lock --all",
+            "watchword list --no-agent --passphrase-file pass.txt >/dev/null",
+        ]
+        try agent.together(Array(repeating: commands, count: 5).flatMap { $0 })
+        try agent.run(AgentFixture.unlock)
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+        try agent.run("lock")
+        try agent.run("code Site --at 59", status: 4)
+    }
+
+    /// A connection in a collection.
+    private final class Held {
+        let file: FileDescriptor
+        init(_ file: consuming FileDescriptor) { self.file = file }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+import VaultAgent
+
+/// A vault, and an agent that belongs to the test; it is ended when the last reference goes away.
+final class AgentFixture {
+    let folder: TemporaryFolder
+
+    static let passphrase = "correct-horse-battery"
+    static let vault = ".local/share/watchword/vault"
+    static let unlock = "unlock --passphrase-file pass.txt"
+
+    /// A user without privileges, for a test that root runs: root may read every process.
+    private static let ordinaryUser = "12345"
+    private let isOrdinaryUser: Bool
+
+    /// Creates the vault, and adds entries; each string has the arguments of `watchword add -q`.
+    ///
+    /// - Parameter asOrdinaryUser: whether all programs run as a user without privileges.
+    init(
+        _ entries: [String] = ["Site:me --secret-file key.txt"], asOrdinaryUser: Bool = false
+    ) throws {
+        isOrdinaryUser = asOrdinaryUser && geteuid() == 0
+        folder = try TemporaryFolder()
+        try folder.write(Array((Self.passphrase + "\n").utf8), to: "pass.txt")
+        try folder.write(Array("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ\n".utf8), to: "key.txt")
+        if isOrdinaryUser {
+            let chown = try ForeignProgram(path: "/usr/bin/chown").run([
+                "-R", Self.ordinaryUser, folder.path,
+            ])
+            #expect(chown.status == 0)
+        }
+        try shell("mkdir -m 700 run")
+        try run("init -q --scrypt-log-n 10 --passphrase-file pass.txt --no-recovery-key")
+        for entry in entries { try run("add -q \(entry) --passphrase-file pass.txt") }
+    }
+
+    deinit {
+        do { try run("agent stop") } catch {}
+    }
+
+    private static let programs = URL(filePath: BuiltProgram.path("watchword"))
+        .deletingLastPathComponent().path
+
+    /// Runs `watchword` with these arguments, without a terminal, and expects `status`.
+    @discardableResult
+    func run(_ arguments: String, status: Int32 = 0) throws -> ForeignProgram.Outcome {
+        try shell("watchword " + arguments, status: status)
+    }
+
+    /// Runs a shell command without a terminal and expects `status`.
+    @discardableResult
+    func shell(_ command: String, status: Int32 = 0) throws -> ForeignProgram.Outcome {
+        let user =
+            isOrdinaryUser
+            ? ["setpriv", "--reuid", Self.ordinaryUser, "--clear-groups", "--"] : []
+        // A new session has no controlling terminal.
+        let outcome = try ForeignProgram(path: "/usr/bin/setsid").run(
+            ["--wait"] + user + ["/bin/sh", "-c", "cd '\(folder.path)'\n\(command)"],
+            environment: [
+                "PATH": "\(Self.programs):/usr/bin:/bin", "HOME": folder.path,
+                "LC_ALL": "C.UTF-8", "XDG_RUNTIME_DIR": folder.file("run"),
+                "WATCHWORD_CLOCK_WARNING": "off",
+            ])
+        let errors = String(decoding: outcome.errors, as: UTF8.self)
+        #expect(outcome.status == status, "\(command)\n\(outcome.text)\(errors)")
+        return outcome
+    }
+
+    /// Runs shell commands at the same time, whatever their statuses.
+    ///
+    /// - Returns: what they printed.
+    @discardableResult
+    func together(_ commands: [String]) throws -> String {
+        let lines = commands.map { $0 + "\n" }.joined()
+        try folder.write(Array(lines.utf8), to: "commands")
+        // The shell's own `wait` needs SIGCHLD, which this process blocks.
+        return try shell("xargs -d '\\n' -P 99 -I{} sh -c '{}' <commands || true").text
+    }
+
+    /// Runs `watchword` on a terminal.
+    func terminal(
+        _ arguments: String, program: String = "watchword"
+    ) throws -> PseudoTerminal {
+        try PseudoTerminal(
+            "\(program) \(arguments)", in: folder,
+            environment: [
+                "XDG_RUNTIME_DIR": folder.file("run"), "WATCHWORD_CLOCK_WARNING": "off",
+            ])
+    }
+
+    /// Runs `watchword` on a terminal, answers one question, and expects `status`.
+    ///
+    /// - Returns: the screen.
+    func answering(
+        _ question: String, _ answer: String, _ arguments: String, status: Int32 = 0
+    ) throws -> String {
+        let terminal = try terminal(arguments)
+        try terminal.waitFor(question)
+        try terminal.type(answer + "\n")
+        #expect(try terminal.end() == status, "\(arguments)")
+        return terminal.screen
+    }
+
+    /// A connection of the test itself.
+    func client() throws -> AgentClient {
+        let path = folder.file("run/watchword/agent.sock")
+        return AgentClient(FrameConnection(try LocalSocket.connect(to: path)))
+    }
+
+    /// The process that holds the keys.
+    func keyHolder() throws -> Int32 {
+        let status = try run("agent status --json").text
+        let digits = status.components(separatedBy: "\"pid\":").last?.prefix { $0.isNumber }
+        return try #require(digits.flatMap { Int32($0) })
+    }
+
+    /// What a program wrote to standard error.
+    static func errors(_ outcome: ForeignProgram.Outcome) -> String {
+        String(decoding: outcome.errors, as: UTF8.self)
+    }
+}

@@ -1,0 +1,350 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The real programs: the command line, the agent and its key holder.
+@Suite(.serialized)
+struct AgentTests {
+    private static let code = "code Site --at 59"
+
+    @Test("after one unlocking, commands need no passphrase until the vault is locked")
+    func unlockAndLock() throws {
+        let agent = try AgentFixture()
+        try agent.run(Self.code, status: 4)
+        let unlocked = try agent.run(AgentFixture.unlock)
+        #expect(
+            AgentFixture.errors(unlocked)
+                == "Unlocked the vault until it is not used for 15 minutes, for at most 8 hours.\n")
+        #expect(try agent.run(Self.code).text == "287082\n")
+        #expect(try agent.run("list").text == "Site:me  totp\n")
+        #expect(try agent.run("show Site --json").text.contains(#""issuer":"Site""#))
+        #expect(try agent.run("verify 287082 Site --at 59").text == "0\n")
+        #expect(try agent.run("verify 287083 Site --at 59", status: 1).text == "")
+        #expect(try agent.run("watch").text.hasSuffix("  Site:me\n"))
+        #expect(try agent.run("check").text.hasPrefix("generation 2, 1 entry opened, 0 damaged"))
+        try agent.run("lock")
+        try agent.run(Self.code, status: 4)
+    }
+
+    @Test("unlock asks up to three times, and uses are recorded for the order of lists")
+    func promptAndUses() throws {
+        let agent = try AgentFixture([
+            "A:a --secret-file key.txt", "B:b --secret-file key.txt",
+        ])
+        let terminal = try agent.terminal("unlock")
+        for answer in ["guess", "guess", AgentFixture.passphrase] {
+            try terminal.waitFor("Passphrase: ")
+            terminal.clear()
+            try terminal.type(answer + "\n")
+        }
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("Unlocked the vault"))
+        try agent.run("code B --at 59")
+        // The use is recorded after the code was delivered.
+        try agent.shell("until watchword list --sort used | head -n 1 | grep -q '^B:b'; do :; done")
+        #expect(try agent.run("code B A --at 59").text == "287082  B:b\n287082  A:a\n")
+    }
+
+    @Test("codes and lists are the same with the agent and without it")
+    func sameOutput() throws {
+        let agent = try AgentFixture([
+            "Site:me --secret-file key.txt --tag work --note text",
+            "Steam:me --type steam --secret-file key.txt",
+            "Long:me --algorithm SHA512 --digits 8 --period 60 --secret-file key.txt",
+            "Count:me --type hotp --counter 7 --secret-file key.txt",
+            "Plain:me --type secret --secret-file key.txt",
+        ])
+        try agent.run(AgentFixture.unlock)
+        for verb in [
+            "list", "list --json", "code Site --at 59 --json", "code Steam --at 59",
+            "code Long --at 1111111111 --next", "show Count", "show Count --json", "show Plain",
+            "verify 162583 Count", "code Plain", "code Site --at -5", "list nothing",
+            "verify 12 Plain", "code Count --at 59", "verify 287082 Site --at 59 --window 0,0",
+        ] {
+            let own = try agent.shell(
+                "watchword \(verb) --passphrase-file pass.txt; echo $?")
+            let held = try agent.shell("watchword \(verb); echo $?")
+            #expect(held.text == own.text, "\(verb)")
+            #expect(held.errors == own.errors, "\(verb)")
+        }
+    }
+
+    @Test("a counter that the agent advances is never issued again, with or without it")
+    func counter() throws {
+        let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])
+        try agent.run(AgentFixture.unlock)
+        #expect(try agent.run("code Count").text == "755224\n")
+        #expect(try agent.run("code Count --passphrase-file pass.txt").text == "287082\n")
+        #expect(try agent.run("code Count").text == "359152\n")
+        #expect(try agent.run("show Count --json").text.contains(#""counter":3"#))
+    }
+
+    @Test("options that say how to open the vault bypass the agent, and so do the switches for it")
+    func bypass() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        try agent.run("\(Self.code) --no-agent", status: 4)
+        try agent.run("\(Self.code) --recovery-key", status: 4)
+        try agent.shell("WATCHWORD_AGENT=off watchword \(Self.code)", status: 4)
+        #expect(try agent.run("\(Self.code) --passphrase-file pass.txt").text == "287082\n")
+        // Secrets are never passed on.
+        try agent.run("show Site --uri", status: 4)
+        try agent.run("export", status: 4)
+    }
+
+    @Test("the agent's state is shown as text and as JSON, and the agent can be stopped")
+    func statusAndStop() throws {
+        let agent = try AgentFixture()
+        #expect(try agent.run("agent status").text == "The agent is not running.\n")
+        #expect(
+            try agent.run("agent status --json").text == #"{"running":false,"vaults":[]}"# + "\n")
+        try agent.run("unlock --idle 5m --at-most 1h --passphrase-file pass.txt")
+        let status = try agent.run("agent status --json").text
+        #expect(
+            status.contains(#""idle_remaining":29"#) || status.contains(#""idle_remaining":300"#))
+        #expect(status.contains(#""mode":"user""#))
+        #expect(try agent.run("agent status").text.contains("vault: unlocked for "))
+        try agent.run("lock --all")
+        #expect(
+            try agent.run("agent status").text == "The agent is running; no vault is unlocked.\n")
+        try agent.run("agent stop")
+        #expect(try agent.run("agent status").text == "The agent is not running.\n")
+        try agent.shell("while [ -e run/watchword/agent.sock ]; do :; done")
+        #expect(try agent.shell("ls run/watchword").text == "agent.lock\n")
+        for time in ["0m", "5", "m", "+5m", "5d", "169h", "-1m"] {
+            try agent.run("unlock --idle \(time) --passphrase-file pass.txt", status: 2)
+        }
+    }
+
+    @Test("a wrong passphrase is counted as without the agent, and both counts are one")
+    func failures() throws {
+        let agent = try AgentFixture()
+        try agent.folder.write(Array("guess\n".utf8), to: "guess.txt")
+        for attempt in 1...5 {
+            let verb = attempt % 2 == 1 ? "unlock" : "list"
+            let refused = try agent.run("\(verb) --passphrase-file guess.txt", status: 4)
+            #expect(AgentFixture.errors(refused).contains("wrong passphrase"))
+        }
+        let refused = try agent.run(AgentFixture.unlock, status: 4)
+        #expect(AgentFixture.errors(refused).contains("too many failures"))
+        #expect(try agent.run("agent status --json").text.contains(#""vaults":[]"#))
+    }
+
+    @Test("unlocking is no check for an entry that requires one at each use")
+    func perUse() throws {
+        let agent = try AgentFixture([
+            "A:a --presence per-use:passphrase --on-failure wipe:2 --secret-file key.txt"
+        ])
+        try agent.run(AgentFixture.unlock)
+        try agent.run("code A --at 59", status: 4)
+        let question = "To show the code of A:a, enter the passphrase again: "
+        for _ in 0..<2 {
+            let screen = try agent.answering(
+                question, AgentFixture.passphrase, "code A --at 59")
+            #expect(screen.contains("287082"))
+        }
+        // The prompt is repeated; failures are counted as without the agent.
+        let terminal = try agent.terminal("code A --at 59")
+        try terminal.waitFor(question)
+        terminal.clear()
+        try terminal.type("guess\n")
+        try terminal.waitFor("will be wiped after 1 more failure")
+        try terminal.waitFor(question)
+        try terminal.type("guess\n")
+        #expect(try terminal.end() == 4)
+        #expect(terminal.screen.contains("was wiped after too many failures"))
+        #expect(try agent.run("list").text == "A:a  wiped\n")
+    }
+
+    @Test("a PAM check runs beside the agent, and its program ends with it")
+    func modules() throws {
+        let agent = try AgentFixture([
+            "A:a --presence per-use:pam --secret-file key.txt",
+            "B:b --presence per-use:passphrase --secret-file key.txt",
+        ])
+        // The helper is looked up beside the real file of the agent.
+        try agent.shell(
+            """
+            mkdir bin bin/pam.d
+            for name in watchword watchword-agent; do cp "$(command -v $name)" bin; done
+            ln -s "$(dirname "$(command -v watchword)")/StackedPresence" bin/watchword-presence
+            """)
+        func configure(_ module: String) throws {
+            let lines = "auth required \(module)\naccount required pam_permit.so\n"
+            try agent.folder.write(Array(lines.utf8), to: "bin/pam.d/watchword")
+        }
+        try agent.shell("bin/watchword \(AgentFixture.unlock)")
+        try configure("pam_permit.so")
+        #expect(try agent.shell("bin/watchword code A --at 59").text == "287082\n")
+        // The entry decides which check it accepts.
+        try agent.shell("bin/watchword code B --at 59 --presence-check pam", status: 4)
+        try configure("pam_deny.so")
+        let refused = try agent.shell("bin/watchword code A --at 59", status: 4)
+        #expect(
+            AgentFixture.errors(refused).contains(
+                "“A:a” was not opened; it will be locked after 4 more failures"))
+        // A question of a module reaches the client's terminal.
+        try configure("pam_unix.so")
+        let terminal = try agent.terminal("code A --at 59", program: "bin/watchword")
+        try terminal.waitFor("To show the code of A:a")
+        try terminal.waitFor("assword: ")
+        #expect(try terminal.settings().echoes == false)
+        // Ctrl-C: the check is cancelled, which is no attempt, and the program ends.
+        try terminal.type("\u{3}")
+        #expect(try terminal.end() != 0)
+        let asked = try agent.terminal("code A --at 59", program: "bin/watchword")
+        try asked.waitFor("assword: ")
+        try asked.type("wrong\n")
+        #expect(try asked.end() == 4)
+        #expect(asked.screen.contains("it will be locked after 3 more failures"))
+        // Without a terminal nobody can answer.
+        let silent = try agent.shell("bin/watchword code A --at 59", status: 4)
+        #expect(AgentFixture.errors(silent).contains("PAM needs a terminal"))
+        try agent.shell("while pgrep -f \"$PWD/bin/watchword-presence\" >/dev/null; do :; done")
+        try configure("pam_permit.so")
+        #expect(try agent.shell("bin/watchword code A --at 59").text == "287082\n")
+    }
+
+    @Test("changes through the agent are one save each, and the same as without it")
+    func edits() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        func generation() throws -> String {
+            try agent.run("check --passphrase-file pass.txt").text
+                .components(separatedBy: ",")[0]
+        }
+        for (verb, number) in [
+            ("add Two:me --secret-file key.txt --tag work", 3), ("rename Two Three:me", 4),
+            ("edit Three --note text --period 60", 5), ("remove Three --yes", 6),
+        ] {
+            try agent.run(verb)
+            #expect(try generation() == "generation \(number)", "\(verb)")
+        }
+        #expect(try agent.run("list").text == "Site:me  totp\n")
+        // Refusals are the same, and save nothing.
+        for verb in [
+            "add Site:me --secret-file key.txt", "edit Site --untag none", "rename Site ''",
+            "rename nothing New", "edit Site --counter 1",
+        ] {
+            let own = try agent.shell("watchword \(verb) --passphrase-file pass.txt; echo $?")
+            let held = try agent.shell("watchword \(verb); echo $?")
+            #expect(held.text == own.text && held.errors == own.errors, "\(verb)")
+        }
+        #expect(try generation() == "generation 6")
+    }
+
+    @Test("changing the key or the access control of an entry requires the check of the entry")
+    func confirmedEdits() throws {
+        let agent = try AgentFixture([
+            "A:a --presence per-use:passphrase --secret-file key.txt"
+        ])
+        try agent.run(AgentFixture.unlock)
+        let question = "To change A:a, enter the passphrase again: "
+        try agent.run("edit A --presence per-unlock", status: 4)
+        let terminal = try agent.terminal("edit A --presence per-unlock")
+        try terminal.waitFor(question)
+        terminal.clear()
+        try terminal.type("guess\n")
+        try terminal.waitFor(question)
+        try terminal.type("\u{4}")
+        #expect(try terminal.end() == 4)
+        #expect(try agent.run("list").text == "A:a  totp, per-use:passphrase\n")
+        // A name is no secret.
+        try agent.run("rename A B:b")
+        _ = try agent.answering(
+            "To change B:b, enter the passphrase again: ", AgentFixture.passphrase,
+            "edit B --presence per-unlock")
+        #expect(try agent.run("list").text == "B:b  totp\n")
+        #expect(try agent.run("code B --at 59").text == "287082\n")
+    }
+
+    @Test("the agent sees what another process saves")
+    func changes() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        try agent.run("rename Site New:me --passphrase-file pass.txt")
+        #expect(try agent.run("list").text == "New:me  totp\n")
+        #expect(try agent.run("code New --at 59").text == "287082\n")
+    }
+
+    @Test("the agent locks a vault that an older file, another vault or a new key replaces")
+    func replaced() throws {
+        let file = AgentFixture.vault
+        let agent = try AgentFixture()
+        try agent.shell("cp -p \(file) older")
+        try agent.run("rename Site New:me --passphrase-file pass.txt")
+        try agent.run(AgentFixture.unlock)
+        try agent.shell("cp -p \(file) newer; cp -p older \(file)")
+        let older = try agent.run("list", status: 4)
+        #expect(AgentFixture.errors(older).contains("because an older file replaced it"))
+        #expect(try agent.run("agent status --json").text.contains(#""vaults":[]"#))
+        try agent.shell("cp -p newer \(file)")
+        try agent.run(AgentFixture.unlock)
+        try agent.run("rekey --passphrase-file pass.txt")
+        let rekeyed = try agent.run("list", status: 4)
+        #expect(AgentFixture.errors(rekeyed).contains("because it has a new key"))
+        try agent.run(AgentFixture.unlock)
+        try agent.shell(
+            "watchword init -q --vault other --scrypt-log-n 10 --no-recovery-key "
+                + "--passphrase-file pass.txt; cp -p other \(file)")
+        let other = try agent.run("list", status: 4)
+        #expect(AgentFixture.errors(other).contains("because another vault replaced it"))
+    }
+
+    @Test("a vault in a folder for which the agent was not started is refused")
+    func outOfReach() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        try agent.shell(
+            "mkdir -m 700 far; watchword init -q --vault far/v --scrypt-log-n 10 "
+                + "--no-recovery-key --passphrase-file pass.txt")
+        let refused = try agent.run("unlock --vault far/v --passphrase-file pass.txt", status: 3)
+        #expect(AgentFixture.errors(refused).contains("the running agent cannot reach this folder"))
+        try agent.run("agent stop")
+        try agent.run("unlock --vault far/v --passphrase-file pass.txt")
+        try agent.run(AgentFixture.unlock)
+        #expect(try agent.run("list --vault far/v").text == "")
+        #expect(try agent.run("list").text == "Site:me  totp\n")
+    }
+
+    @Test("a killed key holder or supervisor loses only the unlocked state")
+    func killed() throws {
+        let agent = try AgentFixture()
+        for isSupervisor in [false, true] {
+            try agent.run(AgentFixture.unlock)
+            let holder = try agent.keyHolder()
+            try agent.shell(
+                isSupervisor
+                    ? "kill -9 $(ps -o ppid= -p \(holder)); "
+                        + "until watchword agent status | grep -q 'not running'; do :; done"
+                    : "kill -9 \(holder); while [ -e run/watchword/agent.sock ]; do :; done")
+            try agent.run(Self.code, status: 4)
+            #expect(try agent.run("agent status").text == "The agent is not running.\n")
+        }
+        try agent.run(AgentFixture.unlock)
+        #expect(try agent.run(Self.code).text == "287082\n")
+    }
+
+    @Test(
+        "the agent ends on SIGTERM and SIGHUP, and removes its socket", arguments: ["TERM", "HUP"])
+    func signals(_ signal: String) throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let holder = try agent.keyHolder()
+        try agent.shell(
+            "kill -\(signal) \(holder); while [ -e run/watchword/agent.sock ]; do :; done")
+        #expect(try agent.run("agent status").text == "The agent is not running.\n")
+    }
+
+    @Test("agents that start at the same time become one")
+    func startedTogether() throws {
+        let agent = try AgentFixture()
+        let said = try agent.together(
+            Array(repeating: "watchword \(AgentFixture.unlock) 2>&1", count: 6))
+        #expect(said.components(separatedBy: "Unlocked the vault").count == 7, "\(said)")
+        let count = try agent.shell(
+            "for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/cmdline 2>/dev/null; echo; done "
+                + "| grep -c \"^[^ ]*watchword-agent $PWD\" || true")
+        #expect(count.text == "1\n")
+    }
+}

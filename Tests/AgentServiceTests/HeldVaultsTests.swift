@@ -1,0 +1,140 @@
+import Cryptography
+import POSIX
+import SecretVault
+import Synchronization
+import TestSupport
+import Testing
+import VaultAgent
+
+@testable import AgentService
+
+/// How long vaults are held, by clocks that the test sets.
+struct HeldVaultsTests {
+    /// Two clocks that only the test moves.
+    private final class Clocks: Sendable {
+        private let time = Mutex(
+            AgentClock(sinceBoot: .seconds(1_000), awake: .seconds(900)))
+
+        var now: AgentClock { time.withLock { $0 } }
+
+        func pass(_ awake: Duration, suspended: Duration = .zero) {
+            time.withLock { time in
+                time = AgentClock(
+                    sinceBoot: time.sinceBoot + awake + suspended, awake: time.awake + awake)
+            }
+        }
+    }
+
+    private let folder: TemporaryFolder
+    private let clocks = Clocks()
+    private let vaults: HeldVaults
+    private let place: VaultPlace
+    private let passphrase = SecretBytes(copying: Array("pass".utf8).span)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let source = clocks
+        vaults = HeldVaults { source.now }
+        try Vault.create(
+            at: folder.file("vault"), passphrase: passphrase, cost: ScryptCost(logN: 10),
+            recoveryKey: nil, now: 0)
+        place = try VaultPlace(at: folder.file("vault"))
+    }
+
+    private func open() throws -> UnlockedVault {
+        try Vault.unlock(at: place.path, with: .passphrase(passphrase))
+    }
+
+    private func hold(idle: Int64 = 900, total: Int64 = 28_800) throws {
+        vaults.hold(
+            HeldVault(try open()), at: place,
+            for: HoldingTime(idle: .seconds(idle), total: .seconds(total)))
+    }
+
+    private var isHeld: Bool { !vaults.status().isEmpty }
+
+    @Test("a vault is locked when it has not been used for the idle time, and not before")
+    func idle() throws {
+        try hold()
+        clocks.pass(.seconds(899))
+        #expect(isHeld)
+        clocks.pass(.seconds(1))
+        #expect(!isHeld)
+        #expect(throws: HeldVaults.Refusal.self) { try vaults.use(place) }
+    }
+
+    @Test("a use begins the idle time again; a list, the status and a new reading do not")
+    func uses() throws {
+        try hold()
+        clocks.pass(.seconds(600))
+        vaults.countUse(of: place, try vaults.use(place).unlocking)
+        clocks.pass(.seconds(600))
+        #expect(vaults.status().map(\.idle) == [.seconds(300)])
+        _ = try vaults.use(place)
+        clocks.pass(.seconds(299))
+        #expect(isHeld)
+        clocks.pass(.seconds(1))
+        #expect(!isHeld)
+    }
+
+    @Test("the total time is never extended")
+    func total() throws {
+        try hold(idle: 900, total: 1_000)
+        clocks.pass(.seconds(800))
+        vaults.countUse(of: place, try vaults.use(place).unlocking)
+        clocks.pass(.seconds(199))
+        #expect(isHeld)
+        clocks.pass(.seconds(1))
+        #expect(!isHeld)
+    }
+
+    @Test("a suspend locks every vault; the small differences of two clocks do not")
+    func suspend() throws {
+        try hold()
+        clocks.pass(.seconds(10), suspended: .milliseconds(900))
+        #expect(isHeld)
+        clocks.pass(.seconds(10), suspended: .milliseconds(900))
+        #expect(isHeld)
+        clocks.pass(.seconds(1), suspended: .seconds(2))
+        #expect(!isHeld)
+        try hold()
+        #expect(isHeld)
+    }
+
+    @Test("the time until the next lock is known")
+    func next() throws {
+        #expect(vaults.dropExpired() == nil)
+        try hold(idle: 60, total: 90)
+        #expect(vaults.dropExpired() == .seconds(60))
+        clocks.pass(.seconds(45))
+        vaults.countUse(of: place, try vaults.use(place).unlocking)
+        #expect(vaults.dropExpired() == .seconds(45))
+        clocks.pass(.seconds(45))
+        #expect(vaults.dropExpired() == nil)
+    }
+
+    @Test("an old unlocking neither counts as a use nor is valid after a new one")
+    func unlockings() throws {
+        try hold()
+        let first = try vaults.use(place).unlocking
+        clocks.pass(.seconds(800))
+        try hold()
+        let second = try vaults.use(place).unlocking
+        clocks.pass(.seconds(100))
+        vaults.countUse(of: place, first)
+        #expect(vaults.status().map(\.idle) == [.seconds(800)])
+        #expect(vaults.isHeld(place, second))
+        #expect(!vaults.isHeld(place, first))
+    }
+
+    @Test("two paths to one file are one place, and two files are two")
+    func places() throws {
+        let same = try VaultPlace(at: folder.path + "/./vault")
+        #expect(same == place)
+        #expect(same.hashValue == place.hashValue)
+        #expect(try VaultPlace(at: folder.file("other")) != place)
+        try hold()
+        #expect(vaults.lock(same))
+        #expect(!vaults.lock(place))
+    }
+}

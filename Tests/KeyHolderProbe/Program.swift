@@ -1,0 +1,32 @@
+import Glibc
+import POSIX
+
+/// Confines itself like the agent's process with the keys, and reports what it can still do.
+///
+/// The arguments are a folder that it may reach and a file that it may not.
+@main struct Program {
+    static func main() throws {
+        let (folder, other) = (CommandLine.arguments[1], CommandLine.arguments[2])
+        print("limits", try Confinement.enterAsKeyHolder(folders: [folder]))
+        tell("inside", unsafe open(folder + "/made", O_RDWR | O_CREAT, 0o600))
+        tell("move", unsafe renameat(AT_FDCWD, folder + "/made", AT_FDCWD, folder + "/deep/made"))
+        tell("outside", unsafe open(other, O_RDONLY))
+        tell("make outside", unsafe open(other + "2", O_RDWR | O_CREAT, 0o600))
+        tell("users", unsafe open("/etc/passwd", O_RDONLY))
+        tell("boot", unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY))
+        tell("connect", socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+        tell("internet", socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+        tell("exec", unsafe execv("/bin/true", [nil]))
+        var child: pid_t = 0
+        errno = unsafe posix_spawn(&child, "/bin/true", nil, nil, [nil], [nil])
+        tell("spawn", errno == 0 ? 0 : -1)
+        tell("signal", kill(getppid(), 0))
+        let thread = WorkerThread {}
+        thread?.join()
+        print("thread", thread == nil ? "none" : "done")
+    }
+
+    private static func tell(_ what: String, _ result: Int32) {
+        print(what, result >= 0 ? "done" : unsafe String(cString: strerror(errno)))
+    }
+}
