@@ -13,6 +13,8 @@ final class ClientConnection: @unchecked Sendable {
     private let setServed: @Sendable (Bool) -> Void
     /// The entries that this client proved presence for, to refresh the codes that it shows.
     private var shown: [ShownEntry] = []
+    /// The entries that this client proved presence for, for its next edit.
+    private var confirmed: [ConfirmedEntry] = []
 
     /// The use of a secret that is to be recorded, and the last one that was.
     private var use: RecordedUse?
@@ -108,7 +110,15 @@ final class ClientConnection: @unchecked Sendable {
             }
         case .edit(let place, let edit, let presence):
             return using(place) { use throws(EntryRefusal) in
-                try service.edit(edit, in: use, place, presence, person)
+                try service.edit(edit, in: use, place, presence, person, &confirmed)
+            }
+        case .confirm(let place, let id, let presence):
+            return using(place) { use throws(EntryRefusal) in
+                try service.confirm(id, in: use, place, presence, person, &confirmed)
+            }
+        case .rehearse(let place, let edit):
+            return using(place) { use throws(EntryRefusal) in
+                try service.rehearse(edit, in: use)
             }
         // Nothing was asked.
         case .answer, .cancel: return .misunderstood

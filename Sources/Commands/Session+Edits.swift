@@ -5,16 +5,6 @@ import VaultAgent
 
 // Changes of the vault.
 extension Session {
-    /// Performs an edit in one save.
-    ///
-    /// - Returns: The outcome, which is never a refusal.
-    func perform(
-        _ edit: VaultEdit, in vault: UnlockedVault,
-        confirmedBy confirmations: Confirmations = Confirmations()
-    ) throws(CommandFailure) -> EditOutcome {
-        try perform(edit, in: .own(vault), confirmedBy: confirmations, of: nil)
-    }
-
     /// Performs an edit in one save, here or in the agent.
     ///
     /// - Parameters:
@@ -36,22 +26,26 @@ extension Session {
         return outcome
     }
 
+    /// The outcome of an edit that is not saved, as if every presence check had succeeded.
+    func rehearse(_ edit: VaultEdit, in vault: OpenVault) throws(CommandFailure) -> EditOutcome {
+        switch vault {
+        case .own(let vault):
+            try inVault { () throws(VaultError) in
+                try vault.rehearse { changes throws(VaultError) in
+                    try edit.apply(
+                        to: &changes, confirmedBy: .assumed, now: SystemClock.unixTime())
+                }
+            }
+        case .held(let vault): try rehearsed(edit, by: vault)
+        }
+    }
+
     private func performed(
         _ edit: VaultEdit, in vault: UnlockedVault, _ confirmations: Confirmations
     ) throws(CommandFailure) -> EditOutcome {
         try change(vault) { changes throws(VaultError) in
             try edit.apply(
                 to: &changes, confirmedBy: confirmations, now: SystemClock.unixTime())
-        }
-    }
-
-    /// The outcome of an edit that is not saved, as if every presence check had succeeded.
-    func rehearse(_ edit: VaultEdit, in vault: UnlockedVault) throws(CommandFailure) -> EditOutcome
-    {
-        try inVault { () throws(VaultError) in
-            try vault.rehearse { changes throws(VaultError) in
-                try edit.apply(to: &changes, confirmedBy: .assumed, now: SystemClock.unixTime())
-            }
         }
     }
 }

@@ -26,6 +26,10 @@ package enum AgentRequest: Sendable {
     case check(VaultPlace)
     /// Changes the vault in one save.
     case edit(VaultPlace, VaultEdit, AgentPresence)
+    /// Proves presence for an entry that the next edit on this connection changes.
+    case confirm(VaultPlace, RecordID, AgentPresence)
+    /// The outcome of an edit that is not saved, as if every presence check had succeeded.
+    case rehearse(VaultPlace, VaultEdit)
     /// Answers a module's question; only after ``AgentResponse/asks(_:isEchoed:)``.
     case answer(SecretBytes)
     /// Cancels the check; only after ``AgentResponse/asks(_:isEchoed:)``.
@@ -79,7 +83,7 @@ package enum AgentPresence: Sendable {
 extension AgentRequest: Transferable {
     private enum Kind: UInt8 {
         case unlock, lock, lockAll, status, stop, list, code, verify, lockOut, check, answer
-        case cancel, edit
+        case cancel, edit, confirm, rehearse
     }
 
     package func write(to output: FrameWriter) {
@@ -118,6 +122,15 @@ extension AgentRequest: Transferable {
         case .check(let place):
             output.append(choice: Kind.check)
             output.append(place)
+        case .confirm(let place, let id, let presence):
+            output.append(choice: Kind.confirm)
+            output.append(place)
+            output.append(id)
+            output.append(presence)
+        case .rehearse(let place, let edit):
+            output.append(choice: Kind.rehearse)
+            output.append(place)
+            output.append(edit)
         case .edit(let place, let edit, let presence):
             output.append(choice: Kind.edit)
             output.append(place)
@@ -154,6 +167,10 @@ extension AgentRequest: Transferable {
                 try fields.value(bytes))
         case .lockOut: self = .lockOut(try fields.value(bytes), try fields.value(bytes))
         case .check: self = .check(try fields.value(bytes))
+        case .confirm:
+            self = .confirm(
+                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
+        case .rehearse: self = .rehearse(try fields.value(bytes), try fields.value(bytes))
         case .edit:
             self = .edit(
                 try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))

@@ -21,7 +21,7 @@ struct ImportScan {
     var exportedFiles: [String: ExportedFile] = [:]
     var exportFiles: ExportFiles
     /// The vault that the items are for.
-    let vault: UnlockedVault
+    let vault: OpenVault
     /// Whether entries are imported that the other app keeps in its trash.
     let includesDeleted: Bool
 
@@ -34,7 +34,7 @@ struct ImportScan {
     private static let largestList = 16 << 20
 
     /// Reads everything that the operands name.
-    init(for vault: UnlockedVault, _ session: Session) throws(CommandFailure) {
+    init(for vault: OpenVault, _ session: Session) throws(CommandFailure) {
         self.vault = vault
         exportFiles = ExportFiles(session)
         includesDeleted = session.arguments.has(.includeDeleted)

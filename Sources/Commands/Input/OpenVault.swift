@@ -34,6 +34,14 @@ enum OpenVault {
         case .held(let vault): return vault.counters[entry.id]
         }
     }
+
+    /// Whether `file` is a copy or another generation of this vault.
+    func isSameVault(_ file: [UInt8]) throws(VaultError) -> Bool {
+        switch self {
+        case .own(let vault): try vault.isSameVault(file)
+        case .held(let vault): try Vault.isSame(file, at: vault.place.path)
+        }
+    }
 }
 
 /// A vault that the agent holds.

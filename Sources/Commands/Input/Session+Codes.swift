@@ -100,6 +100,18 @@ extension Session {
         } else {
             response = try exchange(.edit(vault.place, edit, .none), with: vault.client)
         }
+        return try outcome(of: edit, in: response)
+    }
+
+    /// The outcome of an edit that is not saved, as if every presence check had succeeded.
+    func rehearsed(_ edit: VaultEdit, by vault: AgentVault) throws(CommandFailure) -> EditOutcome {
+        let response = try exchange(.rehearse(vault.place, edit), with: vault.client)
+        return try outcome(of: edit, in: response).0
+    }
+
+    private func outcome(
+        of edit: VaultEdit, in response: AgentResponse
+    ) throws(CommandFailure) -> (EditOutcome, [VaultReport]) {
         switch response {
         case .edited(let outcome, let reports) where edit.accepts(outcome):
             return (outcome, reports)
@@ -113,7 +125,7 @@ extension Session {
     /// Sends a request that uses `entry`, after the confirmation that it requires.
     ///
     /// With the agent, having unlocked the vault never counts as the confirmation.
-    private func agentResponse(
+    func agentResponse(
         for entry: EntrySummary, in vault: AgentVault, for use: EntryUse,
         _ request: (AgentPresence) -> AgentRequest
     ) throws(CommandFailure) -> AgentResponse {

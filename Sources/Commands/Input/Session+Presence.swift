@@ -4,6 +4,7 @@ import POSIX
 import Presence
 import PresenceDevices
 import SecretVault
+import VaultAgent
 
 // Entries are opened only here, after the confirmation that they require.
 extension Session {
@@ -36,15 +37,29 @@ extension Session {
     /// same confirmation as using it.
     ///
     /// - Returns: The confirmed entries.
-    func askToReplace(_ entries: [EntrySummary], in vault: UnlockedVault) throws(CommandFailure)
+    func askToReplace(_ entries: [EntrySummary], in vault: OpenVault) throws(CommandFailure)
         -> Set<RecordID>
     {
         let asking = entries.filter(\.requiresCheckPerUse)
         for (index, entry) in asking.enumerated() {
             let use = EntryUse.replace(number: index + 1, of: asking.count)
-            _ = try content(of: entry, in: vault, for: use)
+            try confirm(entry, in: vault, for: use)
         }
         return Set(asking.map(\.id))
+    }
+
+    /// Asks for the confirmation that replacing `entry` requires, for the next edit.
+    private func confirm(
+        _ entry: EntrySummary, in vault: OpenVault, for use: EntryUse
+    ) throws(CommandFailure) {
+        switch vault {
+        case .own(let vault): _ = try content(of: entry, in: vault, for: use)
+        case .held(let vault):
+            let response = try agentResponse(for: entry, in: vault, for: use) { presence in
+                .confirm(vault.place, entry.id, presence)
+            }
+            guard case .done = response else { throw .agent(.malformed) }
+        }
     }
 
     private func opened(

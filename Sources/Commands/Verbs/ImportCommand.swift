@@ -16,7 +16,7 @@ enum ImportCommand {
         let needsPath = ![Option.screen, .camera].contains { session.arguments.has($0) }
         if needsPath, session.arguments.operands.isEmpty { throw .usage(.missingOperand("PATH")) }
         // Prompt for the passphrase first, not after several hundred images.
-        let vault = try session.unlock()
+        let vault = try session.openVault()
         let scan = try ImportScan(for: vault, session)
         let results = try results(of: scan.findings, policy, in: vault, session)
         try ImportReport(scan, results, session).print()
@@ -25,7 +25,7 @@ enum ImportCommand {
 
     /// Applies the findings in one change.
     private static func results(
-        of findings: [Finding], _ policy: DuplicatePolicy?, in vault: UnlockedVault,
+        of findings: [Finding], _ policy: DuplicatePolicy?, in vault: OpenVault,
         _ session: Session
     ) throws(CommandFailure) -> [ImportResult] {
         let items = findings.compactMap(\.item)

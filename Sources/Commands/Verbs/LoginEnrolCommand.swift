@@ -23,7 +23,7 @@ enum LoginEnrolCommand {
         let turn = try session.loginTurn(in: vault)
         let earlier = vault.entries.filter { $0.name == name }
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else { throw .nameTaken(name.visible) }
-        let confirmed = try session.askToReplace(earlier, in: vault)
+        let confirmed = try session.askToReplace(earlier, in: .own(vault))
         let state: EnrolledSecret
         do {
             state = try enrolment.redeem(

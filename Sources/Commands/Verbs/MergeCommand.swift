@@ -22,7 +22,7 @@ enum MergeCommand {
         if !plan.isMerged, !isDry {
             let asking = Set(plan.changes.filter(\.requiresCheck).map(\.id))
             let confirmed = try session.askToReplace(
-                vault.entries.filter { asking.contains($0.id) }, in: vault)
+                vault.entries.filter { asking.contains($0.id) }, in: .own(vault))
             // A secret that two devices have presented must not be presented again, even if the
             // merge fails.
             try forks.markStale(in: vault)

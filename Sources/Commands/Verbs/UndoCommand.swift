@@ -23,7 +23,7 @@ enum UndoCommand {
         }
         let asking = Set(plan.filter(\.requiresCheck).map(\.id))
         let confirmed = try session.askToReplace(
-            vault.entries.filter { asking.contains($0.id) }, in: vault)
+            vault.entries.filter { asking.contains($0.id) }, in: .own(vault))
         try session.inVault { () throws(VaultError) in
             try vault.undo(plan, confirmed: confirmed, now: now)
         }

@@ -104,6 +104,16 @@ extension Vault {
     }
 }
 
+extension Vault {
+    /// Whether `file` is a copy or another generation of the vault at `path`.
+    ///
+    /// - Throws: the errors of files that are not complete vaults.
+    public static func isSame(_ file: [UInt8], at path: String) throws(VaultError) -> Bool {
+        let document = try VaultDocument(parsing: VaultLocation(path).read())
+        return try VaultDocument(parsing: file).vaultID == document.vaultID
+    }
+}
+
 extension UnlockedVault {
     /// Whether `file` is a copy or another generation of this vault.
     ///
