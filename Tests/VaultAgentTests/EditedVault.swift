@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import VaultAgent
 
-/// A vault in its own folder, and the edits of its entries.
+/// A vault in its own folder, with methods that edit its entries.
 struct EditedVault {
     private let folder: TemporaryFolder
     let vault: UnlockedVault
@@ -54,7 +54,7 @@ struct EditedVault {
 
     struct RefusedInTest: Error { let outcome: EditOutcome }
 
-    /// Opens an entry with the presence that unlocking proved.
+    /// Reads an entry's content in a rehearsal, which requires no presence check.
     func content(of id: RecordID) throws -> EntryContent {
         try vault.rehearse { changes throws(VaultError) in try changes.content(of: id) }
     }

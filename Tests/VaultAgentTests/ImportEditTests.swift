@@ -26,7 +26,7 @@ struct ImportEditTests {
         return items
     }
 
-    @Test("each item has its outcome, and one that is too long does not stop the others")
+    @Test("each item has its own outcome, and an item that is too long does not stop the others")
     func outcomes() throws {
         let edited = try EditedVault()
         try edited.add(EditedVault.totp("a", "b"), tags: ["x"])
@@ -59,7 +59,7 @@ struct ImportEditTests {
         #expect(try edited.counter(of: edited.vault.entries[1].id) == 9)
     }
 
-    @Test("the user's choice for a name replaces, keeps or skips; the policy applies to the rest")
+    @Test("the user's choice for a name is applied, and the policy applies to the other names")
     func choices() throws {
         let names = ["a", "b", "c", "d"].map { EntryName(typed: $0) }
         let edited = try EditedVault()
@@ -87,7 +87,7 @@ struct ImportEditTests {
         #expect(edited.vault.entries.map(\.account) == ["a", "b", "c", "d", "b"])
     }
 
-    @Test("a per-use entry is replaced only with the check that it requires now")
+    @Test("a per-use entry is replaced only after the check that it currently requires")
     func confirmations() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"), presence: .perUse(.any))
@@ -124,7 +124,7 @@ struct ImportEditTests {
         #expect(edited.vault.entries[0].accessControl.presence == .perUse(.pam))
     }
 
-    @Test("an entry of a backup keeps its access control and time, but is not of the future")
+    @Test("a backup's entry keeps its access control, and its time unless it is in the future")
     func origins() throws {
         let edited = try EditedVault()
         let control = AccessControl(presence: .perUse(.passphrase), onFailure: .lockOut)

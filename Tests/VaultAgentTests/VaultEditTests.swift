@@ -7,7 +7,7 @@ import Testing
 @testable import VaultAgent
 
 struct VaultEditTests {
-    @Test("an entry is added once per name, and the outcome names one with the same secret")
+    @Test("a name can be added only once, and the outcome names an entry with the same secret")
     func adding() throws {
         let edited = try EditedVault()
         try edited.add(EditedVault.totp("GitHub", "alice"))
@@ -47,7 +47,7 @@ struct VaultEditTests {
         #expect(edited.vault.entries[0].account == "a:b")
     }
 
-    @Test("an entry is removed, and one that is gone cannot be")
+    @Test("an entry can be removed, but not a second time")
     func removing() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"))
@@ -58,7 +58,7 @@ struct VaultEditTests {
         }
     }
 
-    @Test("a revision keeps what it does not mention, and what another program changed since")
+    @Test("a revision keeps whatever it does not mention, even if another program has changed it")
     func keeping() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"), tags: ["x"])
@@ -101,11 +101,11 @@ struct VaultEditTests {
         #expect(try edited.bytes == before)
     }
 
-    @Test("only a counter that is given moves back, which the outcome reports")
+    @Test("only an explicit counter can be lower than before, and the outcome reports it")
     func counters() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.hotp("a", counter: 9))
-        // The same key again would begin at 0.
+        // The counter of a new key begins at 0; entering the same key again keeps it.
         let again = EntryRevision(entry, secret: EditedVault.key)
         guard case .revised(_, let kept) = try edited.perform(.revise(again)) else {
             Issue.record("not revised")
@@ -130,7 +130,7 @@ struct VaultEditTests {
         #expect(try edited.counter(of: entry.id) == 0)
     }
 
-    @Test("a per-use entry's secret and access control change only with the check it requires now")
+    @Test("a per-use entry's secret and access control change only after the check it now requires")
     func confirmations() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"), presence: .perUse(.any))
@@ -182,7 +182,7 @@ struct VaultEditTests {
         #expect(edited.vault.entries[0].issuer == "c")
     }
 
-    @Test("an outcome belongs only to an edit of its kind, and of as many items")
+    @Test("an outcome is accepted only for an edit of its kind and with as many items")
     func acceptance() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"))
@@ -205,7 +205,7 @@ struct VaultEditTests {
         #expect(edits[0].accepts(.refused(.emptyName)) && !edits[1].accepts(.refused(.emptyName)))
     }
 
-    @Test("a change of the content is refused if the entry's kind has changed since")
+    @Test("a change to the content is refused if the entry's kind has changed since")
     func otherKind() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"))

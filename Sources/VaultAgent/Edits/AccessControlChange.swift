@@ -1,6 +1,6 @@
 package import SecretVault
 
-/// Changes of an entry's access control; `nil` keeps a value.
+/// Changes to an entry's access control; `nil` leaves a value unchanged.
 package struct AccessControlChange: Hashable, Sendable {
     package let presence: AccessControl.Presence?
     package let onFailure: AccessControl.OnFailure?
@@ -12,7 +12,7 @@ package struct AccessControlChange: Hashable, Sendable {
 
     var isEmpty: Bool { presence == nil && onFailure == nil }
 
-    /// `other` with the changes.
+    /// Returns `other` with the changes applied.
     package func applied(to other: AccessControl) -> AccessControl {
         AccessControl(
             presence: presence ?? other.presence, onFailure: onFailure ?? other.onFailure)

@@ -2,7 +2,7 @@ package import Cryptography
 package import OneTimePassword
 internal import SecretVault
 
-/// Changes of an entry's codes and secret; `nil` keeps a value.
+/// Changes to an entry's codes and secret; `nil` leaves a value unchanged.
 package struct CodeChange: Sendable {
     package let algorithm: HashAlgorithm?
     package let length: CodeLength?
@@ -25,7 +25,7 @@ package struct CodeChange: Sendable {
         algorithm == nil && length == nil && period == nil && counter == nil && secret == nil
     }
 
-    /// `content` with the changes.
+    /// Returns `content` with the changes applied.
     func applied(to content: EntryContent) throws(EditRefusal) -> EntryContent {
         switch content {
         case .oneTimePassword(let old): return .oneTimePassword(try applied(to: old))
@@ -58,7 +58,7 @@ package struct CodeChange: Sendable {
         }
     }
 
-    /// Deviations of the new content from the standards, and codes that will repeat.
+    /// Returns warnings about deviations from the standards and about codes that will repeat.
     func warnings(of old: EntryContent, _ new: EntryContent) -> RevisionWarnings {
         guard case .oneTimePassword(let old) = old, case .oneTimePassword(let new) = new else {
             return RevisionWarnings()

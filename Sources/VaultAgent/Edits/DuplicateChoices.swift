@@ -5,13 +5,13 @@ package enum DuplicatePolicy: String, CaseIterable, Sendable { case skip, replac
 
 /// What to do with the items of an import whose entries already exist.
 package struct DuplicateChoices: Hashable, Sendable {
-    /// The policy for names that nobody was asked about.
+    /// The policy for names about which the user was not asked.
     package let policy: DuplicatePolicy
     package private(set) var answers: [EntryName: DuplicatePolicy] = [:]
 
     package init(_ policy: DuplicatePolicy) { self.policy = policy }
 
-    /// Chooses what to do with the items of one name.
+    /// Chooses what to do with the items that have this name.
     package mutating func choose(_ policy: DuplicatePolicy, for name: EntryName) {
         answers[name] = policy
     }

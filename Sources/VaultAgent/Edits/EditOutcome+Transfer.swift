@@ -3,7 +3,7 @@ package import POSIX
 internal import SecretVault
 
 extension EditOutcome: Transferable {
-    /// The first byte: which outcome it is.
+    /// The first byte, which identifies the outcome.
     enum Kind: UInt8, CaseIterable {
         case added, renamed, removed, revised, imported, refused
     }
@@ -53,7 +53,7 @@ extension EditOutcome: Transferable {
 }
 
 extension EditRefusal: Transferable {
-    /// The first byte: which refusal it is.
+    /// The first byte, which identifies the refusal.
     enum Kind: UInt8, CaseIterable {
         case emptyName, nameTaken, noSuchTag, period, credential
     }
@@ -90,7 +90,7 @@ extension EditRefusal: Transferable {
 }
 
 extension CredentialError: Transferable {
-    /// The first byte: which error it is.
+    /// The first byte, which identifies the error.
     enum Kind: UInt8, CaseIterable {
         case emptyKey, spaceAroundIssuer, spaceAroundAccount, tooLong, parameter,
             unsupportedLength, periodOutOfRange
@@ -129,7 +129,7 @@ extension CredentialError: Transferable {
 }
 
 extension CredentialWarning: Transferable {
-    /// The first byte: which warning it is.
+    /// The first byte, which identifies the warning.
     enum Kind: UInt8, CaseIterable {
         case shortKey, digits, longPeriod
     }

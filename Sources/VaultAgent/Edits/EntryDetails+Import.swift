@@ -1,9 +1,9 @@
 package import SecretVault
 
 extension EntryDetails {
-    /// These details, completed by those of an imported entry with the same key.
+    /// Returns these details, completed with those of an imported entry with the same key.
     ///
-    /// Everything of the owner stays; what does not fit is not added.
+    /// Existing details are kept, and nothing is added beyond the maximum number of tags.
     package func completed(by imported: EntryDetails) -> EntryDetails {
         var all = self
         for tag in imported.tags where !all.tags.contains(tag) {
@@ -16,8 +16,8 @@ extension EntryDetails {
         return all
     }
 
-    /// These details with those of an imported entry that replaces this one: completed, and with both
-    /// notes.
+    /// Returns these details, completed with those of an imported entry that replaces this one; a
+    /// different note is appended if both notes fit.
     package func adding(_ imported: EntryDetails) -> EntryDetails {
         var all = completed(by: imported)
         if hasOtherNote(than: imported),
@@ -28,7 +28,7 @@ extension EntryDetails {
         return all
     }
 
-    /// Whether both have notes, and the lines of the imported one are not in this one.
+    /// Whether both have notes, and this note does not contain the imported note's lines.
     package func hasOtherNote(than imported: EntryDetails) -> Bool {
         func lines(_ text: String) -> [Substring] {
             text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

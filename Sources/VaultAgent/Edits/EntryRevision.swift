@@ -1,10 +1,10 @@
 package import OneTimePassword
 package import SecretVault
 
-/// Changes of an entry; what they do not mention stays as it is.
+/// Changes to an entry; whatever they do not mention stays the same.
 package struct EntryRevision: Sendable {
     package let id: RecordID
-    /// The entry's kind when the changes were made; only they depend on it that change its content.
+    /// The entry's kind when the changes were requested; changes to its content depend on it.
     package let kind: EntryKind
     package let issuer: String?
     package let account: String?
@@ -12,7 +12,7 @@ package struct EntryRevision: Sendable {
     package let codes: CodeChange
     package let access: AccessControlChange
 
-    /// - Parameter entry: the entry as it was when the changes were made.
+    /// - Parameter entry: the entry as it was when the changes were requested.
     package init(
         of entry: EntrySummary, issuer: String?, account: String?, details: DetailsChange,
         codes: CodeChange, access: AccessControlChange
@@ -40,9 +40,9 @@ package struct EntryRevision: Sendable {
     package var requiresCheck: Bool { !codes.isEmpty || !access.isEmpty }
 }
 
-/// What to warn the owner about after a revision.
+/// What to warn the user about after a revision.
 package struct RevisionWarnings: Hashable, Sendable {
-    /// Whether the counter is lower than before, so that codes repeat.
+    /// Whether the counter is lower than before, so that codes will repeat.
     package let movesBack: Bool
     /// The properties of the new credential that the standards do not allow.
     package let credential: [CredentialWarning]
@@ -54,7 +54,7 @@ package struct RevisionWarnings: Hashable, Sendable {
 }
 
 extension EntryRevision {
-    /// Applies the changes to the entry's current state: another program may have changed it since.
+    /// Applies the changes to the entry's current state, which another program may have changed.
     func apply(
         to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64
     ) throws(VaultError) -> EditOutcome {
@@ -82,7 +82,7 @@ extension EntryRevision {
             do throws(EditRefusal) { new = try codes.applied(to: old) } catch {
                 return .refused(error)
             }
-            // Only a counter that was given can move back; entering the same key again cannot.
+            // Only an explicit counter may be lower; entering the same key again keeps the counter.
             let kept = codes.counter == nil ? try changes.content(new, notBehind: id) : new
             try changes.replace(id, with: kept, now: now)
             contents = (old, kept)

@@ -28,7 +28,7 @@ extension DuplicateChoices: Transferable {
         let answers: [Answer] = try fields.values(bytes)
         var last: String?
         for answer in answers {
-            // They are sorted, so that no name occurs twice.
+            // The names are in strictly ascending order, so that none occurs twice.
             guard last.map({ $0 < answer.name.text }) ?? true else {
                 throw FieldReader.Unreadable()
             }
@@ -91,7 +91,7 @@ extension ImportItem.Origin: Transferable {
 }
 
 extension ItemOutcome: Transferable {
-    /// The first byte: which outcome it is.
+    /// The first byte, which identifies the outcome.
     enum Kind: UInt8, CaseIterable {
         case added, replaced, present, updated, declined, refused
     }
@@ -146,7 +146,7 @@ extension ItemOutcome: Transferable {
 }
 
 extension ImportUpdate: Transferable {
-    /// The first byte: which update it is.
+    /// The first byte, which identifies the update.
     enum Kind: UInt8, CaseIterable {
         case counter, pin, details
     }
@@ -186,7 +186,7 @@ extension MissingDetail: Transferable {
 }
 
 extension ItemRefusal: Transferable {
-    /// The first byte: which refusal it is.
+    /// The first byte, which identifies the refusal.
     enum Kind: UInt8, CaseIterable {
         case keyRepeatedTooOften, nameTaken, requiresCheckPerUse, tooLong
     }

@@ -20,7 +20,7 @@ package struct ImportEdit: Sendable {
 package struct ImportItem: Sendable {
     package let content: EntryContent
     package let details: EntryDetails
-    /// What a backup says about the entry beside its content; `nil` for other files.
+    /// What a backup states about the entry besides its content; `nil` for other files.
     package let origin: Origin?
 
     /// When the entry of a backup requires a presence check, and when it was added.
@@ -45,11 +45,12 @@ package struct ImportItem: Sendable {
 package enum ItemOutcome: Hashable, Sendable {
     case added(EntryName)
     case replaced(EntryName)
-    /// Another entry has the same codes.
+    /// An entry with the same codes exists.
     case present(EntryName, as: EntryName, missing: [MissingDetail])
-    /// Another entry has the same codes, and the item has a later state or more details of it.
+    /// An entry with the same codes exists, and the item has a greater counter, a new PIN or more
+    /// details.
     case updated(EntryName, as: EntryName, [ImportUpdate], missing: [MissingDetail])
-    /// The user chose to skip the item: an entry with its name has another key.
+    /// The user chose to skip the item, because an entry with its name has another key.
     case declined(EntryName)
     case refused(ItemRefusal)
 }
@@ -63,11 +64,11 @@ package enum ImportUpdate: Hashable, Sendable {
     case details
 }
 
-/// What an item says about an entry that the entry in the vault does not.
+/// A detail of an item that was not added to the entry in the vault.
 package enum MissingDetail: UInt8, CaseIterable, Hashable, Sendable {
-    /// The entry in the vault has another note.
+    /// The note: the entry in the vault has a different one.
     case note
-    /// The entry in the vault has too many tags.
+    /// A tag: the entry in the vault has the maximum number of tags.
     case tag
 }
 

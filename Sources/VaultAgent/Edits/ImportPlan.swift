@@ -6,12 +6,12 @@ internal import SecretVault
 struct ImportPlan {
     private let choices: DuplicateChoices
     private let confirmations: Confirmations
-    /// When the entries are added, in Unix seconds.
+    /// The time of the import, in Unix seconds.
     private let now: Int64
     /// The first entry with each name.
     private var names: [EntryName: RecordID]
     private var addedHere: Set<RecordID> = []
-    /// The per-use entries to be replaced, in order.
+    /// The per-use entries that were replaced, in order.
     private var asking: [RecordID] = []
 
     /// The maximum number of entries with one key.
@@ -56,7 +56,7 @@ struct ImportPlan {
             return .refused(.keyRepeatedTooOften)
         }
         let same = try equivalents(of: content, in: &changes)
-        // The same item twice in one import is one entry, whatever the policy.
+        // An item that occurs twice in one import becomes one entry, whatever the policy.
         if let twin = same.first(where: addedHere.contains) {
             return try update(twin, from: item, name, in: &changes)
         }
@@ -65,7 +65,7 @@ struct ImportPlan {
             if let twin = try entry(among: same, named: name, in: changes) ?? same.first {
                 return try update(twin, from: item, name, in: &changes)
             }
-            // Entries of one import may have the same name, as they have in the other app.
+            // Entries of one import may have the same name, as in the other app.
             if let id = names[name], !addedHere.contains(id) {
                 return choices.isDeclined(name)
                     ? .declined(name) : .refused(.nameTaken(name))
@@ -123,8 +123,7 @@ struct ImportPlan {
         return nil
     }
 
-    /// The entries with the same codes: an entry of a kind that is not computed has another PIN only
-    /// if both PINs are known.
+    /// The entries with the same codes; an unknown PIN matches any PIN.
     private func equivalents(
         of content: EntryContent, in changes: inout VaultChanges
     ) throws(VaultError) -> [RecordID] {
@@ -145,7 +144,7 @@ struct ImportPlan {
         do { return try changes.content(of: id) } catch .damaged { return nil }
     }
 
-    /// Updates the entry `id` with what the item has of it.
+    /// Updates the entry `id` with a greater counter, a PIN or details from the item.
     private func update(
         _ id: RecordID, from item: ImportItem, _ name: EntryName, in changes: inout VaultChanges
     ) throws(VaultError) -> ItemOutcome {
@@ -167,9 +166,9 @@ struct ImportPlan {
             : .updated(name, as: entry.name, updates, missing: missing)
     }
 
-    /// Raises the counter of the entry `id`, or adds its PIN, if `content` has a later state of it.
+    /// Raises the counter of the entry `id` if that of `content` is greater, or adds a missing PIN.
     ///
-    /// The codes of a lower counter may have been used already, in the other app.
+    /// The other app may already have used the codes with lower counters.
     private func updateState(
         of id: RecordID, from content: EntryContent, in changes: inout VaultChanges
     ) throws(VaultError) -> ImportUpdate? {

@@ -1,7 +1,7 @@
 package import OneTimePassword
 package import SecretVault
 
-/// A change of a vault as a value: this process applies it, or sends it to the agent.
+/// A change to a vault, as a value that this process applies or sends to the agent.
 package enum VaultEdit: Sendable {
     case add(NewEntry)
     case rename(RecordID, to: EntryName)
@@ -31,7 +31,7 @@ package enum EditRefusal: Error, Hashable, Sendable {
     case nameTaken(EntryName)
     /// The entry has no such tag.
     case noSuchTag(EntryName, tag: String)
-    /// A time step cannot have the period.
+    /// The period is not valid for a time step.
     case period
     case credential(CredentialError)
 }
@@ -91,7 +91,7 @@ extension VaultEdit {
         }
     }
 
-    /// Whether an outcome that another process sent belongs to this edit.
+    /// Whether an outcome that another process sent is possible for this edit.
     package func accepts(_ outcome: EditOutcome) -> Bool {
         switch (self, outcome) {
         case (.add, .added), (.rename, .renamed), (.remove, .removed), (.revise, .revised): true
@@ -126,10 +126,10 @@ package struct Confirmations: Sendable {
         self.isAssumed = isAssumed
     }
 
-    /// Every check, for a rehearsal, which saves nothing.
+    /// Confirms every entry; only for a rehearsal, which saves nothing.
     package static let assumed = Confirmations(isAssumed: true)
 
-    /// Whether an entry may be changed in its current state.
+    /// Whether the checks permit changing the entry, given its current access control.
     func cover(_ entry: EntrySummary) -> Bool {
         let presence = entry.accessControl.presence
         return isAssumed || !presence.isPerUse || presences[entry.id] == presence
