@@ -43,7 +43,7 @@ enum RecordPayload {
         }
     }
 
-    /// The size of the content without the length and the zeros.
+    /// The size of the content without the length before it and the padding after it.
     var contentSize: Int {
         switch self {
         case .totp(let key, let parameters):
@@ -59,7 +59,7 @@ enum RecordPayload {
         parameters.reduce(0) { $0 + 8 + $1.name.utf8.count + $1.value.utf8.count }
     }
 
-    /// Writes the content without the length and the zeros.
+    /// Writes the content without the length before it and the padding after it.
     func write(to output: inout OutputSpan<UInt8>) {
         switch self {
         case .totp(let key, let parameters):
@@ -108,7 +108,7 @@ extension RecordPayload {
         }
     }
 
-    /// Parses the content without the length and the zeros.
+    /// Parses the content without the length before it and the padding after it.
     ///
     /// - Parameters:
     ///   - limit: the maximum size of each secret and text in bytes.

@@ -1,13 +1,13 @@
 package import POSIX
 
-// The fields of a ``Transferable`` value.
+// Appends the fields of a ``Transferable`` value.
 extension FrameWriter {
     package func append(_ isTrue: Bool) { append(isTrue ? 1 : 0 as UInt8) }
 
     /// Appends a signed number as eight bytes.
     package func append(signed number: Int64) { append(UInt64(bitPattern: number), bytes: 8) }
 
-    /// Appends a raw value of one byte.
+    /// Appends the one-byte raw value of `choice`.
     package func append<Choice: RawRepresentable>(choice: Choice)
     where Choice.RawValue == UInt8 {
         append(choice.rawValue)
@@ -21,13 +21,13 @@ extension FrameWriter {
 
     package func append<Value: Transferable>(_ value: Value) { value.write(to: self) }
 
-    /// Appends whether there is a value, and the value.
+    /// Appends a flag that says whether there is a value, and then the value.
     package func append<Value: Transferable>(optional value: Value?) {
         append(value != nil)
         if let value { append(value) }
     }
 
-    /// Appends a list of values, preceded by its length.
+    /// Appends the number of values, and then the values.
     package func append<Value: Transferable>(list values: [Value]) {
         append(UInt64(values.count), bytes: 4)
         for value in values { append(value) }

@@ -26,7 +26,7 @@ extension ListedEntry: Transferable {
 }
 
 extension UnlockedVault {
-    /// The entries with their counters; `check` reports what is damaged.
+    /// The entries with their counters; a damaged entry has none, and `check` reports it.
     package var listedEntries: [ListedEntry] {
         entries.map { entry in
             let counter: UInt64?

@@ -1,7 +1,7 @@
 package import POSIX
 
 extension RefusalCost: Transferable {
-    /// The first byte: which cost it is.
+    /// The first byte, which identifies the cost.
     enum Kind: UInt8, CaseIterable {
         case free, wait, wiped, notCounted
     }

@@ -2,16 +2,16 @@ package import POSIX
 
 /// A value that `watchword` and its agent send to each other.
 ///
-/// Both are of the same version, so the encoding is not a stable format. Numbers are big-endian, as
-/// in the vault file. Reading never allocates more than the bytes that were received allow.
+/// Both have the same version, so the encoding is not a stable format. Numbers are big-endian, as in
+/// the vault file. Reading allocates memory only in proportion to the number of bytes received.
 package protocol Transferable {
     /// Appends the value.
     func write(to output: FrameWriter)
 
     /// Reads what ``write(to:)`` appends.
     ///
-    /// It may accept values that the vault refuses, such as a name that is too long, because the
-    /// vault explains why.
+    /// This may accept values that the vault refuses, such as a name that is too long: the vault's
+    /// error then states the reason.
     init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(FieldReader.Unreadable)
 }
 

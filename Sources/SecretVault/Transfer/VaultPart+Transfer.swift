@@ -1,7 +1,7 @@
 package import POSIX
 
 extension VaultPart: Transferable {
-    /// The first byte: which part it is.
+    /// The first byte, which identifies the part.
     enum Kind: UInt8, CaseIterable {
         case checksum, line, header, slot, manifest, changes, record, content, recordRemoved,
             recordRestored

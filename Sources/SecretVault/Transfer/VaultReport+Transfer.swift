@@ -1,7 +1,7 @@
 package import POSIX
 
 extension VaultReport: Transferable {
-    /// The first byte: which report it is.
+    /// The first byte, which identifies the report.
     enum Kind: UInt8, CaseIterable {
         case olderFile, otherFile, conflictingCopy, wiped, generationNotRecorded, wipesNotListed,
             failuresNotCleared, failuresNotCounted, notConfirmed, folderOwnedByOther,
@@ -73,7 +73,7 @@ extension VaultReport: Transferable {
 }
 
 extension PreviousGeneration: Transferable {
-    /// The first byte: which state it is.
+    /// The first byte, which identifies the state.
     enum Kind: UInt8, CaseIterable {
         case none, whole, unusable
     }

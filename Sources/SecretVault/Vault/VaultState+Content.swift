@@ -45,8 +45,8 @@ extension VaultState.Record {
 }
 
 extension EntryContent {
-    /// Combines an entry's unencrypted and secret parts; `nil` if they do not belong together or
-    /// are not valid.
+    /// Combines an entry's properties with its secret content; `nil` if they do not belong together
+    /// or are not valid.
     init?(issuer: String, account: String, _ traits: EntryTraits, _ payload: RecordPayload) {
         func credential(
             _ key: SecretBytes, _ algorithm: HashAlgorithm, _ style: CodeStyle,
