@@ -1,4 +1,4 @@
-// Values that are encoded as one byte, and lists.
+// One-byte values, lists and signed numbers.
 extension FieldReader {
     /// Reads a byte that is 0 or 1.
     package mutating func flag(_ bytes: Span<UInt8>) throws(Unreadable) -> Bool {
@@ -7,7 +7,7 @@ extension FieldReader {
         return value == 1
     }
 
-    /// Reads a raw value of one byte.
+    /// Reads a value whose raw value is one byte.
     package mutating func choice<Choice: RawRepresentable>(
         _ bytes: Span<UInt8>
     ) throws(Unreadable) -> Choice where Choice.RawValue == UInt8 {

@@ -5,7 +5,7 @@ internal import Glibc
 /// Numbers are big-endian. If memory runs out, or the frame exceeds its limit, ``finished()`` reports
 /// it.
 public final class FrameWriter {
-    /// The largest frame.
+    /// The maximum size of a frame's content in bytes.
     public static let largestFrame = 64 << 20
 
     private var buffer: WipedBuffer
@@ -31,12 +31,12 @@ public final class FrameWriter {
         append(upTo: count) { $0.append(number, bytes: count) }
     }
 
-    /// Appends a length of four bytes and the bytes.
+    /// Appends the bytes, preceded by their number in four bytes.
     public func append(string bytes: Span<UInt8>) {
         append(upTo: 4 + bytes.count) { $0.append(string: bytes) }
     }
 
-    /// Appends a text as its length and its UTF-8.
+    /// Appends a text in UTF-8, preceded by its length.
     public func append(text: String) { append(string: Array(text.utf8).span) }
 
     /// The whole frame, with its length.
