@@ -65,9 +65,9 @@ public struct ExportLimits: Hashable, Sendable {
 
     /// The maximum parallelism of scrypt.
     public static let scryptParallelism: UInt64 = 16
-    /// The maximum passes of Argon2.
+    /// The maximum number of passes of Argon2.
     public static let argon2Passes: UInt64 = 1000
-    /// The maximum lanes of Argon2.
+    /// The maximum number of lanes of Argon2.
     public static let argon2Lanes: UInt64 = 64
 
     /// The maximum number of rows of any file.
@@ -77,7 +77,7 @@ public struct ExportLimits: Hashable, Sendable {
 extension ExportError {
     /// Whether ``ExportLimits/raised`` accepts what ``ExportLimits/standard`` refused.
     ///
-    /// Several limits are of the same kind; the allowed number tells which one was exceeded.
+    /// Several limits have the same kind; the allowed number identifies the one that was exceeded.
     public var isWithinRaisedLimits: Bool {
         guard case .overLimit(_, let limit, let found, let allowed) = self else { return false }
         return limit.raisedMaximum(from: allowed).map { found <= $0 } ?? false
@@ -85,7 +85,7 @@ extension ExportError {
 }
 
 extension ExportLimit {
-    /// What is allowed with raised limits where `allowed` is the standard; `nil` if that is no more.
+    /// The raised maximum for the limit whose standard maximum is `allowed`; `nil` if it is the same.
     fileprivate func raisedMaximum(from allowed: UInt64) -> UInt64? {
         let (standard, raised) = (ExportLimits.standard, ExportLimits.raised)
         var limits: [(standard: UInt64, raised: UInt64)] = []
@@ -104,13 +104,15 @@ extension ExportLimit {
             limits = [
                 (standard.iterations, raised.iterations), (standard.rounds, raised.rounds),
             ]
-            // Argon2 has at most as many passes as its memory allows, and never more than these.
+            // The maximum for Argon2's work limits its passes, depending on the memory; there is also
+            // a fixed maximum.
             if allowed < ExportLimits.argon2Passes {
                 let factor = raised.argon2Work / standard.argon2Work
                 limits.append((allowed, min(allowed * factor, ExportLimits.argon2Passes)))
             }
         case .parallelism:
-            // The same for scrypt's parallelism; Argon2's is never raised.
+            // The maximum for scrypt's work limits its parallelism in the same way. The fixed maximums
+            // are never raised.
             if allowed != ExportLimits.argon2Lanes, allowed != ExportLimits.scryptParallelism,
                 allowed <= standard.scryptWork
             {

@@ -80,7 +80,7 @@ struct DerivationLimitTests {
         }
     }
 
-    @Test("an error says whether raised limits accept the cost")
+    @Test("an error tells whether the raised limits would accept the cost")
     func raised() throws {
         func error(
             _ limits: ExportLimits, _ body: () throws(ExportError) -> Void
