@@ -40,7 +40,7 @@ public struct CryptographyFailure: Error, Hashable, Sendable {
         ERR_clear_error()
     }
 
-    /// The failure of a call in another process.
+    /// Creates the failure that another process reported.
     package init(call: Call, code: UInt) {
         self.call = call
         self.code = code
