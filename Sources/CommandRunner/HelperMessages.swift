@@ -1,12 +1,12 @@
 package import POSIX
 
-/// The sentences about helper programs that both command lines print.
+/// The messages about helper programs that `watchword` and `watchword-server` print.
 package enum HelperMessages {
     /// The sentence for a file that a helper could not read.
     ///
     /// - Parameters:
-    ///   - file: What the file is called.
-    ///   - reader: What the process is called that read it.
+    ///   - file: The noun for the file.
+    ///   - reader: The noun for the process that read it.
     package static func sentence(for loss: HelperLoss, file: String, reader: String) -> String {
         switch loss {
         case .crashed(let signal): "the \(file) crashed the \(reader) (signal \(signal))"
@@ -14,16 +14,16 @@ package enum HelperMessages {
         case .timedOut: "the \(file) took too long to read"
         case .tooMuchMemory: "the \(file) needs too much memory to read"
         case .badAnswer: "the \(reader) sent an invalid response"
-        case .noAnswer: "the \(reader) was ended before it answered; try again"
+        case .noAnswer: "the \(reader) ended without a response; try again"
         }
     }
 
-    /// The sentence for a helper that does not run.
+    /// The sentence for a helper that did not start or that failed.
     ///
     /// - Parameters:
     ///   - program: The helper.
     ///   - starter: The program that starts it.
-    ///   - unconfined: What the helper did not do because it could not confine itself.
+    ///   - unconfined: The effect if the helper cannot confine itself: what was not done.
     package static func sentence(
         for failure: HelperFailure, of program: String, startedBy starter: String,
         unconfined: String
@@ -40,7 +40,7 @@ package enum HelperMessages {
         }
     }
 
-    /// The sentence for a helper that reads files and does not run.
+    /// The sentence for a helper that reads files, and that did not start or that failed.
     ///
     /// - Parameters:
     ///   - program: `watchword-reader` or `watchword-exports`.

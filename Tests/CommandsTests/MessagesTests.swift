@@ -32,12 +32,12 @@ struct MessagesTests {
     @Test("a reader that was ended is not said to have sent a response")
     func endedReader() {
         let words = Messages.sentence(for: Finding.Refusal.reader(.noAnswer, .standard))
-        #expect(words == "the export reader was ended before it answered; try again")
+        #expect(words == "the export reader ended without a response; try again")
         let bad = Messages.sentence(for: Finding.Refusal.reader(.badAnswer, .standard))
         #expect(bad == "the export reader sent an invalid response")
     }
 
-    @Test("--raise-limits is suggested where it helps, and only there")
+    @Test("--raise-limits is suggested exactly when it would help")
     func raisedLimits() {
         func suggests(_ refusal: Finding.Refusal) -> Bool {
             Messages.sentence(for: refusal).hasSuffix(
