@@ -48,7 +48,7 @@ struct ImportedDetailsTests {
         #expect(imported(tags: [" a ", "a", "", "  "]).details.tags == ["a"])
     }
 
-    @Test("an entry is completed once, and its own note stays")
+    @Test("missing details are added once, and an existing note is kept")
     func completed() {
         let own = EntryDetails(tags: ["mine", "both"], note: "own\nlines\nhere")
         let other = EntryDetails(

@@ -51,7 +51,7 @@ struct Finding {
         case line(OTPAuthLineError)
         /// Another app's export that could not be read, or a file of an unknown kind.
         case export(ExportError)
-        /// A file that the confined reader of exports could not process within these limits.
+        /// A file that the confined export reader could not process, and the limits that applied.
         case reader(HelperLoss, ExportLimits)
         /// A vault file that could not be read.
         case vault(VaultError)

@@ -58,7 +58,7 @@ extension ImportReport {
         }
     }
 
-    /// The reason is the first update; details can also be added beside another one.
+    /// The reason is the first update; `details_added` can accompany any reason.
     private static func facts(of updates: [ImportUpdate]) -> [(String, JSONValue)] {
         var facts: [(String, JSONValue)] = []
         for update in updates {

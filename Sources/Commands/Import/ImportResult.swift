@@ -5,7 +5,7 @@ import VaultAgent
 enum ImportResult {
     case added(EntryName)
     case replaced(EntryName)
-    /// Another entry has the same codes.
+    /// An entry with the same codes exists.
     case present(EntryName, as: EntryName, [ImportWarning])
     /// An entry with the same codes exists, and the item has a greater counter, a new PIN or more
     /// details.
@@ -17,7 +17,7 @@ enum ImportResult {
 
     var isRefusal: Bool { if case .refused = self { true } else { false } }
 
-    /// What of the item is not in the vault.
+    /// Warnings about details of the item that were not added to the vault.
     var warnings: [ImportWarning] {
         switch self {
         case .present(_, _, let warnings), .updated(_, _, _, let warnings): warnings
@@ -25,7 +25,7 @@ enum ImportResult {
         }
     }
 
-    /// Whether the user must know about the item even if it is one of many.
+    /// Whether to report the item individually even if there are many.
     var isNotable: Bool {
         switch self {
         case .declined, .skipped, .refused: true

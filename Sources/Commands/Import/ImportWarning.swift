@@ -11,7 +11,7 @@ enum ImportWarning: Hashable {
     case counterOfLastCode
     /// A kind of code that is stored, but not computed.
     case notComputed(UncomputedCode.Kind)
-    /// The entry in the vault has another note.
+    /// The entry in the vault has a different note, which was kept.
     case otherNote
     /// A detail that the vault cannot store.
     case leftOut(Detail)

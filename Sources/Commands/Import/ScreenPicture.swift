@@ -5,7 +5,7 @@ import POSIX
 enum ScreenshotFailure: Hashable {
     /// The user denied the portal's request.
     case refused
-    /// None of the tools with these names works, nor does the portal.
+    /// Neither the portal nor any of the tools with these names works.
     case noTool([String])
 }
 
@@ -48,7 +48,7 @@ enum ScreenPicture {
     private static let largest = 32 << 20
     private static let timeout = Duration.seconds(70)
 
-    /// The picture from the first tool that takes one.
+    /// Returns the picture from the first tool that takes one.
     static func take() throws(CommandFailure) -> SecretBytes {
         let output: SecretBytes?
         do { output = try firstOutput() } catch { throw .system(error) }

@@ -6,7 +6,7 @@ import VaultAgent
 
 // The changes to an entry's codes and secret that the options request.
 extension CodeChange {
-    /// The options for everything that is changed here.
+    /// The options that request such changes.
     static let options: [Option] = [.algorithm, .digits, .period, .counter, .secretFile]
 
     /// Parses `--algorithm`, `--digits`, `--period` and `--counter`; the secret is read later, by
@@ -21,7 +21,7 @@ extension CodeChange {
             counter: arguments.has(.counter) ? try session.counter() : nil)
     }
 
-    /// Reads the new secret, if `--secret-file` names one.
+    /// Reads the new secret if `--secret-file` is given.
     mutating func readSecret(for kind: EntryKind, _ session: Session) throws(CommandFailure) {
         guard session.arguments.has(.secretFile) else { return }
         secret = kind == .secret ? try session.plainSecret() : try session.key()
