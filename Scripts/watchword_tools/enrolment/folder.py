@@ -33,7 +33,7 @@ class Enrolment:
         return True
 
     def import_all(self, folder, password_files):
-        """Imports the folder in one change, and returns the items that `watchword import` reports."""
+        """Imports the folder in one save, and returns the items that `watchword import` reports."""
         passwords = [word for file in password_files for word in ("--export-password-file", file)]
         output = self.run(["import", "--json", *passwords, "--", folder], may_refuse=True)
         return [json.loads(line) for line in output.splitlines()]

@@ -9,7 +9,7 @@ import unittest
 
 from watchword_tools import ROOT
 
-# Records its arguments. `init` makes the vault; `import` prints the items of ANSWER, or exits with it.
+# Records its arguments. `init` creates the vault; `import` prints the items in ANSWER, or exits with that status.
 PROGRAM = """#!/usr/bin/env python3
 import json, os, sys
 words = sys.argv[1:]
