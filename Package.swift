@@ -32,6 +32,7 @@ let package = Package(
         .executable(name: "watchword-server", targets: ["watchword-server"]),
         .executable(name: "watchword-agent", targets: ["watchword-agent"]),
         .executable(name: "watchword-presence", targets: ["watchword-presence"]),
+        .executable(name: "watchword-clipboard", targets: ["watchword-clipboard"]),
         .executable(name: "watchword-screenshot", targets: ["watchword-screenshot"]),
         .executable(name: "watchword-courier", targets: ["watchword-courier"]),
         .library(name: "OneTimePassword", targets: ["Cryptography", "OneTimePassword"]),
@@ -106,6 +107,7 @@ let package = Package(
         // Level 2
         module("Arguments", "POSIX"),
         module("JSONText", "Cryptography", "POSIX"),
+        module("Clipboard", "Cryptography", "POSIX"),
         module("Courier", "Cryptography", "POSIX"),
         module("HTTPMessage", "Cryptography"),
         module("OneTimePassword", "Cryptography"),
@@ -151,7 +153,8 @@ let package = Package(
             "SymbolDrawing", "Verification"),
         // Level 5
         module(
-            "Commands", "Arguments", "CommandRunner", "Courier", "Cryptography", "DeviceLogin",
+            "Commands", "Arguments", "Clipboard", "CommandRunner", "Courier", "Cryptography",
+            "DeviceLogin",
             "ExportReader", "ExportWriting", "ImageFile", "Interchange", "JSONText",
             "OneTimePassword", "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster",
             "SecretVault", "SymbolDrawing", "VaultAgent"),
@@ -172,6 +175,7 @@ let package = Package(
         program(
             "watchword-exports", "Arguments", "ExportReader", "ExportReading", "Interchange"),
         program("watchword-presence", "Arguments", "PAMAuthentication"),
+        program("watchword-clipboard", "Arguments", "Clipboard", "POSIX"),
         program(
             "watchword-screenshot", "Arguments", "DesktopPortal", "OneTimePassword", "POSIX"),
         program("watchword-server", "ServerCommands"),
@@ -305,13 +309,14 @@ let package = Package(
             "CommandRunnerTests", "Arguments", "Commands", "ServerCommands", "watchword",
             "watchword-agent",
             "watchword-courier", "watchword-exports", "watchword-presence", "watchword-reader",
-            "watchword-screenshot",
+            "watchword-screenshot", "watchword-clipboard",
             "watchword-server"),
         tests(
-            "CommandsTests", "Arguments", "Commands", "JSONText", "OneTimePassword", "Cryptography",
+            "CommandsTests", "Arguments", "Clipboard", "Commands", "JSONText", "OneTimePassword",
+            "Cryptography",
             "POSIX", "PictureReader", "Raster", "SecretVault",
             "StackedPresence", "watchword", "watchword-courier", "watchword-exports",
-            "watchword-presence", "watchword-reader", "watchword-screenshot"),
+            "watchword-clipboard", "watchword-presence", "watchword-reader", "watchword-screenshot"),
         // Confines itself like the agent's process with the keys.
         program("KeyHolderProbe", path: "Tests/KeyHolderProbe", "POSIX"),
         tests(

@@ -99,7 +99,7 @@ struct CommandLineReader {
             spoken.append(Spoken(spelling: "--" + name, option: nil, value: ""))
             return
         }
-        if !option.takesValue, attached != nil {
+        if !option.acceptsValue, attached != nil {
             firstError = firstError ?? .unexpectedValue(name)
         }
         var value = attached ?? ""

@@ -10,6 +10,8 @@ package struct Option: Hashable, Sendable {
         case text(String)
         /// One of these words.
         case choice([String])
+        /// One of these words after an equals sign, with this placeholder, or no value.
+        case optionalChoice([String], String)
         /// A value that begins with one of these words, with this placeholder.
         case beginning([String], String)
     }
@@ -57,8 +59,19 @@ package struct Option: Hashable, Sendable {
         self.isRepeatable = isRepeatable
     }
 
-    /// Whether the option takes a value.
-    package var takesValue: Bool { if case .none = value { false } else { true } }
+    /// Whether the option needs a value.
+    package var takesValue: Bool {
+        switch value {
+        case .none, .optionalChoice: false
+        case .file, .text, .choice, .beginning: true
+        }
+    }
+
+    /// Whether a value may follow an equals sign.
+    var acceptsValue: Bool { value != .none }
+
+    /// Whether the option may be given with or without a value.
+    package var hasOptionalValue: Bool { acceptsValue && !takesValue }
 
     /// The placeholder of the value in help pages; `nil` for a flag.
     package var placeholder: String? {
@@ -66,7 +79,9 @@ package struct Option: Hashable, Sendable {
         return switch value {
         case .none: nil
         case .file: "FILE"
-        case .text(let placeholder), .beginning(_, let placeholder): placeholder
+        case .text(let placeholder), .beginning(_, let placeholder),
+            .optionalChoice(_, let placeholder):
+            placeholder
         case .choice(let words): words.joined(separator: "|")
         }
     }

@@ -72,7 +72,15 @@ package struct ParsedArguments: Sendable {
 
     /// The value as one of the option's words, ignoring case; `nil` if it was not given.
     package func choice(_ option: Option) throws(UsageError) -> String? {
-        guard let text = self[option], case .choice(let words) = option.value else { return nil }
+        guard let text = self[option] else { return nil }
+        let words: [String]
+        switch option.value {
+        case .choice(let choices): words = choices
+        case .optionalChoice(let choices, _):
+            guard !text.isEmpty else { return nil }
+            words = choices
+        case .none, .file, .text, .beginning: return nil
+        }
         let typed = text.lowercased()
         guard let word = words.first(where: { $0.lowercased() == typed }) else {
             throw .badValue(option.name, expected: "one of " + words.joined(separator: ", "))

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/socket.h>
 #include <sys/timex.h>
 #include <time.h>
@@ -162,3 +163,5 @@ void linux_discard_stderr(void) {
     FILE *discarding = fopencookie(NULL, "w", (cookie_io_functions_t){0});
     if (discarding) stderr = discarding;
 }
+
+int linux_open_process(int process) { return (int)syscall(SYS_pidfd_open, process, 0U); }

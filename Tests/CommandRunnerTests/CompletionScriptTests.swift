@@ -20,6 +20,11 @@ struct CompletionScriptTests {
             let wrapper = """
                 #!/bin/sh
                 [ "$1" != __complete ] || exec '\(built.path)' "$@"
+                # The program that prints names, with the vault that it was given as another name.
+                if [ "$*" != "${*#list --names --agent-only}" ]; then
+                    printf '%s\\n' GitHub:ann GitHub:bob 'My bank' ${5:+"in $5"}
+                    exit
+                fi
                 printf '<%s>\\n' "$@"
 
                 """
@@ -69,13 +74,18 @@ struct CompletionScriptTests {
             ("watchword slot ", ["list", "add", "remove"]),
             ("watchword code --ne", ["--next"]), ("watchword --vault x code --a", ["--at"]),
             ("watchword import --on-duplicate ", ["skip", "replace", "keep"]),
-            ("watchword add --qr pic", ["picture.png"]), ("watchword show --qr ", []),
+            ("watchword add --qr pic", ["picture.png"]),
+            ("watchword show --qr GitH", ["GitHub:ann", "GitHub:bob"]),
             ("watchword add --qr = pic", ["picture.png"]),
             ("watchword qr read pic", ["picture.png"]),
             ("watchword totp --algorithm SHA2", ["SHA256"]),
             ("watchword totp --algorithm =", ["SHA1", "SHA256", "SHA512"]),
             ("watchword add --on-failure ", ["lock-out", "wipe"]),
-            ("watchword code ", []), ("watchword completions ", ["bash", "zsh", "fish"]),
+            ("watchword code ", ["GitHub:ann", "GitHub:bob", "My\\ bank"]),
+            ("watchword code Gi", ["GitHub:ann", "GitHub:bob"]), ("watchword code ann", []),
+            ("watchword code GitHub : a", ["ann"]), ("watchword code GitHub :", ["ann", "bob"]),
+            ("watchword rename My", ["My\\ bank"]), ("watchword code --vault x in", ["in\\ x"]),
+            ("watchword completions ", ["bash", "zsh", "fish"]),
             ("watchword-server ke", ["keys"]), ("watchword-server keys r", ["rotate", "retire"]),
             ("watchword-server serve --prof", ["--profile"]),
             ("watchword-server serve --profile ", ["strict", "rfc", "wide"]),
@@ -103,13 +113,15 @@ struct CompletionScriptTests {
     }
 
     @Test(
-        "fish completes commands, options, choices and files, but no entry names",
+        "fish completes commands, options, choices, files and entry names",
         .enabled(if: ForeignProgram("fish") != nil, "fish is not installed"),
         arguments: [
             ("watchword co", ["code", "completions"]), ("watchword code --ne", ["--next"]),
-            ("watchword slot ", ["add", "list", "remove"]), ("watchword show --qr ", []),
+            ("watchword slot ", ["add", "list", "remove"]),
+            ("watchword show --qr Git", ["GitHub:ann", "GitHub:bob"]),
             ("watchword import --on-duplicate r", ["replace"]),
-            ("watchword edit --on-failure ", ["lock-out", "wipe"]), ("watchword code ", []),
+            ("watchword edit --on-failure ", ["lock-out", "wipe"]),
+            ("watchword code G", ["GitHub:ann", "GitHub:bob"]),
             ("watchword qr read pic", ["picture.png"]),
             ("watchword-server ke", ["keys"]), ("watchword-server serve --prof", ["--profile"]),
             ("watchword-server client ", ["add", "list", "renew", "revoke"]),
@@ -161,6 +173,8 @@ struct CompletionScriptTests {
             ("watchword add --qr=pic\t", ["add", "--qr=picture.png"]),
             // An entry's name is not completed with file names.
             ("watchword code pic\t", ["code", "pic"]),
+            ("watchword code GitHub:a\t", ["code", "GitHub:ann"]),
+            ("watchword code My\t", ["code", "My bank"]),
         ] {
             terminal.clear()
             try terminal.type(typed + "\r")

@@ -53,8 +53,14 @@ struct CompletionTests {
             (["slot", "add", "passphrase", ""], []), (["completions", "zsh", ""], []),
             (["frobnicate", ""], []), (["slot", "frobnicate", ""], []),
             // The kind of option depends on the command.
-            (["show", "--qr", ""], []), (["add", "--qr", ""], ["\tfiles"]),
-            (["verify", "1", ""], []), (["help", "he"], []),
+            (["show", "--qr", ""], ["\tnames", "", "0"]), (["add", "--qr", ""], ["\tfiles"]),
+            (["help", "he"], []),
+            // The shell gets the names of entries from another command.
+            (["verify", "1", ""], ["\tnames", "", "0"]),
+            (
+                ["code", "Git", ":", "a", "--vault", "x", "Mail", ":", "b"],
+                ["\tnames", "Mail:b", "5", "--vault", "x"]
+            ),
             // bash splits at some characters, and replaces only what is after the last one.
             (["totp", "--algorithm", "=", "SHA2"], ["SHA256"]),
             (["totp", "--algorithm", "="], ["SHA1", "SHA256", "SHA512"]),
@@ -100,7 +106,7 @@ struct CompletionTests {
                 "4", "watchword", "--vault", vault, "code", "git",
             ], environment: ["HOME": folder.path, "WATCHWORD_VAULT": vault])
         #expect(outcome.status == 0)
-        #expect(outcome.text == "")
+        #expect(outcome.text == "\tnames\ngit\n0\n--vault\n\(vault)\n")
         let calls = String(decoding: outcome.errors, as: UTF8.self).split(separator: "\n")
             .filter { !$0.contains("execve(") }
         #expect(calls.contains { $0.contains("open") })

@@ -4,7 +4,8 @@ import Testing
 
 struct ProgramVersionTests {
     private static let helpers = [
-        "watchword-courier", "watchword-exports", "watchword-presence", "watchword-reader",
+        "watchword-clipboard", "watchword-courier", "watchword-exports", "watchword-presence",
+        "watchword-reader",
         "watchword-screenshot",
     ]
 

@@ -91,6 +91,22 @@ struct ArgumentParserTests {
         #expect(try self.parsed("export").values(of: .only).isEmpty)
     }
 
+    @Test("an optional value follows an equals sign; the next argument is an operand")
+    func optionalValue() throws {
+        for (words, value) in [
+            (["code", "--copy", "xsel"], nil), (["code", "-c", "xsel"], nil),
+            (["code", "--copy=osc52", "xsel"], "osc52"), (["code", "xsel", "--copy=XSEL"], "xsel"),
+        ] {
+            guard case .run(_, let arguments) = try ArgumentParser<Verb>.parse(words) else {
+                Issue.record("\(words)")
+                continue
+            }
+            #expect(arguments.operands == ["xsel"])
+            #expect(arguments.has(.copy))
+            #expect(try arguments.choice(.copy) == value)
+        }
+    }
+
     @Test("each kind of mistake has its own error")
     func errors() {
         #expect(error() == .missingVerb)

@@ -4,7 +4,7 @@ LEVELS = [
     ["POSIX", "Presence", "Raster"],
     ["ImageFile", "SymbolReading", "SymbolDrawing", "PresenceDevices", "Cryptography",
      "DesktopPortal", "HTTPClient"],
-    ["Arguments", "Courier", "ExportCryptography", "GzipReading", "HTTPMessage", "JSONText",
+    ["Arguments", "Clipboard", "Courier", "ExportCryptography", "GzipReading", "HTTPMessage", "JSONText",
      "OneTimePassword", "OpenPGPReading", "PAMAuthentication", "SQLiteReading", "XMLReading",
      "ZipReading"],
     ["Interchange", "JSONReading", "SecretVault", "Verification"],
@@ -12,8 +12,8 @@ LEVELS = [
      "PictureReader", "SQLiteStore", "PostgreSQLStore", "VaultAgent", "VerificationService",
      "HTTPListener"],
     ["AgentService", "Commands", "ServerCommands"],
-    ["watchword", "watchword-agent", "watchword-courier", "watchword-exports", "watchword-presence",
-     "watchword-reader", "watchword-screenshot", "watchword-server"],
+    ["watchword", "watchword-agent", "watchword-clipboard", "watchword-courier", "watchword-exports",
+     "watchword-presence", "watchword-reader", "watchword-screenshot", "watchword-server"],
 ]
 LEVEL = {target: level for level, targets in enumerate(LEVELS) for target in targets}
 # Only these modules may use `unsafe` and import the C library.

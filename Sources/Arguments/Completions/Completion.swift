@@ -3,7 +3,8 @@ enum Completion {
     /// One of these words; none if there is nothing to offer.
     case words([Candidate])
     case files
-    case entryNames
+    /// The name of an entry of the vault at this path, which is the default vault if it is `nil`.
+    case entryNames(vault: String?)
 
     /// A possible word, with one line that describes it.
     struct Candidate {
@@ -21,7 +22,9 @@ enum Completion {
         } else if !reader.hasEndedOptions, current.hasPrefix("-") {
             self = Completion(of: current, among: options, given: reader.spoken.map(\.option))
         } else if let page, let verb {
-            self = Completion(of: page.operands, at: reader.operands.count - verb.words)
+            let vault = reader.spoken.last { $0.option?.name == "vault" }?.value
+            self = Completion(
+                of: page.operands, at: reader.operands.count - verb.words, vault: vault)
         } else {
             self = .words(table.words(after: reader.operands))
         }
@@ -49,14 +52,14 @@ enum Completion {
         self =
             switch option.value {
             case .file: .files
-            case .choice(let words), .beginning(let words, _):
+            case .choice(let words), .beginning(let words, _), .optionalChoice(let words, _):
                 .words(words.map { Candidate(text: prefix + $0) })
             case .text, .none: .words([])
             }
     }
 
     /// The operand at `index`.
-    private init(of operands: CommandHelp.Operands, at index: Int) {
+    private init(of operands: CommandHelp.Operands, at index: Int, vault: String?) {
         guard index < operands.maximum else {
             self = .words([])
             return
@@ -65,7 +68,7 @@ enum Completion {
             switch operands {
             case .word(let words): .words(words.map { Candidate(text: $0) })
             case .paths, .optionalPaths, .file, .optionalFile: .files
-            default: index >= operands.firstName ? .entryNames : .words([])
+            default: index >= operands.firstName ? .entryNames(vault: vault) : .words([])
             }
     }
 }

@@ -4,10 +4,13 @@
 /// the program's name, and INDEX is the position of the word to complete. The answer has one
 /// candidate per line, followed by a tab and a description if there is one. The line `\tfiles` alone
 /// asks the shell to complete file names; a candidate is never empty, so no candidate looks like
-/// that. An empty answer means that there is nothing to offer.
+/// that. After the line `\tnames`, the script runs a command that prints the names of entries, with
+/// the options that follow, one part a line; for bash, these begin with the word that was typed
+/// and the number of its characters to keep. An empty answer means that there is nothing to offer.
 ///
 /// The verb is not in the table of verbs, so help pages, the manual page and the completions do not
-/// mention it. It uses only the table: it opens no vault and no database, and never prompts.
+/// mention it. It uses only the table: it opens no vault and no database, and never prompts. The
+/// command that prints names is an ordinary one, which asks only the agent.
 struct CompletionRequest {
     /// The verb on the command line.
     static let verb = "__complete"
@@ -63,8 +66,9 @@ struct CompletionRequest {
     func answer(_ completion: Completion) -> [String] {
         switch completion {
         case .files: return ["\tfiles"]
-        // Entry names are not offered, because they are in the vault, which is locked.
-        case .entryNames: return []
+        case .entryNames(let vault):
+            let typed = shell == .bash ? [current, "\(keptCount)"] : []
+            return ["\tnames"] + typed + (vault.map { ["--vault", $0] } ?? [])
         case .words(let candidates):
             // bash shows every candidate, without descriptions. The other shells filter the
             // candidates themselves.

@@ -45,7 +45,8 @@ package enum HelpPage<Verb: ProgramVerb> {
 
     private static func left(of option: Option) -> String {
         let short = option.short.map { "-\($0), " } ?? ""
-        return short + "--" + option.name + (option.placeholder.map { " " + $0 } ?? "")
+        let value = option.placeholder.map { option.hasOptionalValue ? "[=\($0)]" : " " + $0 }
+        return short + "--" + option.name + (value ?? "")
     }
 
     /// Two columns; the first one is as wide as its contents, within limits.

@@ -24,7 +24,10 @@ package enum ManualPage<Verb: ProgramVerb> {
         var lines = [".Bl -tag -width Ds"]
         for option in options {
             let short = option.short.map { "Fl \($0) , " } ?? ""
-            let value = option.placeholder.map { " Ar \(escaped($0))" } ?? ""
+            let value =
+                option.placeholder.map {
+                    (option.hasOptionalValue ? " Ns Op = Ns Ar " : " Ar ") + escaped($0)
+                } ?? ""
             lines.append(".It \(short)Fl -\(option.name)\(value)")
             lines.append(
                 escaped(option.summary.prefix(1).uppercased() + option.summary.dropFirst()) + ".")

@@ -98,3 +98,7 @@ int linux_camera_next(linux_camera *camera, unsigned long *size);
 /// Returns a buffer to the camera. Returns 0, or -1 and sets errno.
 int linux_camera_return(linux_camera *camera, int buffer);
 void linux_camera_stop(linux_camera *camera);
+
+/// pidfd_open(2): a close-on-exec descriptor that is readable once the process has ended; -1 and errno
+/// on failure.
+int linux_open_process(int process);

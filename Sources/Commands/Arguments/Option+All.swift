@@ -1,4 +1,5 @@
 import Arguments
+import Clipboard
 
 extension Option {
     // Global options.
@@ -56,6 +57,7 @@ extension Option {
         "sort", .choice(["name", "added", "used"]),
         "by name (default), as added, or last used first")
     static let names = Option("names", "print only the names")
+    static let agentOnly = Option("agent-only", "print nothing unless the agent holds the vault")
     static let untag = Option("untag", .text("TAG"), "remove a tag; repeat for several").repeatable
     static let note = Option("note", .text("TEXT"), "set the note (- for stdin)")
     static let icon = Option("icon", .text("NAME"), "set the name of the icon")
@@ -75,6 +77,15 @@ extension Option {
     static let presenceCheck = Option(
         "presence-check", .choice(["auto", "passphrase", "pam"]), placeholder: "CHECK",
         "auto (PAM if configured), passphrase or pam")
+
+    // The clipboard, and lists on the screen.
+    static let copy = Option(
+        "copy", short: "c", .optionalChoice(["auto"] + ClipboardRoute.words, "HOW"),
+        "copy the code instead of printing it")
+    static let clearAfter = Option(
+        "clear-after", .text("SECONDS"), "then clear the clipboard; 0 for never")
+    static let idleTime = Option(
+        "idle", .text("TIME"), "end after TIME without a key (15m; 0: never)")
 
     // The code to compute.
     static let at = Option("at", .text("TIME"), "time in Unix seconds or RFC 3339 (default: now)")

@@ -12,6 +12,7 @@ struct Verb: ProgramVerb {
         Verb(entry: .init("add", .add), run: AddCommand.run),
         Verb(entry: .init("import", .importing), run: ImportCommand.run),
         Verb(entry: .init("code", .code), run: CodeCommand.run),
+        Verb(entry: .init("pick", .pick), run: PickCommand.run),
         Verb(entry: .init("watch", .watch), run: WatchCommand.run),
         Verb(entry: .init("list", .list), run: ListCommand.run),
         Verb(entry: .init("show", .show), run: ShowCommand.run),

@@ -80,8 +80,8 @@ extension CommandHelp {
             "watchword completions fish >~/.config/fish/completions/watchword.fish",
         ],
         details: [
-            "The script completes commands, options and files. It does not complete entry names, "
-                + "because it never opens the vault."
+            "The script completes commands, options and files, and the names of entries while the "
+                + "agent holds the vault. It never prompts: it runs watchword list --names --agent-only."
         ])
     static let manual = CommandHelp(
         summary: "print the manual page",

@@ -4,11 +4,14 @@ import Arguments
 extension CommandHelp {
     static let code = CommandHelp(
         summary: "print the codes of entries",
-        operands: .someNames, options: [.at, .next, .presenceCheck, .readOnly],
+        operands: .someNames,
+        options: [.copy, .clearAfter, .at, .next, .presenceCheck, .readOnly],
         examples: [
             "watchword code github",
             "watchword code github mail",
             "watchword code GitHub:alice@example.com --next",
+            "watchword code github --copy",
+            "watchword code bank -c --clear-after 20",
             "watchword --json code github",
             "watchword code github --at 2026-11-21T01:09:30Z",
         ],
@@ -18,6 +21,13 @@ extension CommandHelp {
                 + "order that only its name contains. If no name contains them, tags and notes are "
                 + "searched, too. Case and accents are ignored.",
             "All names are looked up before the first code is computed.",
+            "--copy puts one code on the clipboard: with wl-copy on Wayland, xclip or xsel on X11, and "
+                + "over SSH with an escape sequence for the terminal (OSC 52). --copy=HOW chooses: "
+                + "wl-copy, xclip, xsel or osc52. If the clipboard still holds the code when it "
+                + "expires, but at most 45 s later, it is cleared; --clear-after sets another time. A "
+                + "terminal's clipboard cannot be read and is not cleared. In tmux, set-clipboard must "
+                + "be on. Only newer versions of wl-copy can mark the code as secret, so that clipboard "
+                + "managers do not keep it.",
             "The new counter of a counter-based entry is stored before the code is printed.",
             "An entry that requires confirmation at each use is confirmed through PAM (service "
                 + "“watchword”) if it is configured, and otherwise with the passphrase. The passphrase "
@@ -25,11 +35,19 @@ extension CommandHelp {
         ])
     static let watch = CommandHelp(
         summary: "show codes as they change",
-        operands: .names, options: [.sort, .presenceCheck, .readOnly],
-        examples: ["watchword watch", "watchword watch github mail"],
+        operands: .names,
+        options: [
+            .sort, .idleTime, .copy.saying("copy with HOW, as with code"), .clearAfter,
+            .presenceCheck, .readOnly,
+        ],
+        examples: [
+            "watchword watch", "watchword watch github mail", "watchword watch --idle 5m",
+        ],
         details: [
-            "Shows a live list of codes and the seconds left, until you press q or Ctrl-C; then the "
-                + "previous screen is restored. Counter-based entries are skipped, because showing a "
+            "Shows a live list of codes and the seconds left, until you press q or Ctrl-C, or no key "
+                + "for 15 minutes; then the previous screen is restored. The arrow keys, PgUp and "
+                + "PgDn select a code, Enter copies it as “code --copy” does, and / filters the list "
+                + "as you type. Counter-based entries are skipped, because showing a "
                 + "code uses it up. Entries that require confirmation at each use are shown only if "
                 + "named, and confirmed one by one.",
             "Codes are sorted by issuer and account; those of named entries are in the given order, "
@@ -37,9 +55,24 @@ extension CommandHelp {
                 + "login present was used last on this machine.",
             "If standard output is not a terminal, the codes are printed once.",
         ])
+    static let pick = CommandHelp(
+        summary: "choose an entry from a list, and copy its code",
+        operands: .optionalName,
+        options: [
+            .sort, .idleTime, .copy.saying("copy with HOW, as with code"), .clearAfter,
+            .presenceCheck, .readOnly,
+        ],
+        examples: ["watchword pick", "watchword pick work", "watchword pick --copy=osc52"],
+        details: [
+            "Shows the entries that have codes. Typing filters the list, as in watchword list; NAME is "
+                + "the first filter. The arrow keys, PgUp and PgDn select an entry. Enter copies its "
+                + "code as “code --copy” does, Ctrl-P prints it on standard output, and Escape ends "
+                + "the command, as do 15 minutes without a key.",
+            "To choose with another program: watchword code \"$(watchword list --names | fzf)\"",
+        ])
     static let list = CommandHelp(
         summary: "list the entries",
-        operands: .optionalName, options: [.tagged, .sort, .names, .readOnly],
+        operands: .optionalName, options: [.tagged, .sort, .names, .agentOnly, .readOnly],
         examples: [
             "watchword list",
             "watchword list 'alice mail'",
@@ -54,7 +87,8 @@ extension CommandHelp {
                 + "names, tags or notes contain its words; with --tag, only those with every given "
                 + "tag. Case and accents are ignored. On a terminal, long lines are truncated.",
             "--names prints only the names, one a line and in full, for programs such as fzf, rofi and "
-                + "dmenu.",
+                + "dmenu. With --agent-only, the command never prompts: it prints nothing, with status 1, "
+                + "unless the agent holds the vault.",
             "Invisible characters are printed as escapes such as \\u{200B}. If several names look "
                 + "alike, the beginning of each entry's id is also printed; every command accepts "
                 + "it as NAME.",

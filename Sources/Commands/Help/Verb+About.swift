@@ -93,6 +93,16 @@ extension Verb {
         there is no warning about a clock that is not synchronised.
         Otherwise, it appears once after the system started, and in
         .Ic check .
+        .It Ev WAYLAND_DISPLAY , DISPLAY , SSH_TTY , SSH_CONNECTION
+        How
+        .Fl -copy
+        chooses a way to the clipboard: with
+        .Xr wl-copy 1
+        if the first is set, with
+        .Xr xclip 1
+        or
+        .Xr xsel 1x
+        if the second is, and otherwise by the terminal over SSH.
         .It Ev XDG_RUNTIME_DIR
         The folder that contains
         .Pa watchword/agent.sock ,

@@ -71,7 +71,7 @@ struct AgentVault {
 extension Session {
     /// The vault, held by the agent or unlocked here, after printing its reports.
     func openVault() throws(CommandFailure) -> OpenVault {
-        if usesAgent, let vault = try heldVault() { return .held(vault) }
+        if let vault = try heldVault() { return .held(vault) }
         return .own(try unlock())
     }
 
@@ -84,8 +84,9 @@ extension Session {
         return !isOff && !direct.contains(where: arguments.has)
     }
 
-    /// The vault, if the agent holds it.
-    private func heldVault() throws(CommandFailure) -> AgentVault? {
+    /// The vault, if the agent holds it and may be used, after printing its reports.
+    func heldVault() throws(CommandFailure) -> AgentVault? {
+        guard usesAgent else { return nil }
         let client: AgentClient
         do {
             client = try AgentClient()

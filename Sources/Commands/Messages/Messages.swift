@@ -62,6 +62,11 @@ enum Messages {
         case .eachRequiresCheck:
             "every entry requires confirmation at each use; name the entries to watch"
         case .nothingToWatch: "the vault has no time-based entries"
+        case .nothingToPick: "the vault has no entries with codes"
+        case .screen(.none):
+            "no terminal to show the list on; watchword code NAME prints a code"
+        case .screen(let error): sentence(for: error, asking: .passphrase)
+        case .clipboard(let failure): sentence(for: failure)
         case .nothingToExport: "there is nothing to export in this format; no file was written"
         case .key(let place, let error): "\(place): " + sentence(for: error)
         case .hexKey(let place, let error): "\(place): " + sentence(for: error)

@@ -1,4 +1,5 @@
 import Arguments
+import Clipboard
 import CommandRunner
 import Cryptography
 import DeviceLogin
@@ -49,6 +50,11 @@ enum CommandFailure: ProgramFailure {
     indirect case inEntry(String, CommandFailure)
     case notPlain(String)
     case nothingToWatch
+    /// No entry has codes.
+    case nothingToPick
+    /// A list could not be shown on the terminal.
+    case screen(TerminalError)
+    case clipboard(ClipboardFailure)
     /// Every time-based entry requires confirmation at each use.
     case eachRequiresCheck
     /// No entry can be exported in this format.
@@ -113,10 +119,10 @@ extension ExitCode {
         self =
             switch failure {
             case .usage, .pictureOnTerminal, .exportOnTerminal, .noHome: .usage
-            case .terminal(let error, _): ExitCode(error)
+            case .terminal(let error, _), .screen(let error): ExitCode(error)
             case .inEntry(_, let failure): ExitCode(failure)
             case .declined, .noSuchEntry, .ambiguousName, .nameTaken, .noSuchTag, .noCodes,
-                .notPlain, .nothingToWatch, .eachRequiresCheck, .nothingToExport:
+                .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck, .nothingToExport:
                 .no
             case .vault(_, let error): ExitCode(error)
             case .recoveryKey: .presence
@@ -133,8 +139,8 @@ extension ExitCode {
             case .exposed, .key, .hexKey, .uriForKey, .keyURI, .notOneAddress, .notComputed,
                 .tooMuchToImport, .code, .credential, .symbol:
                 .badInput
-            case .standardOutput, .screenshot, .camera, .pictureReader, .exportReader, .picture,
-                .cryptography, .system:
+            case .clipboard, .standardOutput, .screenshot, .camera, .pictureReader,
+                .exportReader, .picture, .cryptography, .system:
                 .system
             }
     }

@@ -8,8 +8,9 @@ enum CodeCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         // Check the option before the prompt.
         _ = try session.givenMoment()
-        let vault = try session.openVault()
         let names = session.arguments.operands
+        let copy = try copy(of: names, session)
+        let vault = try session.openVault()
         let entries = try entries(named: names, in: vault, session)
         if entries.contains(where: { $0.kind == .totp }) { session.warnAboutClock() }
         let asking = entries.count(where: \.requiresCheckPerUse)
@@ -23,7 +24,9 @@ enum CodeCommand {
             } catch {
                 throw names.count > 1 ? .inEntry(entry.name.visible, error) : error
             }
-            if session.wantsJSON {
+            if let copy {
+                try session.deliver(code, by: copy)
+            } else if session.wantsJSON {
                 try session.printer.line(code.json)
             } else {
                 let name = names.count > 1 ? "  " + entry.name.visible : ""
@@ -32,6 +35,20 @@ enum CodeCommand {
             try session.recordUse(of: entry, in: vault)
         }
         return .done
+    }
+
+    /// How to copy the code; `nil` to print the codes.
+    private static func copy(of names: [String], _ session: Session) throws(CommandFailure)
+        -> CodeCopy?
+    {
+        guard session.arguments.has(.copy) else {
+            guard session.arguments.has(.clearAfter) else { return nil }
+            throw .usage(.needs(Option.clearAfter.name, with: Option.copy.name))
+        }
+        guard names.count == 1 else {
+            throw .usage(.badOperand("NAME", expected: "a single name with --copy"))
+        }
+        return try session.codeCopy()
     }
 
     /// The entries with these names, each of them once; all of them have codes.

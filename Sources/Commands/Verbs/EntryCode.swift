@@ -15,10 +15,14 @@ struct EntryCode {
     let end: Int64?
 
     /// The code as JSON.
-    var json: JSONValue {
-        .object(
-            [("account", .text(entry.account)), ("code", .text(text))]
-                + (facts + [("issuer", .text(entry.issuer))]).sorted { $0.0 < $1.0 })
+    var json: JSONValue { json(with: [("code", .text(text))]) }
+
+    /// What was done with the code, as JSON without the code.
+    func json(with members: [(String, JSONValue)]) -> JSONValue {
+        let names: [(String, JSONValue)] = [
+            ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
+        ]
+        return .object((members + facts + names).sorted { $0.0 < $1.0 })
     }
 }
 

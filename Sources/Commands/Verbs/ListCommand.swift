@@ -9,7 +9,7 @@ import SecretVault
 /// `list`: the entries, without secrets.
 enum ListCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let vault = try session.openVault()
+        guard let vault = try vault(session) else { return .no }
         let wanted = session.arguments.operands.first
         let tags = session.arguments.values(of: .tagged)
         let order = try session.givenOrder() ?? .name
@@ -32,6 +32,12 @@ enum ListCommand {
         for line in table.lines { try session.printer.line(line) }
         if entries.isEmpty { session.printer.note("The vault is empty; see watchword add --help.") }
         return .done
+    }
+
+    /// The vault; `nil` if only the agent may be asked and does not hold it.
+    private static func vault(_ session: Session) throws(CommandFailure) -> OpenVault? {
+        guard session.arguments.has(.agentOnly) else { return try session.openVault() }
+        return try session.heldVault().map(OpenVault.held)
     }
 
     /// Prints a name a line, for programs in which users choose one.

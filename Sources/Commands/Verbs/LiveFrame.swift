@@ -91,13 +91,11 @@ private final class AgentCodes {
     }
 }
 
-/// One frame of the live list, drawn over the previous one without clearing, to avoid flicker.
+/// One frame of a list, drawn over the previous one without clearing, to avoid flicker.
 struct LiveFrame {
     let columns: Int
     let rows: Int
     let isColoured: Bool
-    /// The number of entries scrolled off the top.
-    let top: Int
 
     private static let home = "\u{1B}[H"
     private static let clearToLineEnd = "\u{1B}[K"
@@ -106,22 +104,49 @@ struct LiveFrame {
     private static let bold = "\u{1B}[1m"
     private static let red = "\u{1B}[31m"
     private static let dim = "\u{1B}[2m"
+    private static let inverse = "\u{1B}[7m"
     private static let barWidth = 10
+    private static let marker = "> "
+    private static let noMarker = "  "
+
+    /// The number of entries that fit above the last line and below the filter.
+    static func room(rows: Int, for list: LiveList) -> Int {
+        max(rows - (showsFilter(list) ? 2 : 1), 1)
+    }
+
+    /// The columns for an entry, beside the marker.
+    static func width(columns: Int) -> Int { max(columns - marker.count, 1) }
+
+    private static func showsFilter(_ list: LiveList) -> Bool {
+        list.isFiltering || !list.filter.isEmpty
+    }
 
     /// The bytes to write to the terminal.
-    func bytes(of list: [LiveRow], at moment: Int64) -> [UInt8] {
-        let room = max(rows - 1, 1)
+    ///
+    /// - Parameters:
+    ///   - line: the text for the entry with this index, which fits into ``width(columns:)``.
+    ///   - status: what the last line says.
+    func bytes(of list: LiveList, status: String, line: (Int) -> String) -> [UInt8] {
         var text = LiveFrame.home
-        for row in list.dropFirst(top).prefix(room) {
-            text += line(of: row, at: moment) + LiveFrame.clearToLineEnd + "\r\n"
+        if LiveFrame.showsFilter(list) {
+            let cursor = list.isFiltering ? "█" : ""
+            let typed = "/" + VisibleText.of(list.filter)
+            text += typed.prefix(columns: columns - 1) + cursor + LiveFrame.clearToLineEnd + "\r\n"
         }
-        let hidden = list.count - min(list.count - top, room)
-        let help = hidden > 0 ? "q to quit, j/k to scroll (\(hidden) more)" : "q to quit"
-        text += styled(String(help.prefix(columns)), LiveFrame.dim)
+        let room = LiveFrame.room(rows: rows, for: list)
+        for (place, index) in list.shown.enumerated().dropFirst(list.top).prefix(room) {
+            let isSelected = place == list.selected
+            let marker = isSelected ? LiveFrame.marker : LiveFrame.noMarker
+            text += styled(marker, isSelected ? LiveFrame.inverse : "") + line(index)
+            text += LiveFrame.clearToLineEnd + "\r\n"
+        }
+        text += styled(status.prefix(columns: columns), LiveFrame.dim) + LiveFrame.clearToLineEnd
         return Array((text + LiveFrame.clearBelow).utf8)
     }
 
-    private func line(of row: LiveRow, at moment: Int64) -> String {
+    /// The text for `row`: its code, the time left and its name.
+    func line(of row: LiveRow, at moment: Int64) -> String {
+        let columns = LiveFrame.width(columns: columns)
         guard let code = row.code(at: moment), let remaining = row.remaining(at: moment) else {
             return (row.entry.name.visible + "  no code yet").prefix(columns: columns)
         }

@@ -8,6 +8,7 @@ import SecretVault
 /// `watch`: shows codes as they change.
 enum WatchCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let idle = try session.idleLimit()
         let vault = try session.openVault()
         let rows = try rows(of: vault, session)
         guard !rows.isEmpty else { throw .nothingToWatch }
@@ -15,7 +16,7 @@ enum WatchCommand {
         if session.wantsJSON || !session.printer.outputIsTerminal {
             try printOnce(rows, session)
         } else {
-            if let failure = try showLive(rows) { throw failure }
+            try showLive(rows, idle: idle, session)
         }
         return .done
     }
@@ -88,37 +89,54 @@ enum WatchCommand {
         }
     }
 
-    /// Shows the codes until the user quits or the agent locks the vault.
-    ///
-    /// - Returns: why the agent gives no more codes.
-    private static func showLive(_ rows: [LiveRow]) throws(CommandFailure) -> CommandFailure? {
+    /// Shows the list until the user leaves it.
+    private static func showLive(_ rows: [LiveRow], idle: Duration?, _ session: Session)
+        throws(CommandFailure)
+    {
+        let list = LiveList(rows.map(\.entry), alwaysFilters: false)
+        var view = LiveView(list: list, idle: idle, help: help, isLive: true)
+        let end: LiveView.End
         do {
-            return try showLive(rows, on: LiveScreen.take())
+            end = try view.run { frame, index in
+                frame.line(of: rows[index], at: SystemClock.unixTime())
+            } respond: { key, list in
+                switch key {
+                case .character("q"), .character("Q"): return .end(.left)
+                case .enter:
+                    guard let index = list.selection else { return .continue }
+                    return .say(copied(rows[index], session))
+                default: return .continue
+                }
+            } isOver: {
+                rows.contains { $0.failure != nil }
+            }
         } catch {
-            throw .terminal(error, asking: .passphrase)
+            throw .screen(error)
         }
+        // The agent gives no more codes.
+        if let failure = rows.lazy.compactMap(\.failure).first { throw failure }
+        if end == .idle, let idle { session.printer.note(Messages.ended(after: idle)) }
     }
 
-    private static func showLive(
-        _ rows: [LiveRow], on screen: consuming LiveScreen
-    ) throws(TerminalError) -> CommandFailure? {
-        let isColoured = Environment.value("NO_COLOR") == nil
-        var top = 0
-        while true {
-            let size = screen.size
-            top = min(top, max(rows.count - (size.rows - 1), 0))
-            let frame = LiveFrame(
-                columns: size.columns, rows: size.rows, isColoured: isColoured, top: top)
-            let bytes = frame.bytes(of: rows, at: SystemClock.unixTime())
-            if let failure = rows.lazy.compactMap(\.failure).first { return failure }
-            try screen.draw(bytes.span)
-            // Wake at each full second, so that the countdown is even.
-            switch try screen.wait(timeout: .milliseconds(1000 - SystemClock.milliseconds())) {
-            case .key(UInt8(ascii: "q")), .key(UInt8(ascii: "Q")), .key(3): return nil
-            case .key(UInt8(ascii: "j")), .key(UInt8(ascii: " ")): top += 1
-            case .key(UInt8(ascii: "k")): top = max(top - 1, 0)
-            case .key, .redraw: continue
-            }
+    private static func help(_ list: LiveList) -> String {
+        list.isFiltering
+            ? "Enter to copy, Escape to show all"
+            : "q to quit, arrows to select, Enter to copy, / to filter "
+                + "(\(list.shown.count) of \(list.entries.count))"
+    }
+
+    /// Copies the code of `row`, and returns what to tell the user.
+    private static func copied(_ row: LiveRow, _ session: Session) -> String {
+        let now = SystemClock.unixTime()
+        guard let text = row.code(at: now) else { return "There is no code yet." }
+        let code = EntryCode(
+            entry: row.entry, text: text, facts: [], end: row.remaining(at: now).map { now + $0 })
+        do throws(CommandFailure) {
+            let copy = try session.codeCopy()
+            let seconds = try session.copy(code, by: copy)
+            return Messages.copied(row.entry.name, by: copy.route, clearedAfter: seconds)
+        } catch {
+            return "Not copied: " + Messages.sentence(for: error)
         }
     }
 }

@@ -8,18 +8,20 @@ internal import Glibc
     public enum Event: Hashable, Sendable {
         /// The timeout has expired, or the window size has changed.
         case redraw
-        /// A key was pressed; this is its first byte. Ctrl-C is 3.
-        case key(UInt8)
+        /// A key was pressed.
+        case key(TerminalKey)
     }
 
     private let terminal: Terminal
     private let signals: SignalQueue
     private let before: termios
     private var raw: termios
+    private var keys = TerminalKeys()
 
     private static let entering = "\u{1B}[?1049h\u{1B}[?25l"
     private static let leaving = "\u{1B}[?25h\u{1B}[?1049l"
-    private static let controlC: UInt8 = 3
+    /// The bytes of one key follow each other faster than this.
+    private static let timeBetweenBytes = Duration.milliseconds(50)
 
     /// Takes over the screen.
     public static func take() throws(TerminalError) -> LiveScreen {
@@ -57,20 +59,26 @@ internal import Glibc
     /// Waits until a key is pressed, the window size changes, or `timeout` expires.
     ///
     /// - Throws: ``TerminalError/ended`` if the terminal has been closed.
-    public func wait(timeout: Duration) throws(TerminalError) -> Event {
+    public mutating func wait(timeout: Duration) throws(TerminalError) -> Event {
+        if let key = keys.next(isComplete: false) { return .key(key) }
+        let isInKey = !keys.isEmpty
         let isReadable: Bool
         let signal: SignalQueue.Signal?
         do {
             isReadable = try signals.wait(
-                for: terminal.descriptor, timeout: timeout)
+                for: terminal.descriptor,
+                timeout: isInKey ? LiveScreen.timeBetweenBytes : timeout)
             signal = try signals.next()
         } catch {
             throw .system(error)
         }
         switch signal {
-        case nil: return isReadable ? .key(try key()) : .redraw
+        case nil:
+            if isReadable { try readKeys() }
+            let isComplete = isInKey && !isReadable
+            return keys.next(isComplete: isComplete).map { .key($0) } ?? .redraw
         case .windowChange: return .redraw
-        case .interrupt: return .key(LiveScreen.controlC)
+        case .interrupt: return .key(.control("c"))
         case .stop:
             try forward(.stop)
             try enter()
@@ -94,19 +102,17 @@ internal import Glibc
         do { try signals.deliver(signal) } catch { throw .system(error) }
     }
 
-    private func key() throws(TerminalError) -> UInt8 {
-        // A key such as an arrow can send several bytes; the first one is sufficient.
-        var first: UInt8?
+    private mutating func readKeys() throws(TerminalError) {
+        let bytes: [UInt8]
         do {
-            let bytes = try [UInt8](capacity: 16) { output throws(SystemCallFailure) in
+            bytes = try [UInt8](capacity: 256) { output throws(SystemCallFailure) in
                 _ = try terminal.descriptor.read(into: &output)
             }
-            first = bytes.first
         } catch {
             throw .system(error)
         }
-        guard let first else { throw .ended }
-        return first
+        guard !bytes.isEmpty else { throw .ended }
+        keys.append(bytes)
     }
 
     private func enter() throws(TerminalError) {
