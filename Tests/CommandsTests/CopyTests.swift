@@ -208,7 +208,9 @@ private final class TestDesktop {
         try waitForCompositor()
     }
 
-    deinit { processes.reversed().forEach { $0.terminate() } }
+    // SIGKILL, because the threads of a test run block the other signals, and child processes
+    // inherit the signal mask.
+    deinit { for process in processes { kill(process.processIdentifier, SIGKILL) } }
 
     /// The assignments before a command of the shell.
     var variables: String {
