@@ -1,0 +1,170 @@
+import Cryptography
+import OneTimePassword
+import SecretVault
+import TestSupport
+import Testing
+import VaultAgent
+
+/// Changes of a vault that the agent holds.
+struct AgentEditTests {
+    private static let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    private static let items = """
+        otpauth://totp/App:ann?secret=\(key)
+        otpauth://totp/App:bob?secret=NBSWY3DPO5XXE3DENBSWY3DPO5XXE3DE
+        otpauth://hotp/Bank:me?secret=\(key)&counter=9
+        """
+
+    /// An agent that holds a vault with two entries.
+    private func unlocked(_ options: String = "") throws -> AgentFixture {
+        let agent = try AgentFixture([
+            "Site:me --secret-file key.txt \(options)",
+            "Bank:me --type hotp --counter 5 --secret-file key.txt",
+        ])
+        try agent.folder.write(Array("MFRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK\n".utf8), to: "new.txt")
+        try agent.folder.write(Array(Self.items.utf8), to: "items.txt")
+        // A warning about a readable file would be printed only without the agent.
+        try agent.shell("chmod 600 *.txt")
+        try agent.run(AgentFixture.unlock)
+        return agent
+    }
+
+    private func vault(_ agent: AgentFixture) throws -> [UInt8] {
+        try agent.folder.bytes(of: AgentFixture.vault)
+    }
+
+    private func generation(_ agent: AgentFixture) throws -> Int {
+        let lines = String(decoding: try vault(agent), as: UTF8.self).split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("generation ") })
+        return try #require(Int(line.dropFirst("generation ".count)))
+    }
+
+    @Test(
+        "each verb changes the vault in one save, without the passphrase while the agent holds it",
+        arguments: [
+            ("add App:eve --secret-file new.txt", "eve"),
+            ("edit Site:me --secret-file new.txt --tag work", "work"),
+            ("edit Bank:me --counter 42", "42"),
+            ("rename Site:me Other:me", "Other"),
+            ("remove Site:me --yes --purge", "Bank"),
+            ("import items.txt", "bob"),
+        ])
+    func verbs(command: String, found: String) throws {
+        let agent = try unlocked()
+        let before = try generation(agent)
+        let held = try agent.run(command)
+        #expect(try generation(agent) == before + 1)
+        #expect(try agent.run("list --json").text.contains(found))
+        // The result is the same without the agent, which sees the change of another process.
+        let own = try unlocked()
+        let direct = try own.run(command + " --passphrase-file pass.txt")
+        #expect(held.text == direct.text)
+        #expect(AgentFixture.errors(held) == AgentFixture.errors(direct))
+        #expect(try own.run("list").text == agent.run("list").text)
+        // Without the agent, the verb needs the passphrase.
+        try agent.run("lock")
+        let refused = try agent.shell("watchword \(command) </dev/null || echo refused")
+        #expect(refused.text == "refused\n")
+        #expect(try generation(agent) == before + 1)
+    }
+
+    @Test("a refusal of the agent reads as without it, and changes nothing")
+    func refusals() throws {
+        let agent = try unlocked()
+        let before = try vault(agent)
+        for command in [
+            "add Site:me --secret-file new.txt", "rename Site:me Bank:me",
+            "edit Site:me --untag none", "edit Site:me --issuer Bank",
+            "import items.txt --dry-run",
+        ] {
+            let held = try agent.shell("watchword \(command); echo $?")
+            let direct = try agent.shell(
+                "watchword \(command) --passphrase-file pass.txt; echo $?")
+            #expect(held.text == direct.text)
+            #expect(AgentFixture.errors(held) == AgentFixture.errors(direct))
+        }
+        #expect(try vault(agent) == before)
+    }
+
+    @Test("a per-use entry changes only with its check, which unlocking is not with the agent")
+    func perUse() throws {
+        let agent = try unlocked("--presence per-use:passphrase")
+        let before = try vault(agent)
+        for command in [
+            "edit Site:me --presence per-unlock", "import items.txt --on-duplicate replace",
+        ] {
+            let refused = try agent.shell(
+                "watchword \(command) </dev/null >out.txt || echo refused")
+            #expect(refused.text == "refused\n")
+        }
+        #expect(try vault(agent) == before)
+        // What no check protects changes without one.
+        try agent.run("edit Site:me --tag work")
+        let terminal = try agent.terminal("import items.txt --on-duplicate replace")
+        for answer in ["wrong", AgentFixture.passphrase] {
+            try terminal.waitFor("again: ")
+            // The next prompt has the same text.
+            terminal.clear()
+            try terminal.type(answer + "\n")
+        }
+        #expect(try terminal.end() == 0)
+        // The check of the import does not count for another change.
+        _ = try agent.answering(
+            "again: ", AgentFixture.passphrase, "edit App:ann --presence per-unlock")
+        try agent.run("edit App:ann --secret-file new.txt")
+    }
+
+    @Test("a client that skips the check changes no per-use entry, and each check counts once")
+    func hostile() throws {
+        let agent = try unlocked("--presence per-use:passphrase")
+        let place = try VaultPlace(at: agent.folder.file(AgentFixture.vault))
+        let client = try agent.client()
+        guard case .listing(let listing) = try client.send(.list(place)) else {
+            Issue.record("no listing")
+            return
+        }
+        let entry = try #require(listing.entries.first).summary
+        let weaker = EntryRevision(
+            of: entry, issuer: nil, account: nil, details: DetailsChange(),
+            codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
+            access: AccessControlChange(presence: .perUnlock, onFailure: nil))
+        let content = EntryContent.oneTimePassword(
+            try Credential(
+                issuer: "Site", account: "me", key: SecretBytes(text: "a key of the attacker")))
+        let replacing = VaultEdit.importing(
+            ImportEdit(
+                [ImportItem(content, details: EntryDetails(), origin: nil)],
+                DuplicateChoices(.replace)))
+        let before = try vault(agent)
+        func isRefused(_ response: AgentResponse) -> Bool {
+            switch response {
+            case .failed(.presenceNeeded), .refused: true
+            case .edited(.imported(let items, _), _):
+                items == [.refused(.requiresCheckPerUse(entry.name))]
+            default: false
+            }
+        }
+        let wrong = AgentPresence.opener(.passphrase(SecretBytes(text: "wrong")))
+        for request in [
+            .edit(place, .revise(weaker), .none), .confirm(place, entry.id, .none),
+            .confirm(place, entry.id, wrong), .edit(place, replacing, .none),
+        ] as [AgentRequest] {
+            #expect(isRefused(try client.send(request)))
+        }
+        #expect(try vault(agent) == before)
+        let right = AgentPresence.opener(
+            .passphrase(SecretBytes(text: AgentFixture.passphrase)))
+        guard case .done = try client.send(.confirm(place, entry.id, right)) else {
+            Issue.record("not confirmed")
+            return
+        }
+        // The check counts only on its own connection.
+        #expect(isRefused(try agent.client().send(.edit(place, replacing, .none))))
+        guard case .edited(let outcome, _) = try client.send(.edit(place, replacing, .none))
+        else {
+            Issue.record("not edited")
+            return
+        }
+        #expect(outcome == .imported([.replaced(entry.name)], replacedPerUse: [entry.id]))
+        #expect(isRefused(try client.send(.edit(place, replacing, .none))))
+    }
+}
