@@ -14,7 +14,7 @@ package struct ClipboardClearing {
     private let digest: ContentDigest
 
     private static let byteCount = 1 + 4 + ContentDigest.keyCount + ContentDigest.count
-    /// The process wakes this often, because a wait does not count the time of a system sleep.
+    /// How often the process wakes, because a wait does not count the time that the machine sleeps.
     private static let step = Duration.seconds(5)
 
     /// Prepares the clearing of `content`, which `tool` has written.
@@ -96,7 +96,7 @@ package struct ClipboardClearing {
                 try digest.matches(bytes)
             }
         } catch {
-            // Without a comparison, nothing that the user has copied since may be lost.
+            // The comparison failed. Keep the content, which the user may have copied since.
             return false
         }
     }

@@ -108,7 +108,7 @@ package enum ClipboardFailure: Error, Hashable, Sendable {
     case noDisplay
     /// No program for this desktop is installed; one of these packages has one.
     case notInstalled([String])
-    /// The program failed; it may not reach the display.
+    /// The program failed; it may be unable to reach the display.
     case refused(ClipboardTool)
     /// There is no terminal.
     case noTerminal

@@ -1,9 +1,9 @@
 import Cryptography
 
-/// Recognises a content of the clipboard without holding it.
+/// Recognises the clipboard's content without holding it.
 ///
-/// The key is random, so that equal codes have different digests. A code is short enough to be
-/// guessed from the two, by a program that can read this process's memory.
+/// The key is random, so that equal codes have different digests. A program that can read this
+/// process's memory can still find the code from the key and the digest, because codes are short.
 struct ContentDigest {
     static let keyCount = 32
     static let count = 32
@@ -17,7 +17,7 @@ struct ContentDigest {
         return ContentDigest(key: key, bytes: try hmac(.sha256, key: key, message: content))
     }
 
-    /// Whether `content` is the one that the digest was computed of.
+    /// Whether the digest was computed from `content`.
     func matches(_ content: Span<UInt8>) throws(CryptographyFailure) -> Bool {
         let other = try hmac(.sha256, key: key, message: content)
         return isEqualInConstantTime(other.span, bytes.span)
