@@ -19,13 +19,13 @@ extension Messages {
         switch failure {
         case .noDisplay:
             "there is no desktop to copy to (neither WAYLAND_DISPLAY nor DISPLAY is set); "
-                + "--copy=osc52 asks the terminal"
+                + "use --copy=osc52 to copy through the terminal"
         case .notInstalled(let packages):
             "no program for the clipboard is installed; on Debian, run apt install "
                 + packages.joined(separator: " or ")
         case .refused(let tool):
-            "\(tool.program) failed, so the code was not copied; it may not reach the display"
-        case .noTerminal: "there is no terminal whose clipboard could be set"
+            "\(tool.program) failed, so the code was not copied; it may be unable to reach the display"
+        case .noTerminal: "there is no terminal to copy to"
         case .noHelper:
             "watchword-clipboard is not installed beside watchword; reinstall Watchword, or use "
                 + "--clear-after 0"
