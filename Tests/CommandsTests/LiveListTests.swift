@@ -28,7 +28,7 @@ struct LiveListTests {
         text.map { list.press(.character($0)) }
     }
 
-    @Test("typing filters by the words of names and tags, and Backspace takes it back")
+    @Test("typing filters by the words of names and tags, and Backspace removes the last character")
     func filter() {
         var list = list(6)
         #expect(type("EVEN 4", into: &list).allSatisfy { $0 == .none })

@@ -32,7 +32,7 @@ struct ProgramInputTests {
         #expect(try status("sleep 3 & exit 6") == 6)
     }
 
-    @Test("input that a pipe may not hold is refused")
+    @Test("input that may not fit into a pipe is refused")
     func limit() throws {
         let longest = String(repeating: "x", count: ProgramInput.limit)
         #expect(try status("test $(wc -c) = 4096 && exit 2", input: longest) == 2)
