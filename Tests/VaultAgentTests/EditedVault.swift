@@ -32,12 +32,6 @@ struct EditedVault {
         }
     }
 
-    func entriesToConfirm(for edit: VaultEdit) throws -> [RecordID] {
-        try vault.rehearse { changes throws(VaultError) in
-            try edit.entriesToConfirm(in: &changes)
-        }
-    }
-
     /// Adds an entry, and returns it as it is listed.
     @discardableResult func add(
         _ content: EntryContent, tags: [String] = [],

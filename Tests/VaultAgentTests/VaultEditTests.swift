@@ -140,13 +140,13 @@ struct VaultEditTests {
         ]
         let before = try edited.bytes
         for edit in edits.map(VaultEdit.revise) {
-            #expect(try edited.entriesToConfirm(for: edit) == [entry.id])
+            #expect(edit.confirmedEntry == entry.id)
             #expect(throws: VaultError.presenceNeeded) { try edited.perform(edit) }
         }
         #expect(try edited.bytes == before)
         // Other changes require no check.
         let renaming = VaultEdit.revise(EntryRevision(entry, issuer: "c"))
-        #expect(try edited.entriesToConfirm(for: renaming).isEmpty)
+        #expect(renaming.confirmedEntry == nil)
         _ = try edited.perform(renaming)
         // Another program has made the check stricter since.
         try edited.vault.update { changes throws(VaultError) in
@@ -175,7 +175,6 @@ struct VaultEditTests {
             EntryRevision(entry, secret: EditedVault.key),
             EntryRevision(entry, presence: .perUse(.any)),
         ] {
-            #expect(try edited.entriesToConfirm(for: .revise(revision)).isEmpty)
             #expect(throws: VaultError.wiped) { try edited.perform(.revise(revision)) }
         }
         _ = try edited.perform(.revise(EntryRevision(entry, issuer: "c")))

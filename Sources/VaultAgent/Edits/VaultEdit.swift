@@ -66,28 +66,11 @@ extension VaultEdit {
     }
 
     /// The entry whose secret or access control the edit changes, which requires the same presence
-    /// check as using it; an import may replace several, see ``entriesToConfirm(in:)``.
+    /// check as using it; a rehearsal of an import tells which entries it replaces.
     package var confirmedEntry: RecordID? {
         switch self {
         case .add, .rename, .remove, .importing: nil
         case .revise(let revision): revision.requiresCheck ? revision.id : nil
-        }
-    }
-
-    /// The per-use entries whose secret or access control the edit changes: each requires the same
-    /// presence check as using it.
-    ///
-    /// Call it in a rehearsal, because it applies the edit.
-    package func entriesToConfirm(in changes: inout VaultChanges) throws(VaultError) -> [RecordID] {
-        switch self {
-        case .add, .rename, .remove: return []
-        case .revise(let revision):
-            let entry = try changes.entry(revision.id)
-            return revision.requiresCheck && entry.requiresCheckPerUse ? [entry.id] : []
-        case .importing:
-            let outcome = try apply(to: &changes, confirmedBy: .assumed, now: 0)
-            guard case .imported(_, let replaced) = outcome else { return [] }
-            return replaced
         }
     }
 
