@@ -105,6 +105,11 @@ struct ArgumentCondition {
         return ArgumentCondition(argument: index, mask: bits, value: bits)
     }
 
+    /// Requires the request of an `ioctl` call to belong to the driver class `kind`.
+    static func request(of kind: UInt8) -> ArgumentCondition {
+        ArgumentCondition(argument: 1, mask: 0xff00, value: UInt64(kind) << 8)
+    }
+
     /// Requires an argument with flags to contain none of `bits`.
     static func argument(_ index: UInt32, isWithout bits: Int32) -> ArgumentCondition {
         ArgumentCondition(argument: index, mask: UInt64(UInt32(bitPattern: bits)), value: 0)
