@@ -35,6 +35,7 @@ let package = Package(
         .executable(name: "watchword-clipboard", targets: ["watchword-clipboard"]),
         .executable(name: "watchword-screenshot", targets: ["watchword-screenshot"]),
         .executable(name: "watchword-courier", targets: ["watchword-courier"]),
+        .executable(name: "watchword-token", targets: ["watchword-token"]),
         .library(name: "OneTimePassword", targets: ["Cryptography", "OneTimePassword"]),
         .library(
             name: "Verification", targets: ["Cryptography", "OneTimePassword", "Verification"]),
@@ -88,6 +89,8 @@ let package = Package(
         .systemLibrary(name: "CRNP", pkgConfig: "librnp", providers: [.apt(["librnp-dev"])]),
         .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
+        .systemLibrary(name: "CTSS2", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
+        .systemLibrary(name: "CFIDO2", pkgConfig: "libfido2", providers: [.apt(["libfido2-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
         .target(name: "CPortal", linkerSettings: [.linkedLibrary("systemd")]),
 
@@ -111,6 +114,7 @@ let package = Package(
         module("Courier", "Cryptography", "POSIX"),
         module("HTTPMessage", "Cryptography"),
         module("OneTimePassword", "Cryptography"),
+        module("HardwareTokens", "Cryptography", "POSIX"),
         module("PAMAuthentication", "CPAM", "POSIX", "PresenceDevices"),
         module("ExportCryptography", "CArgon2", "CGcrypt", "CSodium", "Cryptography"),
         module("GzipReading", "CZlib", "Cryptography", "POSIX"),
@@ -119,9 +123,11 @@ let package = Package(
         module("XMLReading", "CXML2", "Cryptography", "POSIX"),
         module("ZipReading", "CZip", "Cryptography", "POSIX"),
         // Level 3
+        module("FIDOAuthenticator", "CFIDO2", "Cryptography", "HardwareTokens", "POSIX"),
+        module("TrustedPlatform", "CTSS2", "Cryptography", "HardwareTokens", "POSIX"),
         module(
             "SecretVault", documents: ["Security.md", "VaultFile.md"], "Cryptography",
-            "OneTimePassword", "POSIX", "Presence"),
+            "HardwareTokens", "OneTimePassword", "POSIX", "Presence"),
         module(
             "Verification", documents: ["EnrolledSecrets.md"], "Cryptography", "OneTimePassword",
             "POSIX"),
@@ -155,9 +161,9 @@ let package = Package(
         module(
             "Commands", "Arguments", "Clipboard", "CommandRunner", "Courier", "Cryptography",
             "DeviceLogin",
-            "ExportReader", "ExportWriting", "ImageFile", "Interchange", "JSONText",
-            "OneTimePassword", "PictureReader", "POSIX", "Presence", "PresenceDevices", "Raster",
-            "SecretVault", "SymbolDrawing", "VaultAgent"),
+            "ExportReader", "ExportWriting", "HardwareTokens", "ImageFile", "Interchange",
+            "JSONText", "OneTimePassword", "PictureReader", "POSIX", "Presence", "PresenceDevices",
+            "Raster", "SecretVault", "SymbolDrawing", "VaultAgent"),
         module(
             "AgentService", "Arguments", "Cryptography", "OneTimePassword", "POSIX", "Presence",
             "PresenceDevices", "SecretVault", "VaultAgent"),
@@ -178,6 +184,9 @@ let package = Package(
         program("watchword-clipboard", "Arguments", "Clipboard", "POSIX"),
         program(
             "watchword-screenshot", "Arguments", "DesktopPortal", "OneTimePassword", "POSIX"),
+        program(
+            "watchword-token", "Arguments", "FIDOAuthenticator", "HardwareTokens",
+            "TrustedPlatform"),
         program("watchword-server", "ServerCommands"),
         program(
             "watchword-courier", "Arguments", "Courier", "Cryptography", "HTTPClient",
@@ -226,6 +235,13 @@ let package = Package(
         tests(
             "PresenceDevicesTests", "POSIX", "Presence", "PresenceDevices", "PresenceAsker",
             "StackedPresence", "watchword-presence"),
+        // `watchword-token` with an authenticator in software.
+        program(
+            "software-authenticator", path: "Tests/SoftwareAuthenticator", "CFIDO2", "COpenSSL",
+            "FIDOAuthenticator", "HardwareTokens"),
+        tests(
+            "HardwareTokensTests", "Cryptography", "HardwareTokens", "POSIX",
+            "software-authenticator", "watchword-token"),
         tests("CryptographyTests", "Cryptography"),
         // Decrypts in a confined process.
         program(
@@ -242,8 +258,8 @@ let package = Package(
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests("OneTimePasswordTests", "AllocationCounter", "OneTimePassword", "Cryptography"),
         tests(
-            "SecretVaultTests", "SecretVault", "OneTimePassword", "Cryptography", "POSIX",
-            "vault-writer"),
+            "SecretVaultTests", "SecretVault", "OneTimePassword", "Cryptography", "HardwareTokens",
+            "POSIX", "vault-writer"),
         program(
             "vault-writer", path: "Tests/VaultWriter", "Cryptography", "Presence", "SecretVault"),
         // Calls the functions that compare secrets while valgrind counts instructions.
@@ -310,13 +326,14 @@ let package = Package(
             "watchword-agent",
             "watchword-courier", "watchword-exports", "watchword-presence", "watchword-reader",
             "watchword-screenshot", "watchword-clipboard",
-            "watchword-server"),
+            "watchword-server", "watchword-token"),
         tests(
             "CommandsTests", "Arguments", "Clipboard", "Commands", "JSONText", "OneTimePassword",
             "Cryptography",
             "POSIX", "PictureReader", "Raster", "SecretVault",
-            "StackedPresence", "watchword", "watchword-courier", "watchword-exports",
-            "watchword-clipboard", "watchword-presence", "watchword-reader", "watchword-screenshot"),
+            "StackedPresence", "software-authenticator", "watchword", "watchword-courier",
+            "watchword-exports", "watchword-clipboard", "watchword-presence", "watchword-reader",
+            "watchword-screenshot", "watchword-token"),
         // Confines itself like the agent's process with the keys.
         program("KeyHolderProbe", path: "Tests/KeyHolderProbe", "POSIX"),
         tests(

@@ -6,7 +6,7 @@ struct ProgramVersionTests {
     private static let helpers = [
         "watchword-clipboard", "watchword-courier", "watchword-exports", "watchword-presence",
         "watchword-reader",
-        "watchword-screenshot",
+        "watchword-screenshot", "watchword-token",
     ]
 
     @Test(

@@ -30,10 +30,10 @@ public final class LoopbackSocket: Sendable {
         return unsafe apply(bind, made, address) == 0
     }()
 
-    /// Listens on a port of 127.0.0.1 that the kernel chooses.
-    public static func listening() throws -> LoopbackSocket {
+    /// Listens on a port of 127.0.0.1, by default one that the kernel chooses.
+    public static func listening(on port: UInt16 = 0) throws -> LoopbackSocket {
         let made = try LoopbackSocket()
-        guard unsafe apply(bind, made.descriptor, address(port: 0)) == 0,
+        guard unsafe apply(bind, made.descriptor, address(port: port)) == 0,
             listen(made.descriptor, 128) == 0
         else { throw RawConnection.Failure.notConnected(errno) }
         return made

@@ -4,23 +4,26 @@ LEVELS = [
     ["POSIX", "Presence", "Raster"],
     ["ImageFile", "SymbolReading", "SymbolDrawing", "PresenceDevices", "Cryptography",
      "DesktopPortal", "HTTPClient"],
-    ["Arguments", "Clipboard", "Courier", "ExportCryptography", "GzipReading", "HTTPMessage", "JSONText",
-     "OneTimePassword", "OpenPGPReading", "PAMAuthentication", "SQLiteReading", "XMLReading",
+    ["Arguments", "Clipboard", "Courier", "ExportCryptography", "GzipReading", "HTTPMessage", "HardwareTokens",
+     "JSONText", "OneTimePassword", "OpenPGPReading", "PAMAuthentication", "SQLiteReading", "XMLReading",
      "ZipReading"],
-    ["Interchange", "JSONReading", "SecretVault", "Verification"],
+    ["FIDOAuthenticator", "Interchange", "JSONReading", "SecretVault", "TrustedPlatform",
+     "Verification"],
     ["CommandRunner", "DeviceLogin", "ExportReader", "ExportReading", "ExportWriting",
      "PictureReader", "SQLiteStore", "PostgreSQLStore", "VaultAgent", "VerificationService",
      "HTTPListener"],
     ["AgentService", "Commands", "ServerCommands"],
     ["watchword", "watchword-agent", "watchword-clipboard", "watchword-courier", "watchword-exports",
-     "watchword-presence", "watchword-reader", "watchword-screenshot", "watchword-server"],
+     "watchword-presence", "watchword-reader", "watchword-screenshot", "watchword-server",
+     "watchword-token"],
 ]
 LEVEL = {target: level for level, targets in enumerate(LEVELS) for target in targets}
 # Only these modules may use `unsafe` and import the C library.
 WRAPPING = {"POSIX", "Cryptography", "DesktopPortal", "ImageFile", "SymbolReading", "SymbolDrawing",
             "JSONReading", "HTTPListener", "PAMAuthentication",
             "SQLiteStore", "PostgreSQLStore", "HTTPClient", "ExportCryptography", "GzipReading",
-            "OpenPGPReading", "SQLiteReading", "XMLReading", "ZipReading"}
+            "OpenPGPReading", "SQLiteReading", "XMLReading", "ZipReading", "FIDOAuthenticator",
+            "TrustedPlatform"}
 # Libraries that two modules may wrap. SQLiteStore keeps the server's database; SQLiteReading reads
 # untrusted files and runs only in the confined process that reads exports.
 SHARED = {"CSQLite": {"SQLiteReading", "SQLiteStore"}}

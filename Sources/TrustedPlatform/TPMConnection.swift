@@ -1,0 +1,100 @@
+internal import CTSS2
+internal import Cryptography
+internal import Glibc
+internal import HardwareTokens
+
+/// A connection to a TPM.
+///
+/// Each session is salted with the storage root's key and encrypts what it carries, so neither the
+/// PIN nor the secret can be read on the bus between processor and chip.
+@safe final class TPMConnection {
+    private var transport: OpaquePointer?
+    private(set) var context: OpaquePointer?
+
+    /// Opens the device, without sending anything to it.
+    init(_ address: TPMAddress) throws(TokenRefusal) {
+        if let path = address.devicePath, unsafe access(path, R_OK | W_OK) != 0 {
+            throw errno == EACCES || errno == EPERM ? .noPermission : .noDevice
+        }
+        var transport: OpaquePointer?
+        guard unsafe Tss2_TctiLdr_Initialize(address.text, &transport) == 0 else {
+            throw .noDevice
+        }
+        unsafe self.transport = transport
+        var context: OpaquePointer?
+        let result = unsafe Esys_Initialize(&context, transport, nil)
+        unsafe self.context = context
+        try check("Esys_Initialize", result)
+    }
+
+    deinit {
+        unsafe Esys_Finalize(&context)
+        unsafe Tss2_TctiLdr_Finalize(&transport)
+    }
+
+    /// Throws unless a call succeeded.
+    func check(_ call: String, _ code: TSS2_RC) throws(TokenRefusal) {
+        guard code != 0 else { return }
+        throw TPMCode(code).refusal(of: call)
+    }
+
+    /// Reads a number that describes the TPM's state; `nil` if the TPM does not tell.
+    func property(_ property: UInt32) -> UInt32? {
+        var isMore: TPMI_YES_NO = 0
+        var data: UnsafeMutablePointer<TPMS_CAPABILITY_DATA>?
+        let result = unsafe Esys_GetCapability(
+            context, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, TPM2_CAP_TPM_PROPERTIES, property, 1,
+            &isMore, &data)
+        guard result == 0, let found = unsafe data else { return nil }
+        defer { unsafe Esys_Free(found) }
+        let list = unsafe found.pointee.data.tpmProperties
+        let first = list.tpmProperty.0
+        guard list.count > 0, first.property == property else { return nil }
+        return first.value
+    }
+
+    /// How many more wrong PINs the TPM accepts; `nil` if it does not tell.
+    func attemptsLeft() -> UInt32? {
+        guard let failed = property(WATCHWORD_PT_LOCKOUT_COUNTER),
+            let most = property(WATCHWORD_PT_MAX_AUTH_FAIL)
+        else { return nil }
+        return most > failed ? most - failed : 0
+    }
+
+    /// After how many seconds the TPM forgives one wrong PIN.
+    func secondsPerAttempt() -> UInt32? { property(WATCHWORD_PT_LOCKOUT_INTERVAL) }
+}
+
+/// A TPM's return code (TPM 2.0 Library, Part 2, section 6.6).
+struct TPMCode {
+    let value: UInt32
+
+    init(_ value: TSS2_RC) { self.value = value }
+
+    /// The refusal if `call` returned this code.
+    func refusal(of call: String) -> TokenRefusal {
+        switch value & 0xffff {
+        case WATCHWORD_RC_LOCKOUT: .lockedOut(seconds: nil)
+        // TPM_RC_AUTH_FAIL and TPM_RC_BAD_AUTH; which session failed does not matter.
+        case _ where isFormatOne && (number == 0x0e || number == 0x22):
+            call == "Esys_Unseal" ? .wrongPIN(left: nil) : .ownerPassword
+        // TPM_RC_POLICY_FAIL, TPM_RC_PCR_CHANGED
+        case _ where isFormatOne && number == 0x1d, 0x128: .changedPCR7
+        // TPM_RC_INTEGRITY: the private area was not encrypted by this TPM.
+        case _ where isFormatOne && number == 0x1f && call == "Esys_Load": .otherDevice
+        // What the file holds is not what the TPM wrote.
+        case _ where (isFormatOne || isFromLibrary) && call == "Esys_Load": .badRequest
+        default: .failed(call: call, code: value)
+        }
+    }
+
+    /// Whether the code was sent by the TPM and names a parameter, handle or session.
+    private var isFormatOne: Bool { value & 0xffff_0000 == 0 && value & 0x80 != 0 }
+
+    /// Whether the library refused the call before it sent anything: layers ESAPI, SAPI and
+    /// marshalling.
+    private var isFromLibrary: Bool { (7...9).contains(value >> 16) }
+
+    /// A format-one code without the parameter, handle or session.
+    private var number: UInt32 { value & 0x3f }
+}

@@ -1,0 +1,25 @@
+internal import Arguments
+internal import FIDOAuthenticator
+internal import HardwareTokens
+internal import TrustedPlatform
+
+/// Talks to a TPM or a FIDO2 authenticator.
+///
+/// `watchword` starts it for one request and communicates over pipes.
+@main struct Program {
+    static func main() {
+        HelperProgram.main("watchword-token", hint: "it talks to TPMs and FIDO2 authenticators") {
+            TokenChannel.run { request, channel throws(TokenRefusal) in
+                switch request {
+                case .seal(let secret, let pin, let isBoundToPCR7, let address):
+                    try TPMProgram.seal(
+                        secret, pin: pin, isBoundToPCR7: isBoundToPCR7, in: address, over: channel)
+                case .unseal(let object, let address):
+                    try TPMProgram.unseal(object, in: address, over: channel)
+                case .makeCredential, .secret:
+                    try AuthenticatorProgram.answer(request, over: channel)
+                }
+            }
+        }
+    }
+}

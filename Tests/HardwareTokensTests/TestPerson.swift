@@ -1,0 +1,53 @@
+import Cryptography
+import HardwareTokens
+import TestSupport
+import Testing
+
+/// Answers a helper's questions from a list.
+struct TestPerson: TokenHelper.Person {
+    /// A question that was asked.
+    struct Question: Equatable {
+        let isRepeated: Bool
+        let left: UInt32?
+    }
+
+    private var pins: [String]
+    /// The questions so far.
+    private(set) var questions: [Question] = []
+    /// The touches so far.
+    private(set) var touches: [Int] = []
+
+    init(_ pins: String...) { self.pins = pins }
+
+    mutating func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? {
+        questions.append(Question(isRepeated: isRepeated, left: left))
+        return pins.isEmpty ? nil : SecretBytes(text: pins.removeFirst())
+    }
+
+    mutating func touch(number: Int, of count: Int) { touches.append(number) }
+}
+
+extension TokenResult {
+    /// The secret, as text; `nil` if it is none.
+    var secretText: String? { if case .secret(let secret) = self { secret.text } else { nil } }
+}
+
+// A program that the test itself has open for writing cannot be started, and a process that another
+// test starts at the same moment inherits the descriptor. Another process therefore writes it.
+extension TemporaryFolder {
+    /// The path of the helper program in the folder.
+    var program: String { file("helper") }
+
+    /// Writes a script as the helper program.
+    func addProgram(_ script: String) throws {
+        try run("cat >'\(program)' && chmod 700 '\(program)'", input: Array(script.utf8))
+    }
+
+    /// Copies a program as the helper program.
+    func addProgram(copying path: String) throws { try run("cp '\(path)' '\(program)'") }
+
+    private func run(_ command: String, input: [UInt8] = []) throws {
+        let outcome = try ForeignProgram(path: "/bin/sh").run(["-c", command], input: input)
+        #expect(outcome.status == 0)
+    }
+}

@@ -1,0 +1,84 @@
+internal import Foundation
+
+/// A TPM in software (`swtpm`) on this machine.
+public final class EmulatedTPM {
+    /// Why there is no emulator.
+    public enum Failure: Error {
+        case missing
+        case notStarted
+        case noResponse
+    }
+
+    /// Whether the emulator is installed.
+    public static let isInstalled = ForeignProgram("swtpm") != nil
+
+    /// The port of the TPM on 127.0.0.1; that of its controls is the next one.
+    public let port: UInt16
+    private let process: Process
+    private let state: TemporaryFolder
+
+    /// Starts a TPM that has just been made: it has seeds of its own.
+    public init() throws {
+        guard let program = ForeignProgram("swtpm") else { throw Failure.missing }
+        state = try TemporaryFolder()
+        for _ in 0..<20 {
+            let port = UInt16.random(in: 10_000..<20_000)
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: program.path)
+            process.arguments = [
+                "socket", "--tpm2", "--tpmstate", "dir=\(state.path)",
+                "--server", "type=tcp,port=\(port),bindaddr=127.0.0.1",
+                "--ctrl", "type=tcp,port=\(port + 1),bindaddr=127.0.0.1",
+                "--flags", "not-need-init,startup-clear",
+            ]
+            process.standardError = FileHandle.nullDevice
+            try process.start()
+            if try EmulatedTPM.isListening(process, on: port) {
+                self.port = port
+                self.process = process
+                return
+            }
+        }
+        throw Failure.notStarted
+    }
+
+    deinit {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// The TPM's address for `watchword --tpm`.
+    public var address: String { "swtpm:host=127.0.0.1,port=\(port)" }
+
+    /// Waits until the TPM accepts connections; `false` if it ends instead, because the port is
+    /// taken.
+    private static func isListening(_ process: Process, on port: UInt16) throws -> Bool {
+        for _ in 0..<500 {
+            guard process.isRunning else { return false }
+            // The controls are opened last.
+            if try LoopbackSocket.connected(to: port + 1) != nil { return process.isRunning }
+            usleep(10_000)
+        }
+        throw Failure.notStarted
+    }
+
+    /// Adds a measurement to PCR 7, as a change to Secure Boot does (TPM 2.0 Library, Part 3,
+    /// `TPM2_PCR_Extend`).
+    public func extendPCR7() throws {
+        let password: [UInt8] = [0, 0, 0, 9, 0x40, 0, 0, 9, 0, 0, 0, 0, 0]
+        let digest = [0, 0, 0, 1, 0, 0x0b] + [UInt8](repeating: 7, count: 32)
+        let body = [0, 0, 1, 0x82, 0, 0, 0, 7] + password + digest
+        let size = UInt8(6 + body.count)
+        let response = try send([0x80, 2, 0, 0, 0, size] + body)
+        guard response.count > 10, response[6..<10].allSatisfy({ $0 == 0 }) else {
+            throw Failure.noResponse
+        }
+    }
+
+    private func send(_ command: [UInt8]) throws -> [UInt8] {
+        guard let connection = try LoopbackSocket.connected(to: port),
+            connection.send(command[...]), let response = connection.receive()
+        else { throw Failure.noResponse }
+        return response
+    }
+}
