@@ -106,6 +106,9 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
         say("\(program): warning: \(text)")
     }
 
+    /// Asks the person to do something, even with `--quiet`.
+    package func prompt(_ text: String) { say(text) }
+
     /// Prints an error.
     package func complain(_ text: String) {
         say("\(program): \(text)")

@@ -131,7 +131,8 @@ struct SlotTerminalTests {
         #expect(!last.screen.contains("[y/N]"))
         #expect(
             last.screen.contains(
-                "this slot is the last one that opens the vault; add another one first"))
+                "this slot is the last one that opens the vault on any computer; add a recovery key or "
+                    + "passphrase first"))
         try fixture.run("watchword list --passphrase-file pass.txt")
     }
 

@@ -18,7 +18,7 @@ struct TransferTests {
         let plain: [VaultError] = [
             .notFound, .alreadyExists, .previousLeft, .reservedPath, .previousGeneration, .folder,
             .symbolicLink, .notAFile, .notAVault, .truncated, .wrongPassphrase, .wrongRecoveryKey,
-            .writable,
+            .wrongDevice, .writable,
             .wipingDue, .openedReadOnly, .presenceNeeded, .differentCheckRequired, .busy,
             .replaced, .changedMeanwhile, .rekeyed, .noSuchEntry, .otherVault, .wiped,
             .spaceAroundName, .invalidTag, .otherKind, .counterExhausted, .noSuchSlot, .lastSlot,
@@ -184,13 +184,19 @@ struct TransferTests {
         for slot in open.slots { try roundTrip(slot) }
         try roundTrip(
             SlotSummary(number: 3, method: .other("tpm2"), created: 0, publicKey: [1, 2]))
+        for slot in try DeviceSlots.vault().unlock().slots { try roundTrip(slot) }
         try roundTrip(try open.check())
     }
 
     @Test("an opener is read back, and a recovery key of another length is refused")
     func openers() throws {
         let key = try RecoveryKey.make()
-        for opener in [VaultOpener.passphrase(secret("p")), .recoveryKey(key)] {
+        let slot = SlotSummary(
+            number: 3, method: .tpm2(DeviceSlots.object()), created: 0, publicKey: [1, 2])
+        let openers: [VaultOpener] = [
+            .passphrase(secret("p")), .recoveryKey(key), .device(DeviceSlots.secret, of: slot),
+        ]
+        for opener in openers {
             let bytes = try encoded(opener)
             #expect(try encoded(VaultOpener(parsing: bytes.span)) == bytes)
             refusesOthers(VaultOpener.self, bytes)

@@ -1,4 +1,5 @@
 import Cryptography
+import HardwareTokens
 import OneTimePassword
 import TestSupport
 
@@ -11,6 +12,8 @@ struct VaultFacts: Codable, Equatable, Sendable {
         let created: Int64
         let method: String
         var log_n: Int?
+        var pin: Bool?
+        var pcr7: Bool?
     }
 
     struct TombstoneFacts: Codable, Equatable, Sendable {
@@ -110,6 +113,14 @@ struct VaultFacts: Codable, Equatable, Sendable {
                     log_n: logN)
             case .recoveryKey:
                 SlotFacts(number: summary.number, created: summary.created, method: "recovery-key")
+            case .tpm2(let object):
+                SlotFacts(
+                    number: summary.number, created: summary.created, method: "tpm2-sealed",
+                    pin: object.requiresPIN, pcr7: object.isBoundToPCR7)
+            case .fido2(let credential):
+                SlotFacts(
+                    number: summary.number, created: summary.created, method: "fido2-hmac-secret",
+                    pin: credential.requiresPIN)
             case .other(let word):
                 SlotFacts(number: summary.number, created: summary.created, method: word)
             }

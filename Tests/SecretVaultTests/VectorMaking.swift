@@ -38,6 +38,8 @@ struct VectorMaking {
         try vectors.append(vector("attempts-v2", attempts()))
         try vectors.append(vector("upgraded-v2", upgraded()))
         try vectors.append(vector("merged-v2", merged()))
+        try vectors.append(
+            vector("devices-v2", DeviceSlots.vault(), deviceSecret: DeviceSlots.secret.hex))
         let file = [
             "source":
                 "made once by VectorMaking; opened by every version, and by Scripts/read-vault.py"
@@ -53,7 +55,9 @@ struct VectorMaking {
         URL(filePath: newVectorsFolder ?? "").appending(path: name)
     }
 
-    private func vector(_ name: String, _ vault: TestVault) throws -> VaultVector {
+    private func vector(
+        _ name: String, _ vault: TestVault, deviceSecret: String? = nil
+    ) throws -> VaultVector {
         let bytes = try vault.bytes()
         try Data(bytes).write(to: url(name + ".vault"))
         let document = try VaultDocument(parsing: bytes)
@@ -70,7 +74,7 @@ struct VectorMaking {
             recoveryKey: try vault.recoveryKey.map {
                 String(decoding: try $0.text().copied, as: UTF8.self)
             },
-            holds: try VaultFacts(state, key: key, attempts: attempts))
+            deviceSecret: deviceSecret, holds: try VaultFacts(state, key: key, attempts: attempts))
     }
 
     private func fillOdd(_ vault: TestVault) throws {

@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import TestSupport
 import Testing
@@ -9,6 +10,8 @@ struct VaultVector: Codable, Sendable, CustomTestStringConvertible {
     let file: String
     let passphrase: String
     var recoveryKey: String?
+    /// The secret that each slot of a device contains, in hexadecimal.
+    var deviceSecret: String?
     let holds: VaultFacts
 
     var testDescription: String { file }
@@ -21,10 +24,21 @@ struct VaultVector: Codable, Sendable, CustomTestStringConvertible {
         return try AttemptsFile(reading: bytes, of: vaultID).attempts
     }
 
+    private var deviceOpeners: [VaultOpener] {
+        get throws {
+            guard let hex = deviceSecret else { return [] }
+            let bytes = try SecretBytes(hex: hex)
+            let document = try VaultDocument(parsing: [UInt8](try Data(contentsOf: url)))
+            return document.slots.map { SlotSummary($0) }.filter { !$0.isPortable }
+                .map { .device(bytes, of: $0) }
+        }
+    }
+
     var openers: [VaultOpener] {
         get throws {
             let key = try recoveryKey.map { try RecoveryKey(parsing: secret($0)) }
             return [.passphrase(secret(passphrase))] + (key.map { [.recoveryKey($0)] } ?? [])
+                + (try deviceOpeners)
         }
     }
 }

@@ -30,6 +30,13 @@ def self_test_case(folder, case):
     if "recoveryKey" in case:
         opened = read_vault(data, None, recovery_key(case["recoveryKey"]), True)
         assert with_attempts(path + ".attempts", opened) == case["holds"], case["file"]
+    if "deviceSecret" in case:
+        device = bytes.fromhex(case["deviceSecret"])
+        vault = parse(data)
+        for slot in vault["slots"]:
+            if "pin" in slot:
+                key = vault_key({**vault, "slots": [slot]}, None, None, device)
+                assert with_attempts(path + ".attempts", verify(vault, key, True)) == case["holds"], case["file"]
     try:
         read_vault(data, passphrase + b" ", None, False)
         raise AssertionError(f"{case['file']} opens with a wrong passphrase")

@@ -10,6 +10,8 @@ from .boxes import LABEL, hkdf, open_box
 from .lines import Damaged, expect, from_base64, number
 
 LIMIT_LOG_N = 24
+# The methods that need a device, with the labels of their keys. This reader talks to no device.
+DEVICES = {"tpm2-sealed": b"tpm2-slot", "fido2-hmac-secret": b"fido2-slot"}
 
 
 class Wrong(Exception):
@@ -32,13 +34,30 @@ def read_slot(lines, vault_line, slots):
         slot["log_n"] = number(words[4], where, 10, 63)
     elif words[2] == "recovery-key":
         expect(len(words) == 7, where)
+    elif words[2] in DEVICES:
+        read_device(slot, words, where)
+        expect(words[4] in ("pin", "no-pin"), where)
+        slot["pin"] = words[4] == "pin"
     else:
         expect(re.fullmatch("[!-~]+", words[2]) and re.fullmatch("[ -~]+", " ".join(words[4:-1])), where)
         return slot
-    slot["salt"] = from_base64(words[-3], 16, where)
+    salt = words[6] if words[2] in DEVICES else words[-3]
+    slot["salt"] = from_base64(salt, 16, where)
     slot["secret"] = from_base64(words[-2], 92, where)
     slot["secret_associated"] = vault_line + line[:-len(words[-2] + " " + words[-1])].encode()
     return slot
+
+
+def read_device(slot, words, where):
+    """Reads the words that only a device's slot has."""
+    expect(len(words) == 11, where)
+    first, second = (from_base64(word, None, where) for word in words[7:9])
+    if slot["method"] == "tpm2-sealed":
+        expect(words[5] in ("pcr7", "no-pcr"), where)
+        slot["pcr7"] = words[5] == "pcr7"
+        expect(1 <= len(first) <= 1024 and 1 <= len(second) <= 1024, where)
+    else:
+        expect(re.fullmatch("[!-~]{1,64}", words[5]) and 1 <= len(first) <= 1023 and len(second) == 32, where)
 
 
 def recovery_key(text):
@@ -53,13 +72,15 @@ def recovery_key(text):
     return key
 
 
-def vault_key(vault, passphrase, recovery):
+def vault_key(vault, passphrase, recovery, device=None):
     for slot in vault["slots"]:
         if slot["method"] == "passphrase" and passphrase is not None:
             expect(slot["log_n"] <= LIMIT_LOG_N, "cost over the ceiling")
             key = Scrypt(LABEL + b"passphrase" + slot["salt"], 32, 2 ** slot["log_n"], 8, 1).derive(passphrase)
         elif slot["method"] == "recovery-key" and recovery is not None:
             key = hkdf(recovery, slot["salt"], LABEL + b"recovery-slot")
+        elif slot["method"] in DEVICES and device is not None:
+            key = hkdf(device, slot["salt"], LABEL + DEVICES[slot["method"]])
         else:
             continue
         try:

@@ -23,7 +23,7 @@ def verify(vault, key, reveal):
     entries = [read_entry(vault, key, record, entry, reveal) for record, entry in zip(vault["records"], listed)]
     unlisted = sum("tombstone" in record and entry["wiped"] is None for record, entry in zip(vault["records"], listed))
     expect(vault["changes"] == unlisted, "changes")
-    slots = [{name: slot[name] for name in ("number", "created", "method", "log_n") if name in slot}
+    slots = [{name: slot[name] for name in ("number", "created", "method", "log_n", "pin", "pcr7") if name in slot}
              for slot in vault["slots"]]
     found = {"vault": vault["id"].hex(), "generation": vault["generation"], "changes": vault["changes"], "slots": slots,
              "entries": entries}

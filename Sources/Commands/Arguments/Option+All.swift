@@ -15,12 +15,19 @@ extension Option {
     static let noClockWarning = Option(
         "no-clock-warning", "do not warn about an unsynchronised clock")
 
+    static let unlockWith = Option(
+        "unlock-with", .choice(["passphrase", "tpm2", "fido2"]), placeholder: "METHOD",
+        "passphrase, tpm2 or fido2 (default: any)")
+    static let pinFile = Option(
+        "pin-file", .file, "read the PIN of a TPM or authenticator from FILE")
+    static let tpm = Option("tpm", .text("ADDRESS"), "TPM (default device:/dev/tpmrm0)")
+
     static let noAgent = Option("no-agent", "do not use the agent")
 
     /// The options that every verb accepts.
     static let global: [Option] = [
-        .vault, .passphraseFile, .recoveryKey, .recoveryKeyFile, .maxUnlockCost, .noAgent, .json,
-        .quiet, .noClockWarning, .help, .version,
+        .vault, .passphraseFile, .recoveryKey, .recoveryKeyFile, .maxUnlockCost, .unlockWith,
+        .pinFile, .tpm, .noAgent, .json, .quiet, .noClockWarning, .help, .version,
     ]
 
     /// For verbs that save nothing.
@@ -111,6 +118,9 @@ extension Option {
     static let keepKey = Option("keep-key", "keep the vault's key")
     static let scryptLogN = Option(
         "scrypt-log-n", .text("10…24"), "log2 of the scrypt cost N (default 17)")
+    static let noPIN = Option("no-pin", "add a device that opens the vault without a PIN")
+    static let pcr7 = Option("pcr7", "tpm2: bind the slot to the state of Secure Boot")
+    static let device = Option("device", .text("PATH"), "fido2: the authenticator to use")
     static let dryRun = Option("dry-run", "show the changes without making them")
     static let onDuplicate = Option(
         "on-duplicate", .choice(["skip", "replace", "keep"]), placeholder: "ACTION",

@@ -43,39 +43,61 @@ extension CommandHelp {
                 + "copy and its passphrase, also replace the secrets at their issuers.",
         ])
     static let slotList = CommandHelp(
-        summary: "list the passphrases and recovery keys",
+        summary: "list what opens the vault",
         operands: .none, options: [.readOnly],
         examples: ["watchword slot list", "watchword --json slot list"],
-        details: ["Prints each slot's number, type, cost and creation time."])
+        details: [
+            "Prints each slot's number, type, properties and creation time. A slot of the type tpm2 or "
+                + "fido2 belongs to one device."
+        ])
     static let slotAdd = CommandHelp(
-        summary: "add a passphrase or a recovery key",
-        operands: .word(["passphrase", "recovery-key"]),
-        options: [.newPassphraseFile, .scryptLogN],
+        summary: "add a passphrase, recovery key, TPM or authenticator",
+        operands: .word(["passphrase", "recovery-key", "tpm2", "fido2"]),
+        options: [.newPassphraseFile, .scryptLogN, .noPIN, .pcr7, .device],
         examples: [
             "watchword slot add passphrase",
             "watchword slot add recovery-key >recovery-key.txt",
+            "watchword slot add tpm2",
+            "watchword slot add fido2 --no-pin",
         ],
         details: [
             "A vault can have several passphrases, each of which unlocks it. A new recovery key is "
-                + "printed once, on standard output."
+                + "printed once, on standard output.",
+            "tpm2 seals a random key in this computer's TPM 2 under a new PIN of 4 to 32 bytes, for which the "
+                + "command prompts. The TPM counts wrong PINs and then refuses all of them for some time. "
+                + "With --pcr7, the TPM unseals the key only while Secure Boot and its keys are as they "
+                + "are now.",
+            "fido2 uses the extension hmac-secret of a FIDO2 authenticator, with its PIN and a touch. "
+                + "The command asks for two touches.",
+            "With --no-pin, no PIN is needed: a TPM then opens the vault for anyone who can run programs "
+                + "on this computer, and an authenticator for anyone who touches it.",
+            "Later commands try the devices first, in the order of their slots, and then the "
+                + "passphrase; see --unlock-with. A copy of the vault can still be unlocked by guessing "
+                + "the passphrase, unless its slot is removed.",
         ])
     static let slotRemove = CommandHelp(
-        summary: "remove a passphrase or a recovery key",
-        operands: .one("NUMBER"), options: [.keepKey, .yes],
-        examples: ["watchword slot list", "watchword slot remove 2"],
+        summary: "remove something that opens the vault",
+        operands: .one("SLOT"), options: [.keepKey, .yes],
+        examples: [
+            "watchword slot list", "watchword slot remove 2", "watchword slot remove passphrase",
+        ],
         details: [
-            "NUMBER is a slot number from “slot list”. The last slot cannot be removed. The vault "
-                + "also gets a new key, as with “rekey”: the removed passphrase or recovery key still "
+            "SLOT is a slot number or type from “slot list”; a type must be unique. The last passphrase can "
+                + "be removed only if the vault has a recovery key, and the last recovery key only if it "
+                + "has a passphrase: a device can be lost.",
+            "The vault also gets a new key, as with “rekey”: the removed passphrase, key or device still "
                 + "unlocks earlier copies, but cannot decrypt anything saved later. With "
-                + "--keep-key, it can."
+                + "--keep-key, it can.",
+            "Without a passphrase, nobody who has a copy of the vault can unlock it by guessing. Keep "
+                + "the recovery key: without it, a lost or broken device means a lost vault.",
         ])
     static let check = CommandHelp(
         summary: "check the vault for damage",
         operands: .none, options: [.readOnly],
         examples: ["watchword check", "watchword --json check"],
         details: [
-            "Decrypts and verifies every entry, and reports problems such as wiped entries or an "
-                + "older vault file.",
+            "Decrypts and verifies every entry, reports problems such as wiped entries or an older "
+                + "vault file, and lists what opens the vault.",
             "Use --read-only for a vault on a read-only disk or without write permission. Failures "
                 + "are then not counted.",
         ])

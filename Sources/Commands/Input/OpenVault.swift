@@ -17,6 +17,14 @@ enum OpenVault {
         }
     }
 
+    /// The ways to open the vault.
+    var slots: [SlotSummary] {
+        switch self {
+        case .own(let vault): vault.slots
+        case .held(let vault): vault.slots
+        }
+    }
+
     /// When each entry was last used on this machine, in Unix seconds, as far as that is known.
     var lastUses: [RecordID: Int64] {
         switch self {
@@ -50,6 +58,7 @@ struct AgentVault {
     let place: VaultPlace
     let generation: UInt64
     let entries: [EntrySummary]
+    let slots: [SlotSummary]
     let lastUses: [RecordID: Int64]
     /// The counters of counter-based entries.
     let counters: [RecordID: UInt64]
@@ -59,6 +68,7 @@ struct AgentVault {
         self.place = place
         generation = listing.generation
         entries = listing.entries.map(\.summary)
+        slots = listing.slots
         lastUses = Dictionary(
             listing.uses.map { ($0.id, $0.time) }, uniquingKeysWith: { max($0, $1) })
         counters = Dictionary(
@@ -79,7 +89,8 @@ extension Session {
     private var usesAgent: Bool {
         let isOff = Environment.value("WATCHWORD_AGENT")?.lowercased() == "off"
         let direct: [Option] = [
-            .noAgent, .passphraseFile, .recoveryKey, .recoveryKeyFile, .readOnly,
+            .noAgent, .passphraseFile, .recoveryKey, .recoveryKeyFile, .unlockWith, .pinFile, .tpm,
+            .readOnly,
         ]
         return !isOff && !direct.contains(where: arguments.has)
     }

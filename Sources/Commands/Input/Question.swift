@@ -21,6 +21,11 @@ enum Question: Hashable, Sendable {
     case shownRecoveryKey
     /// The recovery key again, with the purpose.
     case recoveryKeyAgain(String)
+    /// The PIN of a device, with the purpose if it is asked for again.
+    case pin(TokenKind, again: String?)
+    /// A new PIN for the TPM.
+    case newPIN
+    case newPINAgain
     /// The password of a file, with its name and the name of its format.
     case exportPassword(file: String, format: String)
     /// A new password for a file in a format with this name.
@@ -49,6 +54,11 @@ enum Question: Hashable, Sendable {
         case .recoveryKey: "Recovery key, as you wrote it down: "
         case .shownRecoveryKey: "Recovery key, as you wrote it down: "
         case .recoveryKeyAgain(let purpose): purpose + ", enter the recovery key again: "
+        case .pin(let token, let purpose?):
+            purpose + ", enter the PIN of the \(Messages.name(of: token)) again: "
+        case .pin(let token, nil): "PIN of the \(Messages.name(of: token)): "
+        case .newPIN: "New PIN for the TPM: "
+        case .newPINAgain: "New PIN again: "
         case .exportPassword(let file, let format): "Password for \(file) (\(format)): "
         case .newExportPassword(let format): "New password for the \(format) export: "
         case .newExportPasswordAgain(let format): "New password for the \(format) export again: "
@@ -65,7 +75,7 @@ enum Question: Hashable, Sendable {
         // This key is already on the screen.
         case .shownRecoveryKey, .confirmation, .duplicate, .name: true
         case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .keyOrURI,
-            .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain,
+            .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain, .pin, .newPIN, .newPINAgain,
             .otherPassphrase, .exportPassword, .newExportPassword, .newExportPasswordAgain,
             .lockedOut:
             false

@@ -189,7 +189,8 @@ extension Session {
             if promptsForOpener { discardAnswer(duringLockOutOf: lockOut.seconds) }
             throw .presence(.entryLockedOut(entry.name, seconds: lockOut.seconds))
         }
-        return .opener(try openerAgain(for: purpose, of: entry))
+        return .opener(
+            try openerAgain(for: purpose, of: entry, among: vault.slots, openedBy: nil))
     }
 }
 

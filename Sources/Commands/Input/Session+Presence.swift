@@ -73,7 +73,7 @@ extension Session {
             }
             return try spend(proof, on: entry, in: vault, takingCounter: takingCounter)
         }
-        guard asks, use.isFurther else {
+        guard asks, use.isFurther || !vault.unlockingProvesPresence else {
             let proof: PresenceProof<Cryptographic>
             do {
                 proof = try vault.proofOfUnlocking(for: entry.id)
@@ -105,18 +105,33 @@ extension Session {
             if promptsForOpener { discardAnswer(duringLockOutOf: waiting.seconds) }
             throw .presence(.entryLockedOut(entry.name, seconds: waiting.seconds))
         }
-        let opener = try openerAgain(for: Messages.purpose(of: use, entry.name), of: entry)
+        let opener = try openerAgain(
+            for: Messages.purpose(of: use, entry.name), of: entry, among: vault.slots,
+            openedBy: vault.openedSlot)
         var check = OpenerCheck(opener, of: vault)
         return try proved(&check, entry, in: vault, for: use) {
             .vault(VisibleText.of(path), $0.reason)
         }
     }
 
-    func openerAgain(for purpose: String, of entry: EntrySummary) throws(CommandFailure)
-        -> VaultOpener
-    {
+    /// What opens the vault, from the person: the device that unlocked it, or else the passphrase or
+    /// the recovery key.
+    ///
+    /// - Parameter number: The slot that unlocked the vault; `nil` if it is not known. Then a device
+    ///   is used only if the vault has no passphrase.
+    func openerAgain(
+        for purpose: String, of entry: EntrySummary, among slots: [SlotSummary],
+        openedBy number: Int?
+    ) throws(CommandFailure) -> VaultOpener {
+        let devices = slots.filter { $0.token != nil && $0.provesPresence }
         do {
-            return try opener(again: purpose)
+            if !isOpenedByRecoveryKey, passphraseFile == nil,
+                number != nil || !slots.contains(where: \.isPassphrase),
+                let device = devices.first(where: { number == nil || $0.number == number })
+            {
+                return try opener(of: device, again: purpose)
+            }
+            return try opener(again: purpose, slots: slots)
         } catch .input(let place, let error) {
             throw .presence(.nothingFurther(entry.name, place, error))
         }

@@ -67,8 +67,12 @@ extension Session {
     }
 
     private func unlocked(_ path: String) throws(CommandFailure) -> UnlockedVault {
-        try attempting(path) { () throws(CommandFailure) in
-            try unlocked(path, with: opener())
+        let slots = try inVault(path) { () throws(VaultError) in try Vault.slots(at: path) }
+        if let opener = try deviceOpener(path, slots: slots) {
+            return try unlocked(path, with: opener)
+        }
+        return try attempting(path) { () throws(CommandFailure) in
+            try unlocked(path, with: opener(slots: slots))
         }
     }
 
@@ -151,13 +155,18 @@ extension Session {
 
     /// The passphrase or recovery key, from a file or a prompt.
     ///
-    /// - Parameter purpose: The reason for asking again; `nil` the first time.
-    func opener(again purpose: String? = nil) throws(CommandFailure) -> VaultOpener {
+    /// - Parameters:
+    ///   - purpose: The reason for asking again; `nil` the first time.
+    ///   - slots: The ways to open the vault; without a passphrase among them, the prompt is for
+    ///     the recovery key.
+    func opener(
+        again purpose: String? = nil, slots: [SlotSummary]
+    ) throws(CommandFailure) -> VaultOpener {
         try usage { () throws(UsageError) in
-            try arguments.forbid(.recoveryKey, .recoveryKeyFile)
+            try arguments.forbid(.recoveryKey, .recoveryKeyFile, .unlockWith)
             // The environment only sets a default.
             guard arguments.given(.passphraseFile) != nil else { return }
-            try arguments.forbid(.passphraseFile, .recoveryKey, .recoveryKeyFile)
+            try arguments.forbid(.passphraseFile, .recoveryKey, .recoveryKeyFile, .unlockWith)
         }
         if arguments.has(.recoveryKey) { return .recoveryKey(try typedRecoveryKey(again: purpose)) }
         if let path = arguments[.recoveryKeyFile] {
@@ -165,6 +174,9 @@ extension Session {
             let source = SecretSource(path)
             let text = try source.readFirstLine(limit: Session.secretLimit)
             return .recoveryKey(try recoveryKey(text, from: source.name))
+        }
+        guard slots.contains(where: \.isPassphrase) || passphraseFile != nil else {
+            return .recoveryKey(try typedRecoveryKey(again: purpose))
         }
         return .passphrase(try passphrase(again: purpose))
     }
@@ -209,7 +221,7 @@ extension Session {
     }
 
     /// Warns if other users can read a file with a passphrase or recovery key.
-    private func warnAboutReaders(of path: String) {
+    func warnAboutReaders(of path: String) {
         guard FileKind.isReadableByOthers(at: path) else { return }
         printer.warn(
             "other users can read \(VisibleText.of(path)), which unlocks the vault; run chmod 600 on it"

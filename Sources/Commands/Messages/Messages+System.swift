@@ -39,6 +39,7 @@ extension Messages {
         case .name: "give the entry's NAME as an argument"
         case .recoveryKey, .recoveryKeyAgain, .shownRecoveryKey:
             "use --recovery-key-file FILE (- for standard input)"
+        case .pin, .newPIN, .newPINAgain: "use --pin-file FILE (- for standard input)"
         case .exportPassword, .newExportPassword, .newExportPasswordAgain:
             "use --export-password-file FILE (- for standard input)"
         case .duplicate: "use --on-duplicate skip, replace or keep"

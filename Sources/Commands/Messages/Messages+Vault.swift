@@ -54,6 +54,9 @@ extension Messages {
                 + "check the machine's memory, ulimit -v and ulimit -d"
         case .wrongPassphrase: "wrong passphrase"
         case .wrongRecoveryKey: "wrong recovery key"
+        case .wrongDevice:
+            "the device's secret does not open its slot, which may have been tampered with; unlock "
+                + "with the passphrase or recovery key"
         case .lockedOut(let seconds): "too many failures; try again in \(duration(seconds))"
         case .notCounted(let failure):
             "cannot record the attempt in .watchword beside the vault (\(sentence(for: failure))), so "
@@ -90,7 +93,9 @@ extension Messages {
         case .counterExhausted:
             "the counter has reached its maximum; ask the issuer for a new key"
         case .noSuchSlot: "no such slot; see watchword slot list"
-        case .lastSlot: "this slot is the last one that opens the vault; add another one first"
+        case .lastSlot:
+            "this slot is the last one that opens the vault on any computer; add a recovery key or "
+                + "passphrase first"
         case .inTheWay(let name):
             "\(VisibleText.of(name)) in the vault's folder is not a Watchword file; move it away"
         case .previousNotErased(let failure):

@@ -20,6 +20,10 @@ enum Messages {
         case .terminal(let error, let question): sentence(for: error, asking: question)
         case .declined: "cancelled; nothing was changed"
         case .passphrasesDiffer: "the passphrases do not match; nothing was changed"
+        case .pinsDiffer: "the PINs do not match; nothing was changed"
+        case .badPIN(.tpm): "the PIN of a TPM has 4 to 32 bytes"
+        case .badPIN(.authenticator): "the PIN of an authenticator has at most 63 bytes"
+        case .token(let failure, let token): sentence(for: failure, of: token)
         case .emptyPassphrase: "the passphrase is empty; choose one that is hard to guess"
         case .input(let place, let error): "\(place): " + sentence(for: error)
         case .output(let place, let error): "\(place): " + sentence(for: error)

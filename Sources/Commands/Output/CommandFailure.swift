@@ -4,6 +4,7 @@ import CommandRunner
 import Cryptography
 import DeviceLogin
 import ExportWriting
+import HardwareTokens
 import ImageFile
 import Interchange
 import JSONText
@@ -27,6 +28,10 @@ enum CommandFailure: ProgramFailure {
     case declined
     case passphrasesDiffer
     case emptyPassphrase
+    case pinsDiffer
+    /// The device cannot have this PIN.
+    case badPIN(TokenKind)
+    case token(TokenHelper.Failure, TokenKind)
     // Input and output.
     case input(String, InputFileError)
     case output(String, OutputFileError)
@@ -128,10 +133,11 @@ extension ExitCode {
             case .recoveryKey: .presence
             case .presence(let refusal): ExitCode(refusal)
             case .login(_, let error): ExitCode(error)
+            case .passphrasesDiffer, .emptyPassphrase, .pinsDiffer, .badPIN: .presence
+            case .token(let failure, _): ExitCode(failure)
             case .agent(.notOurs), .agent(.folder(.notPrivate)), .outOfReach: .badInput
             case .agent: .system
             case .agentLocked: .presence
-            case .passphrasesDiffer, .emptyPassphrase: .presence
             case .input(_, let error): ExitCode(error)
             case .output(_, let error): ExitCode(error)
             case .pictureRefused(_, let refusal): ExitCode(refusal)
@@ -154,6 +160,23 @@ extension ExitCode {
             }
     }
 
+    private init(_ failure: TokenHelper.Failure) {
+        self =
+            switch failure {
+            case .helper, .timedOut, .badAnswer: .system
+            case .refused(let refusal):
+                switch refusal {
+                case .noDevice, .noPermission, .failed, .notConfined, .badAnswer, .noPCR7,
+                    .ownerPassword, .notSupported:
+                    .system
+                case .badRequest: .badInput
+                case .otherDevice, .wrongPIN, .noPIN, .lockedOut, .changedPCR7, .blockedPIN,
+                    .needsReinsertion, .noPINSet, .notTouched, .declined, .severalDevices:
+                    .presence
+                }
+            }
+    }
+
     private init(_ refusal: PresenceRefusal) {
         self = .presence
         if case .pam(_, let failure, _) = refusal, case .system = failure.reason { self = .system }
@@ -171,7 +194,7 @@ extension ExitCode {
                 .notAVault, .newerVersion, .newerAttempts, .truncated, .damaged, .copyDamaged,
                 .costOverCeiling, .notEnoughMemory, .spaceAroundName, .invalidTag:
                 .badInput
-            case .wrongPassphrase, .wrongRecoveryKey, .lockedOut, .presenceNeeded,
+            case .wrongPassphrase, .wrongRecoveryKey, .wrongDevice, .lockedOut, .presenceNeeded,
                 .differentCheckRequired, .proofRefused, .wipingDue:
                 .presence
             case .writable: .usage

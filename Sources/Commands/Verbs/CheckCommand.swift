@@ -26,9 +26,11 @@ enum CheckCommand {
                         "reports",
                         .list(result.reports.map { .text(Messages.sentence(for: $0, in: names)) })
                     ),
+                    ("slots", .list(vault.slots.map { .text(SlotCommand.method($0)) })),
                 ]))
         } else {
             try session.printer.line(Messages.summary(of: result, generation: generation))
+            try session.printer.line(Messages.openers(of: vault.slots))
         }
         for damage in result.damages {
             session.printer.complain(Messages.description(of: damage, in: names) + " is damaged")
@@ -36,6 +38,7 @@ enum CheckCommand {
         if let limit = SecretBytes.lockedLimit {
             session.printer.warn(Messages.sentence(forLockedMemory: limit))
         }
+        if let advice = Messages.advice(about: vault.slots) { session.printer.note(advice) }
         session.checkClock()
         if !result.hasRecoveryKey {
             session.printer.note("The vault has no recovery key; see watchword slot add --help.")

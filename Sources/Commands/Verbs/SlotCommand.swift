@@ -1,6 +1,7 @@
 import Arguments
 import CommandRunner
 import Cryptography
+import HardwareTokens
 import JSONText
 import POSIX
 import SecretVault
@@ -17,32 +18,61 @@ enum SlotCommand {
                     ("number", .number(Int64(slot.number))),
                     ("used", .flag(slot.number == vault.openedSlot)),
                 ]
-                if case .passphrase(let logN) = slot.method {
+                switch slot.method {
+                case .passphrase(let logN):
                     members.append(("scrypt_log_n", .number(Int64(logN))))
+                case .tpm2(let object):
+                    members.append(("pcr7", .flag(object.isBoundToPCR7)))
+                    members.append(("pin", .flag(object.requiresPIN)))
+                case .fido2(let credential): members.append(("pin", .flag(credential.requiresPIN)))
+                case .recoveryKey, .other: break
                 }
                 members.sort { $0.0 < $1.0 }
                 try session.printer.line(.object(members))
             } else {
                 var line = "\(slot.number)  \(method(slot))"
-                if case .passphrase(let logN) = slot.method { line += "  scrypt 2^\(logN)" }
+                switch slot.method {
+                case .passphrase(let logN): line += "  scrypt 2^\(logN)"
+                case .tpm2(let object):
+                    line += object.requiresPIN ? "  PIN" : "  no PIN"
+                    if object.isBoundToPCR7 { line += ", PCR 7" }
+                case .fido2(let credential):
+                    line += credential.requiresPIN ? "  PIN" : "  touch only"
+                case .recoveryKey, .other: break
+                }
                 try session.printer.line("\(line)  \(created)")
             }
         }
         return .done
     }
 
+    private static let methods = ["passphrase", "recovery-key", "tpm2", "fido2"]
+
     static func method(_ slot: SlotSummary) -> String {
         switch slot.method {
         case .passphrase: "passphrase"
         case .recoveryKey: "recovery-key"
+        case .tpm2: "tpm2"
+        case .fido2: "fido2"
         case .other(let name): VisibleText.of(name)
         }
     }
 
+    /// The options that apply only to some kinds of slots.
+    private static let optionsOfAdd: [(Option, kinds: [String])] = [
+        (.newPassphraseFile, ["passphrase"]), (.scryptLogN, ["passphrase"]),
+        (.noPIN, ["tpm2", "fido2"]), (.pcr7, ["tpm2"]), (.device, ["fido2"]),
+    ]
+
     static func add(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let kind = session.arguments.operands[0]
+        for (option, kinds) in optionsOfAdd
+        where !kinds.contains(kind) && session.arguments.has(option) {
+            throw .usage(.inapplicableOption(option.name, verb: "slot add \(kind)"))
+        }
         let cost = try session.cost()
         let now = SystemClock.unixTime()
-        switch session.arguments.operands[0] {
+        switch kind {
         case "passphrase":
             let vault = try session.unlock()
             let passphrase = try session.newPassphrase(from: .newPassphraseFile)
@@ -52,31 +82,37 @@ enum SlotCommand {
             session.printer.note("Added slot \(number).")
             session.warnAboutCost(vault.unlockCost)
         case "recovery-key":
-            for option in [Option.newPassphraseFile, .scryptLogN]
-            where session.arguments.has(option) {
-                throw .usage(.inapplicableOption(option.name, verb: "slot add"))
-            }
             let vault = try session.unlock()
             try InitCommand.addRecoveryKey(session) { key throws(CommandFailure) in
                 try session.change(vault) { changes throws(VaultError) in
                     try changes.addRecoveryKey(key, now: now)
                 }
             }
+        case "tpm2": try SlotAddTokenCommand.addTPM(session)
+        case "fido2": try SlotAddTokenCommand.addAuthenticator(session)
         default:
-            throw .usage(.needsOneOf(["slot add passphrase", "slot add recovery-key"]))
+            throw .usage(
+                .needsOneOf(
+                    ["passphrase", "recovery-key", "tpm2", "fido2"].map { "slot add \($0)" }))
         }
         return .done
     }
 
     static func remove(_ session: Session) throws(CommandFailure) -> ExitCode {
-        guard let number = Int(session.arguments.operands[0]) else {
+        let word = session.arguments.operands[0]
+        guard Int(word) != nil || methods.contains(word) else {
             throw .usage(
-                .badOperand("NUMBER", expected: "a slot number from watchword slot list"))
+                .badOperand("SLOT", expected: "a slot number or type from watchword slot list"))
         }
         let vault = try session.unlock()
-        guard let slot = vault.slots.first(where: { $0.number == number }) else {
+        let slots = vault.slots.filter { String($0.number) == word || method($0) == word }
+        guard let slot = slots.first else {
             throw .vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
         }
+        guard slots.count == 1 else {
+            throw .usage(.needsOneOf(slots.map { "slot remove \($0.number)" }))
+        }
+        let number = slot.number
         // Refuse an impossible removal before the prompt.
         try session.inVault { () throws(VaultError) in
             try vault.rehearse { changes throws(VaultError) in
@@ -133,9 +169,7 @@ enum SlotCommand {
     private static func slotToChange(
         _ wanted: Int?, of vault: UnlockedVault, _ session: Session
     ) throws(CommandFailure) -> SlotSummary? {
-        let slots = vault.slots.filter {
-            if case .passphrase = $0.method { true } else { false }
-        }
+        let slots = vault.slots.filter(\.isPassphrase)
         if let wanted {
             guard let slot = slots.first(where: { $0.number == wanted }) else {
                 throw .vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
@@ -148,4 +182,9 @@ enum SlotCommand {
         }
         return slots.first
     }
+}
+
+extension SlotSummary {
+    /// Whether a passphrase opens it.
+    var isPassphrase: Bool { if case .passphrase = method { true } else { false } }
 }

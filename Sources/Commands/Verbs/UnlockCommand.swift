@@ -18,9 +18,10 @@ enum UnlockCommand {
         // Start the agent before the prompt, so that a failure costs no typing.
         _ = try session.startedAgent(for: place)
         let ceiling = try session.unlockCeiling()
-        let listing = try session.attempting(path) {
-            () throws(CommandFailure) -> VaultListing in
-            let opener = try session.opener()
+        let slots = try session.inVault(path) { () throws(VaultError) in
+            try Vault.slots(at: path)
+        }
+        func unlock(with opener: VaultOpener) throws(CommandFailure) -> VaultListing {
             // The agent drops connections on which nothing is sent, and typing may take a while.
             let client = try session.startedAgent(for: place)
             let began = SystemClock.unixTime()
@@ -30,6 +31,14 @@ enum UnlockCommand {
             case .failed(let error): throw session.refusal(error, at: path, since: began)
             case .outOfReach: throw .outOfReach(VisibleText.of(path))
             default: throw .agent(.malformed)
+            }
+        }
+        let listing: VaultListing
+        if let opener = try session.deviceOpener(path, slots: slots) {
+            listing = try unlock(with: opener)
+        } else {
+            listing = try session.attempting(path) { () throws(CommandFailure) in
+                try unlock(with: session.opener(slots: slots))
             }
         }
         session.printReports(listing.reports, of: listing.entries.map(\.summary))

@@ -19,7 +19,7 @@ extension UnlockedVault {
             guard line.accessControl.presence.accepts(Cryptographic.self) else {
                 throw .differentCheckRequired
             }
-            guard !usedOnce.contains(id) else { throw .presenceNeeded }
+            guard unlockingProvesPresence, !usedOnce.contains(id) else { throw .presenceNeeded }
             try settle(line, at: reading)
             usedOnce.insert(id)
         }
@@ -30,6 +30,11 @@ extension UnlockedVault {
         }
         purposes[id] = purpose
         return proof
+    }
+
+    /// Whether unlocking required a person: a TPM without a PIN does not.
+    public var unlockingProvesPresence: Bool {
+        slots.first { $0.number == openedSlot }?.provesPresence ?? true
     }
 
     /// Proves presence with `check`, to open the entry `id`.
@@ -147,6 +152,9 @@ extension UnlockedVault {
     ///
     /// Counts nothing: ``prove(_:for:words:reading:lasting:now:)`` counts the attempt.
     func isOpened(by opener: VaultOpener) throws(OpenerCheck.Failure) -> Bool {
+        if case .device(_, let slot) = opener, !slot.provesPresence {
+            throw OpenerCheck.Failure(reason: .presenceNeeded, mayConcealAttempt: false)
+        }
         let document: VaultDocument
         do throws(VaultError) {
             document = try VaultDocument(parsing: location.read())

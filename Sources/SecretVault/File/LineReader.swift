@@ -62,6 +62,14 @@ struct LineReader {
         return position..<space
     }
 
+    /// Reads the next word, one of two; returns whether it is the first one.
+    mutating func choice(_ first: String, _ second: String) throws(VaultError) -> Bool {
+        let word = try word()
+        if isWord(word, first) { return true }
+        guard isWord(word, second) else { throw damaged }
+        return false
+    }
+
     /// Reads the next word as a number.
     mutating func count() throws(VaultError) -> UInt64 { try number(in: word()) }
 
@@ -122,6 +130,14 @@ extension LineReader {
         guard word.count == Base64.encodedCount(of: count) else { throw damaged }
         let data = try base64(in: word)
         guard data.count == count else { throw damaged }
+        return data
+    }
+
+    /// Decodes a Base64 word that encodes 1 to `limit` bytes.
+    func base64(in word: Range<Int>, atMost limit: Int) throws(VaultError) -> [UInt8] {
+        guard word.count <= Base64.encodedCount(of: limit) else { throw damaged }
+        let data = try base64(in: word)
+        guard (1...limit).contains(data.count) else { throw damaged }
         return data
     }
 

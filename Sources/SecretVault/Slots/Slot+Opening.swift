@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import HardwareTokens
 
 extension TrustedSlot {
     /// Creates a slot that a passphrase opens, and seals the vault key to it.
@@ -21,6 +22,29 @@ extension TrustedSlot {
         let wrapping = try VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
         return try sealing(
             key, under: wrapping, method: .recoveryKey(salt: salt), number: number, created: now)
+    }
+
+    /// Creates a slot that a TPM opens, and seals the vault key to it.
+    static func sealing(
+        _ key: VaultKey, under secret: SecretBytes, sealedAs object: TPMObject, number: Int,
+        created now: Int64
+    ) throws(VaultError) -> TrustedSlot {
+        let salt = try VaultRandomness.bytes(count: Slot.saltCount)
+        let wrapping = try VaultKey.derive(.tpm2Slot, from: secret, salt: salt)
+        return try sealing(
+            key, under: wrapping, method: .tpm2(object, salt: salt), number: number, created: now)
+    }
+
+    /// Creates a slot that an authenticator opens, and seals the vault key to it.
+    static func sealing(
+        _ key: VaultKey, under secret: SecretBytes, of credential: FIDOCredential, number: Int,
+        created now: Int64
+    ) throws(VaultError) -> TrustedSlot {
+        let salt = try VaultRandomness.bytes(count: Slot.saltCount)
+        let wrapping = try VaultKey.derive(.fido2Slot, from: secret, salt: salt)
+        return try sealing(
+            key, under: wrapping, method: .fido2(credential, salt: salt), number: number,
+            created: now)
     }
 
     // Each slot gets its own key pair, so no private key outlives the passphrase that protected it.
@@ -56,6 +80,10 @@ extension Slot {
             wrapping = try Slot.wrappingKey(passphrase, salt: salt, cost: cost)
         case (.recoveryKey(let salt), .recoveryKey(let recoveryKey)):
             wrapping = try VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
+        case (.tpm2(_, let salt), .device(let secret, _)):
+            wrapping = try VaultKey.derive(.tpm2Slot, from: secret, salt: salt)
+        case (.fido2(_, let salt), .device(let secret, _)):
+            wrapping = try VaultKey.derive(.fido2Slot, from: secret, salt: salt)
         default:
             return nil
         }
@@ -151,6 +179,7 @@ extension VaultOpener {
         switch self {
         case .passphrase: .wrongPassphrase
         case .recoveryKey: .wrongRecoveryKey
+        case .device: .wrongDevice
         }
     }
 }

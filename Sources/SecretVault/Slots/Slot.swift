@@ -1,7 +1,8 @@
 internal import Cryptography
+internal import HardwareTokens
 
-/// One way to open the vault: a key pair whose private key is sealed under a passphrase or recovery
-/// key.
+/// One way to open the vault: a key pair whose private key is sealed under a passphrase, a recovery
+/// key or the secret of a device.
 ///
 /// The vault key is sealed to the public key, so the vault can be given a new key while it is open,
 /// without any passphrase or recovery key (see ``VaultChanges/rekey()``).
@@ -21,7 +22,7 @@ struct Slot {
     var isPortable: Bool {
         switch method {
         case .passphrase, .recoveryKey: true
-        case .other: false
+        case .tpm2, .fido2, .other: false
         }
     }
 
@@ -61,6 +62,10 @@ extension Slot {
             method = .passphrase(logN: Int(logN), salt: salt)
         } else if line.isWord(word, "recovery-key") {
             method = .recoveryKey(salt: try line.base64(in: line.word(), count: Slot.saltCount))
+        } else if line.isWord(word, "tpm2-sealed") {
+            method = try Slot.tpm2(reading: &line)
+        } else if line.isWord(word, "fido2-hmac-secret") {
+            method = try Slot.fido2(reading: &line)
         } else {
             guard Slot.isPrintable(line.bytes[word]) else { throw line.damaged }
             method = .other(Array(line.bytes[word]))
@@ -75,6 +80,35 @@ extension Slot {
         }
         self.secret = Array(line.bytes[secret])
         vaultKey = try line.base64(in: line.lastWord(), count: Slot.vaultKeyCount)
+    }
+
+    private static func tpm2(
+        reading line: inout LineReader
+    ) throws(VaultError) -> SlotHead.Method {
+        let requiresPIN = try line.choice("pin", "no-pin")
+        let isBoundToPCR7 = try line.choice("pcr7", "no-pcr")
+        let salt = try line.base64(in: line.word(), count: Slot.saltCount)
+        let object = TPMObject(
+            publicArea: try line.base64(in: line.word(), atMost: TPMObject.largestArea),
+            privateArea: try line.base64(in: line.word(), atMost: TPMObject.largestArea),
+            requiresPIN: requiresPIN, isBoundToPCR7: isBoundToPCR7)
+        guard let object else { throw line.damaged }
+        return .tpm2(object, salt: salt)
+    }
+
+    private static func fido2(
+        reading line: inout LineReader
+    ) throws(VaultError) -> SlotHead.Method {
+        let requiresPIN = try line.choice("pin", "no-pin")
+        let relyingParty = try line.word()
+        let salt = try line.base64(in: line.word(), count: Slot.saltCount)
+        let id = try line.base64(in: line.word(), atMost: FIDOCredential.largestID)
+        let credential = FIDOCredential(
+            id: id, salt: try line.base64(in: line.word(), count: FIDOCredential.saltCount),
+            relyingParty: String(decoding: line.bytes[relyingParty], as: UTF8.self),
+            requiresPIN: requiresPIN)
+        guard let credential else { throw line.damaged }
+        return .fido2(credential, salt: salt)
     }
 
     private static func isPrintable(_ text: ArraySlice<UInt8>) -> Bool {

@@ -62,6 +62,8 @@ extension Slot {
     fileprivate func accepts(_ opener: VaultOpener) -> Bool {
         switch (method, opener) {
         case (.passphrase, .passphrase), (.recoveryKey, .recoveryKey): true
+        case (.tpm2, .device(_, let slot)), (.fido2, .device(_, let slot)):
+            SlotSummary(self) == slot
         default: false
         }
     }

@@ -1,4 +1,5 @@
 public import Cryptography
+public import HardwareTokens
 
 extension VaultChanges {
     /// The current ways to open the vault.
@@ -26,6 +27,36 @@ extension VaultChanges {
         insert(
             try TrustedSlot.sealing(
                 key, under: recoveryKey, number: lowestFreeNumber(), created: now))
+    }
+
+    /// Adds a TPM to the existing ways to open the vault.
+    ///
+    /// - Parameters:
+    ///   - object: `secret`, sealed by the TPM.
+    ///   - secret: 32 random bytes.
+    /// - Returns: the slot's number.
+    @discardableResult public mutating func addTPM(
+        _ object: TPMObject, sealing secret: SecretBytes, now: Int64
+    ) throws(VaultError) -> Int {
+        let number = try lowestFreeNumber()
+        insert(
+            try TrustedSlot.sealing(
+                key, under: secret, sealedAs: object, number: number, created: now))
+        return number
+    }
+
+    /// Adds an authenticator to the existing ways to open the vault.
+    ///
+    /// - Parameter secret: the secret that the authenticator computes for the credential.
+    /// - Returns: the slot's number.
+    @discardableResult public mutating func addAuthenticator(
+        _ credential: FIDOCredential, secret: SecretBytes, now: Int64
+    ) throws(VaultError) -> Int {
+        let number = try lowestFreeNumber()
+        insert(
+            try TrustedSlot.sealing(
+                key, under: secret, of: credential, number: number, created: now))
+        return number
     }
 
     /// Replaces the passphrase of a slot.

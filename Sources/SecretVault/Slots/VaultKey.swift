@@ -12,6 +12,8 @@ struct VaultKey {
         case header, manifest, record, fingerprint, uses
         case slot
         case recoverySlot = "recovery-slot"
+        case tpm2Slot = "tpm2-slot"
+        case fido2Slot = "fido2-slot"
     }
 
     /// Generates the key of a new vault.

@@ -28,7 +28,7 @@ extension RecoveryKey: Transferable {
 
 extension VaultOpener: Transferable {
     private enum Kind: UInt8 {
-        case passphrase, recoveryKey
+        case passphrase, recoveryKey, device
     }
 
     package func write(to output: FrameWriter) {
@@ -39,6 +39,10 @@ extension VaultOpener: Transferable {
         case .recoveryKey(let key):
             output.append(choice: Kind.recoveryKey)
             output.append(key)
+        case .device(let secret, let slot):
+            output.append(choice: Kind.device)
+            output.append(secret)
+            output.append(slot)
         }
     }
 
@@ -49,6 +53,9 @@ extension VaultOpener: Transferable {
         switch kind {
         case .passphrase: self = .passphrase(try fields.value(bytes))
         case .recoveryKey: self = .recoveryKey(try fields.value(bytes))
+        case .device:
+            let secret: SecretBytes = try fields.value(bytes)
+            self = .device(secret, of: try fields.value(bytes))
         }
     }
 }

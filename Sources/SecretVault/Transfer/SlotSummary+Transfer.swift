@@ -3,7 +3,7 @@ package import POSIX
 
 extension SlotSummary: Transferable {
     private enum Kind: UInt8 {
-        case passphrase, recoveryKey, other
+        case passphrase, recoveryKey, other, tpm2, fido2
     }
 
     package func write(to output: FrameWriter) {
@@ -15,6 +15,12 @@ extension SlotSummary: Transferable {
             output.append(choice: Kind.passphrase)
             output.append(signed: Int64(logN))
         case .recoveryKey: output.append(choice: Kind.recoveryKey)
+        case .tpm2(let object):
+            output.append(choice: Kind.tpm2)
+            output.append(object)
+        case .fido2(let credential):
+            output.append(choice: Kind.fido2)
+            output.append(credential)
         case .other(let name):
             output.append(choice: Kind.other)
             output.append(name)
@@ -32,6 +38,8 @@ extension SlotSummary: Transferable {
             switch kind {
             case .passphrase: .passphrase(logN: try fields.integer(bytes))
             case .recoveryKey: .recoveryKey
+            case .tpm2: .tpm2(try fields.value(bytes))
+            case .fido2: .fido2(try fields.value(bytes))
             case .other: .other(try fields.value(bytes))
             }
         self.init(

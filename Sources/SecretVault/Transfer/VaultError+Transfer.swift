@@ -11,7 +11,7 @@ extension VaultError: Transferable {
             presenceNeeded, differentCheckRequired, busy, replaced, changedMeanwhile, rekeyed,
             noSuchEntry, nothingToUndo, otherVault, wiped, spaceAroundName, invalidTag, otherKind,
             counterExhausted, noSuchSlot, lastSlot, inTheWay, previousNotErased, notConfirmed,
-            system, cryptography, previousLeft, copyDamaged
+            system, cryptography, previousLeft, copyDamaged, wrongDevice
     }
 
     package func write(to output: FrameWriter) {
@@ -53,6 +53,7 @@ extension VaultError: Transferable {
             output.append(signed: Int64(limit))
         case .wrongPassphrase: output.append(choice: Kind.wrongPassphrase)
         case .wrongRecoveryKey: output.append(choice: Kind.wrongRecoveryKey)
+        case .wrongDevice: output.append(choice: Kind.wrongDevice)
         case .lockedOut(let seconds):
             output.append(choice: Kind.lockedOut)
             output.append(signed: seconds)
@@ -133,6 +134,7 @@ extension VaultError: Transferable {
                 needed: try fields.integer(bytes), limit: try fields.integer(bytes))
         case .wrongPassphrase: self = .wrongPassphrase
         case .wrongRecoveryKey: self = .wrongRecoveryKey
+        case .wrongDevice: self = .wrongDevice
         case .lockedOut: self = .lockedOut(seconds: try fields.signedNumber(bytes))
         case .notCounted: self = .notCounted(try fields.value(bytes))
         case .writable: self = .writable

@@ -9,8 +9,8 @@ extension Vault {
     /// a wait, but never a record; so does one that a slot refused while another slot was not
     /// tried. After five failed attempts in a row the vault is locked out. Records that have
     /// reached their limit of refused attempts are wiped before anything is tried, and again before
-    /// the outcome is reported. A recovery key cannot be guessed, so it is not counted, opens the
-    /// vault during a wait, and clears the count.
+    /// the outcome is reported. A recovery key or a device's secret cannot be guessed, so it is not
+    /// counted, opens the vault during a wait, and clears the count.
     ///
     /// Slots are tried up to a total cost of `ceiling`, the cheapest first.
     ///
@@ -38,7 +38,8 @@ extension Vault {
         case _ where readOnly: key = try opening.uncountedKey(with: opener, ceiling: ceiling)
         case .passphrase(let passphrase):
             key = try opening.key(passphrase: passphrase, ceiling: ceiling)
-        case .recoveryKey: key = try opening.key(recovery: opener, ceiling: ceiling)
+        case .recoveryKey, .device:
+            key = try opening.key(uncounted: opener, ceiling: ceiling)
         }
         let vault = try opening.unlocked(
             with: key.0, slot: key.slot, ceiling: ceiling, readOnly: readOnly)
@@ -161,8 +162,8 @@ private struct VaultOpening: ~Copyable {
         }
     }
 
-    /// Tries a recovery key, even if counting fails.
-    mutating func key(recovery opener: VaultOpener, ceiling: Int) throws(VaultError)
+    /// Tries a recovery key or a device's secret, even if counting fails.
+    mutating func key(uncounted opener: VaultOpener, ceiling: Int) throws(VaultError)
         -> (VaultKey, slot: Int)
     {
         do throws(VaultError) {

@@ -7,6 +7,8 @@ public enum VaultOpener: Sendable {
     case passphrase(SecretBytes)
     /// The recovery key.
     case recoveryKey(RecoveryKey)
+    /// The secret that the device of this slot yielded.
+    case device(SecretBytes, of: SlotSummary)
 }
 
 /// Operations on a vault that is not open.
@@ -81,6 +83,14 @@ public enum Vault {
         } catch {
             return error == .reservedPath
         }
+    }
+
+    /// The ways to open the vault at `path`, as the file lists them.
+    ///
+    /// Nothing authenticates them before the vault is open: an attacker who can write the file can
+    /// change them.
+    public static func slots(at path: String) throws(VaultError) -> [SlotSummary] {
+        try VaultDocument(parsing: VaultLocation(path).read()).slots.map(SlotSummary.init)
     }
 
     /// Whether there is a file of any type at `path`.

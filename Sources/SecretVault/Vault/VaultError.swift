@@ -56,6 +56,9 @@ public enum VaultError: Error, Hashable, Sendable {
     case wrongPassphrase
     /// No slot opens with this recovery key.
     case wrongRecoveryKey
+    /// The device's secret does not open its slot: the slot was changed, or the device gave another
+    /// secret.
+    case wrongDevice
     /// Too many failures; the next attempt is allowed after this many seconds. A recovery key opens
     /// the vault at once.
     case lockedOut(seconds: Int64)
