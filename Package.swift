@@ -337,9 +337,9 @@ let package = Package(
         // Confines itself like the agent's process with the keys.
         program("KeyHolderProbe", path: "Tests/KeyHolderProbe", "POSIX"),
         tests(
-            "AgentServiceTests", "AgentService", "Cryptography", "KeyHolderProbe", "POSIX",
-            "PresenceDevices", "SecretVault", "StackedPresence", "VaultAgent", "watchword",
-            "watchword-agent", "watchword-presence"),
+            "AgentServiceTests", "AgentService", "Cryptography", "KeyHolderProbe",
+            "OneTimePassword", "POSIX", "PresenceDevices", "SecretVault", "StackedPresence",
+            "VaultAgent", "watchword", "watchword-agent", "watchword-presence"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
             "PostgreSQLStore", "ServerCommands", "StoreContract", "Verification",

@@ -14,6 +14,8 @@ enum EntryRefusal: Error {
     case noVerdict(PAMCheckFailure)
     /// The entry has no such code.
     case noCode
+    /// The vault has been locked meanwhile.
+    case notHeld
 
     var response: AgentResponse {
         switch self {
@@ -21,6 +23,7 @@ enum EntryRefusal: Error {
         case .refused(let cost): .refused(cost)
         case .noVerdict(let failure): .noVerdict(failure)
         case .noCode: .noCode
+        case .notHeld: .notHeld
         }
     }
 }
@@ -34,7 +37,8 @@ struct ShownEntry {
     /// The access control and the last edit at that time; after a change, presence is checked again.
     let access: AccessControl
     let edited: EntryEdit
-    let credential: Credential
+    /// The number of the credential, which is held with the vault.
+    let credential: UInt64
 }
 
 /// An entry that the next edit on a connection may change, after a presence check.
@@ -57,19 +61,24 @@ extension AgentServices {
         switch (time, entry.kind) {
         case (.moment(let moment, let offset, let isRefresh), .totp):
             let credential: Credential
-            if let known = shown.first(where: { isValid($0, of: entry, in: use, place) }),
-                isRefresh
+            if isRefresh,
+                let known = shown.first(where: { isValid($0, of: entry, in: use, place) }),
+                let held = vaults.shownCredential(known.credential, of: place),
+                AgentServices.isCurrent(moment, offset, for: held)
             {
-                credential = known.credential
+                credential = held
             } else {
-                credential = try self.credential(of: entry, in: use, presence, person)
+                credential = try self.credential(of: entry, in: use, place, presence, person)
                 if entry.accessControl.presence.isPerUse {
-                    shown.removeAll { $0.id == id && $0.place == place }
+                    forget(&shown) { $0.id == id && $0.place == place }
+                    guard let number = vaults.keep(credential, of: place, use.unlocking) else {
+                        throw .notHeld
+                    }
                     shown.append(
                         ShownEntry(
                             place: place, id: id, unlocking: use.unlocking,
                             access: entry.accessControl, edited: entry.edited,
-                            credential: credential))
+                            credential: number))
                 }
             }
             guard case .time(let step) = credential.movingFactor else { throw .noCode }
@@ -79,7 +88,7 @@ extension AgentServices {
             let code = credential.generator().code(at: first &+ offset)
             return .code(IssuedCode(text: code.text, counter: nil))
         case (.counter, .hotp):
-            let content = try opened(entry, in: use, presence, person, takingCounter: true)
+            let content = try opened(entry, in: use, place, presence, person, takingCounter: true)
             guard case .oneTimePassword(let credential) = content,
                 case .counter(let counter) = credential.movingFactor
             else { throw .noCode }
@@ -96,7 +105,7 @@ extension AgentServices {
         _ place: VaultPlace, _ presence: AgentPresence, _ person: RemotePerson
     ) throws(EntryRefusal) -> AgentResponse {
         let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
-        let credential = try credential(of: entry, in: use, presence, person)
+        let credential = try credential(of: entry, in: use, place, presence, person)
         let around: UInt64
         switch (credential.movingFactor, comparison.moment) {
         case (.time, let moment?):
@@ -117,7 +126,7 @@ extension AgentServices {
         _ person: RemotePerson, _ confirmed: inout [ConfirmedEntry]
     ) throws(EntryRefusal) -> AgentResponse {
         let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
-        _ = try opened(entry, in: use, presence, person, takingCounter: false)
+        _ = try opened(entry, in: use, place, presence, person, takingCounter: false)
         vaults.countUse(of: place, use.unlocking)
         confirmed.removeAll { $0.place == place && $0.entry.id == id }
         confirmed.append(
@@ -148,22 +157,42 @@ extension AgentServices {
         if let id = edit.confirmedEntry {
             let entry = try EntryRefusal.from { () throws(VaultError) in try vault.entry(id) }
             if entry.accessControl.presence.isPerUse {
-                _ = try opened(entry, in: use, presence, person, takingCounter: false)
+                _ = try opened(entry, in: use, place, presence, person, takingCounter: false)
                 confirmed.append(entry)
             }
         }
         let confirmations = Confirmations(confirmed)
-        let outcome = try EntryRefusal.from { () throws(VaultError) in
-            try vault.update { changes throws(VaultError) in
-                try edit.apply(
+        let saved = try EntryRefusal.from { () throws(VaultError) in
+            try vault.update { changes throws(VaultError) -> EditOutcome? in
+                // The save may have waited for another writer.
+                guard vaults.isHeld(place, use.unlocking) else { return nil }
+                return try edit.apply(
                     to: &changes, confirmedBy: confirmations, now: SystemClock.unixTime())
             }
         }
+        guard let outcome = saved else { throw .notHeld }
         vaults.countUse(of: place, use.unlocking)
         let reports = vault.reports.filter { report in
             if case .generationNotRecorded = report { true } else { false }
         }
         return .edited(outcome, reports)
+    }
+
+    /// Forgets entries that a client showed.
+    func forget(_ shown: inout [ShownEntry], where isOver: (ShownEntry) -> Bool) {
+        for entry in shown where isOver(entry) {
+            vaults.forgetCredential(entry.credential, of: entry.place)
+        }
+        shown.removeAll(where: isOver)
+    }
+
+    /// Whether a program that shows codes needs this one now: the current code or a neighbour of it.
+    private static func isCurrent(
+        _ moment: Int64, _ offset: UInt64, for credential: Credential
+    ) -> Bool {
+        guard case .time(let step) = credential.movingFactor, offset <= 1 else { return false }
+        let now = SystemClock.unixTime()
+        return (moment &- now).magnitude <= UInt64(step.period)
     }
 
     private func isValid(
@@ -175,20 +204,20 @@ extension AgentServices {
     }
 
     private func credential(
-        of entry: EntrySummary, in use: HeldVaults.Use, _ presence: AgentPresence,
-        _ person: RemotePerson
+        of entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ presence: AgentPresence, _ person: RemotePerson
     ) throws(EntryRefusal) -> Credential {
         guard
             case .oneTimePassword(let credential) = try opened(
-                entry, in: use, presence, person, takingCounter: false)
+                entry, in: use, place, presence, person, takingCounter: false)
         else { throw .noCode }
         return credential
     }
 
     /// Opens an entry after the check that it requires; unlocking the vault is no check.
     private func opened(
-        _ entry: EntrySummary, in use: HeldVaults.Use, _ presence: AgentPresence,
-        _ person: RemotePerson, takingCounter: Bool
+        _ entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ presence: AgentPresence, _ person: RemotePerson, takingCounter: Bool
     ) throws(EntryRefusal) -> EntryContent {
         let vault = use.vault
         guard entry.accessControl.presence.isPerUse else {
@@ -203,21 +232,23 @@ extension AgentServices {
         case .none: throw .vault(.presenceNeeded)
         case .opener(let opener):
             var check = OpenerCheck(opener, of: vault)
-            return try opened(entry, in: vault, &check, words: "", takingCounter) {
+            return try opened(entry, in: use, place, &check, words: "", takingCounter) {
                 .vault($0.reason)
             }
         case .modules(let words):
             var check = RelayedCheck(helpers, person)
-            return try opened(entry, in: vault, &check, words: words, takingCounter) {
+            return try opened(entry, in: use, place, &check, words: words, takingCounter) {
                 .noVerdict($0)
             }
         }
     }
 
     private func opened<Check: PresenceCheck>(
-        _ entry: EntrySummary, in vault: UnlockedVault, _ check: inout Check, words: String,
-        _ takingCounter: Bool, _ reason: (Check.Failure) -> EntryRefusal
+        _ entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ check: inout Check, words: String, _ takingCounter: Bool,
+        _ reason: (Check.Failure) -> EntryRefusal
     ) throws(EntryRefusal) -> EntryContent {
+        let vault = use.vault
         let proof: PresenceProof<Check.Grade>
         do {
             proof = try vault.prove(&check, for: entry.id, words: words)
@@ -228,6 +259,8 @@ extension AgentServices {
             case .check(let failure): throw reason(failure)
             }
         }
+        // The vault may have been locked while the person was asked.
+        guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
         do {
             return takingCounter
                 ? try vault.nextHOTP(entry.id, proof: proof)

@@ -11,7 +11,7 @@ struct AgentServices: Sendable {
     /// Whether the kernel limits the files.
     let limitsFiles: Bool
     let helpers: HelperChannel
-    let stop: StopSignal
+    let stop: WakeSignal
 
     func status() -> AgentStatus {
         AgentStatus(
@@ -20,8 +20,11 @@ struct AgentServices: Sendable {
     }
 
     /// Opens a vault and holds it.
+    ///
+    /// - Parameter unlocking: the number of the unlocking, if there was one.
     func unlock(
-        _ place: VaultPlace, with opener: VaultOpener, ceiling: Int, for time: HoldingTime
+        _ place: VaultPlace, with opener: VaultOpener, ceiling: Int, for time: HoldingTime,
+        _ unlocking: inout UInt64?
     ) -> AgentResponse {
         guard reach.contains(place.folder) else { return .outOfReach }
         // The client names the folder twice; its path may lead elsewhere by now.
@@ -30,7 +33,7 @@ struct AgentServices: Sendable {
         }
         do throws(VaultError) {
             let vault = try Vault.unlock(at: place.path, with: opener, ceiling: ceiling)
-            vaults.hold(HeldVault(vault), at: place, for: time)
+            unlocking = vaults.hold(HeldVault(vault), at: place, for: time)
             return .listing(listing(of: vault))
         } catch {
             return .failed(error)
@@ -38,7 +41,9 @@ struct AgentServices: Sendable {
     }
 
     func list(_ place: VaultPlace) -> AgentResponse {
-        using(place) { .listing(listing(of: $0.vault)) }
+        // A client that is about to ask for the passphrase learns it before.
+        guard reach.contains(place.folder) else { return .outOfReach }
+        return using(place) { .listing(listing(of: $0.vault)) }
     }
 
     func check(_ place: VaultPlace) -> AgentResponse {
@@ -62,11 +67,21 @@ struct AgentServices: Sendable {
     }
 
     /// Runs `body` with the vault at `place`, if it is held.
+    ///
+    /// What `body` finds out is not told if the vault has been locked meanwhile; the outcome of a save
+    /// and the cost of a failure are.
     func using(
         _ place: VaultPlace, _ body: (HeldVaults.Use) -> AgentResponse
     ) -> AgentResponse {
         do throws(HeldVaults.Refusal) {
-            return body(try vaults.use(place))
+            let use = try vaults.use(place)
+            let response = body(use)
+            vaults.learn(from: use, of: place)
+            switch response {
+            case .code, .match, .listing, .check, .lockOut, .done:
+                return vaults.isHeld(place, use.unlocking) ? response : .notHeld
+            default: return response
+            }
         } catch {
             switch error {
             case .notHeld: return .notHeld

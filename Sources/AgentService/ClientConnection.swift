@@ -16,12 +16,14 @@ final class ClientConnection: @unchecked Sendable {
     /// The entries that this client proved presence for, for its next edit.
     private var confirmed: [ConfirmedEntry] = []
 
-    /// The use of a secret that is to be recorded, and the last one that was.
-    private var use: RecordedUse?
+    /// The use of a secret that is to be recorded with this vault.
+    private var pending: (use: RecordedUse, vault: UnlockedVault)?
+    /// The last one that was recorded.
     private var lastUse: RecordedUse?
+    /// The unlocking whose listing the client is to receive.
+    private var unlocked: (place: VaultPlace, unlocking: UInt64)?
 
     private struct RecordedUse {
-        let vault: UnlockedVault
         let place: VaultPlace
         let id: RecordID
         let time: Moment
@@ -60,14 +62,36 @@ final class ClientConnection: @unchecked Sendable {
                     _ = try send(error == .otherVersion ? .otherVersion : .misunderstood)
                     break
                 }
-                guard try send(response(to: request)) else { break }
-                recordUse()
+                guard try answer(request) else { break }
                 if case .stop = request { service.stop.send() }
             }
         } catch {
             // The client has gone, or memory ran out; other clients are not affected.
         }
+        service.forget(&shown) { _ in true }
         connection.shutDown()
+    }
+
+    /// Answers a request.
+    ///
+    /// - Returns: whether the client received the response, and may send another request.
+    private func answer(_ request: AgentRequest) throws(SystemCallFailure) -> Bool {
+        let response = response(to: request)
+        let (pending, unlocked) = (self.pending, self.unlocked)
+        (self.pending, self.unlocked) = (nil, nil)
+        var isReceived = false
+        defer {
+            // Whoever interrupted `watchword unlock` does not expect an open vault.
+            if !isReceived, let unlocked {
+                service.vaults.lock(unlocked.place, since: unlocked.unlocking)
+            }
+        }
+        isReceived = try send(response)
+        guard isReceived else { return false }
+        if let pending { record(pending.use, with: pending.vault) }
+        // An answer that comes too late must not be taken for a request.
+        if case .noVerdict = response { return false }
+        return true
     }
 
     private func next(_ idleTime: Duration?) throws(SystemCallFailure) -> WipedBuffer? {
@@ -91,7 +115,11 @@ final class ClientConnection: @unchecked Sendable {
             return .done
         case .lock(let place): return service.vaults.lock(place) ? .done : .notHeld
         case .unlock(let place, let opener, let ceiling, let time):
-            return service.unlock(place, with: opener, ceiling: ceiling, for: time)
+            var unlocking: UInt64?
+            let response = service.unlock(
+                place, with: opener, ceiling: ceiling, for: time, &unlocking)
+            if let unlocking { unlocked = (place, unlocking) }
+            return response
         case .list(let place): return service.list(place)
         case .lockOut(let place, let id): return service.lockOut(of: id, in: place)
         case .check(let place): return service.check(place)
@@ -100,7 +128,7 @@ final class ClientConnection: @unchecked Sendable {
                 let response = try service.code(
                     of: id, at: time, in: use, place, presence, person, &shown)
                 if !time.isRefresh {
-                    self.use = RecordedUse(vault: use.vault, place: place, id: id, time: .now)
+                    pending = (RecordedUse(place: place, id: id, time: .now), use.vault)
                 }
                 return response
             }
@@ -126,11 +154,9 @@ final class ClientConnection: @unchecked Sendable {
     }
 
     /// Records the use of an entry, after the client has its code.
-    private func recordUse() {
-        guard let use else { return }
-        self.use = nil
+    private func record(_ use: RecordedUse, with vault: UnlockedVault) {
         guard !use.repeats(lastUse) else { return }
-        use.vault.recordUse(of: use.id, at: SystemClock.unixTime())
+        vault.recordUse(of: use.id, at: SystemClock.unixTime())
         lastUse = use
     }
 

@@ -8,6 +8,10 @@ final class Connections: Sendable {
 
     private struct Entry {
         let connection: FrameConnection
+        /// The client's process.
+        let process: Int32
+        /// Whether it has sent a request.
+        var hasAsked = false
         /// Since when it has sent no request; `nil` while it waits for the response.
         var silentSince: Moment?
     }
@@ -19,31 +23,44 @@ final class Connections: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a client; if there are too many, ends the connection that has been silent longest.
+    /// Adds a client; if there are too many, ends a connection that waits for nothing.
+    ///
+    /// It is one that never sent a request, or else one of the process with the most connections;
+    /// among several, the one that has been silent longest.
     ///
     /// - Returns: the client's number; `nil` if every other client waits for a response.
-    func add(_ connection: FrameConnection) -> UInt64? {
+    func add(_ connection: FrameConnection, from process: Int32) -> UInt64? {
         state.withLock { state in
             if state.entries.count >= Connections.limit {
-                let silent = state.entries.filter { $0.value.silentSince != nil }
-                let longest = silent.min { left, right in
-                    guard let left = left.value.silentSince, let right = right.value.silentSince
-                    else { return false }
-                    return left < right
-                }
-                guard let longest else { return nil }
-                longest.value.connection.shutDown()
-                state.entries[longest.key] = nil
+                guard let number = Connections.leastNeeded(of: state.entries) else { return nil }
+                state.entries[number]?.connection.shutDown()
+                state.entries[number] = nil
             }
             state.last += 1
-            state.entries[state.last] = Entry(connection: connection, silentSince: .now)
+            state.entries[state.last] = Entry(
+                connection: connection, process: process, silentSince: .now)
             return state.last
         }
     }
 
+    /// The connection to end; `nil` if every client waits for a response.
+    private static func leastNeeded(of entries: [UInt64: Entry]) -> UInt64? {
+        let counts = Dictionary(grouping: entries.values, by: \.process).mapValues(\.count)
+        func rank(_ entry: Entry) -> (Int, Int, Moment)? {
+            entry.silentSince.map { since in
+                (entry.hasAsked ? 1 : 0, -(counts[entry.process] ?? 0), since)
+            }
+        }
+        return entries.compactMap { number, entry in rank(entry).map { (number, $0) } }
+            .min { $0.1 < $1.1 }?.0
+    }
+
     /// Records whether a client's request is being handled.
     func set(_ number: UInt64, isServed: Bool) {
-        state.withLock { $0.entries[number]?.silentSince = isServed ? nil : .now }
+        state.withLock { state in
+            state.entries[number]?.silentSince = isServed ? nil : .now
+            state.entries[number]?.hasAsked = true
+        }
     }
 
     func remove(_ number: UInt64) {

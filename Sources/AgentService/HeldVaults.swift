@@ -1,3 +1,5 @@
+internal import Cryptography
+internal import OneTimePassword
 internal import POSIX
 package import SecretVault
 package import VaultAgent
@@ -30,13 +32,21 @@ package final class HeldVaults: Sendable {
         let time: HoldingTime
         let end: Duration
         var lastUse: Duration
+        /// What clients that show codes need for the next ones.
+        var shown: [UInt64: ShownCredential] = [:]
 
         func isOver(at moment: Duration) -> Bool { moment >= min(end, lastUse + time.idle) }
+    }
+
+    private struct ShownCredential {
+        let credential: Credential
+        let end: Duration
     }
 
     private struct State {
         var vaults: [VaultPlace: Held] = [:]
         var unlockings: UInt64 = 0
+        var shown: UInt64 = 0
         var suspended: Duration
     }
 
@@ -44,23 +54,35 @@ package final class HeldVaults: Sendable {
     private static let leastSuspend = Duration.seconds(1)
 
     private let clock: @Sendable () -> AgentClock
+    private let wake: @Sendable () -> Void
     private let state: Mutex<State>
 
-    package init(clock: @escaping @Sendable () -> AgentClock) {
+    /// - Parameter wake: called when ``dropExpired()`` must be called again, because a vault is held.
+    package init(
+        clock: @escaping @Sendable () -> AgentClock, wake: @escaping @Sendable () -> Void = {}
+    ) {
         self.clock = clock
+        self.wake = wake
         state = Mutex(State(suspended: clock().suspended))
     }
 
     /// Holds a vault that has just been opened.
-    package func hold(_ vault: HeldVault, at place: VaultPlace, for time: HoldingTime) {
+    ///
+    /// - Returns: the number of this unlocking.
+    @discardableResult package func hold(
+        _ vault: HeldVault, at place: VaultPlace, for time: HoldingTime
+    ) -> UInt64 {
         let now = clock()
-        state.withLock { state in
+        let unlocking = state.withLock { state in
             HeldVaults.drop(from: &state, at: now)
             state.unlockings += 1
             state.vaults[place] = Held(
                 vault: vault, stamp: nil, unlocking: state.unlockings, time: time,
                 end: now.sinceBoot + time.total, lastUse: now.sinceBoot)
+            return state.unlockings
         }
+        wake()
+        return unlocking
     }
 
     /// A vault for one request, after reading its file again if another process has changed it.
@@ -70,7 +92,7 @@ package final class HeldVaults: Sendable {
     package func use(_ place: VaultPlace) throws(Refusal) -> Use {
         guard let held = current(place) else { throw .notHeld }
         let vault = held.vault.vault()
-        let stamp = FileStamp(of: place.path)
+        let stamp = held.vault.stamp()
         if let stamp, stamp == held.stamp {
             return Use(vault: vault, unlocking: held.unlocking)
         }
@@ -106,11 +128,56 @@ package final class HeldVaults: Sendable {
         current(place)?.unlocking == unlocking
     }
 
+    /// Records what a request has learned about the file of its vault, above all what it saved.
+    package func learn(from use: Use, of place: VaultPlace) {
+        keep(HeldVault(use.vault), nil, of: place, use.unlocking)
+    }
+
+    /// Keeps what a client needs to show the next codes of an entry, as long as the vault is held
+    /// and at most for its idle time.
+    ///
+    /// - Returns: its number; `nil` if the vault has been locked.
+    func keep(
+        _ credential: Credential, of place: VaultPlace, _ unlocking: UInt64
+    ) -> UInt64? {
+        let now = clock()
+        return state.withLock { state in
+            HeldVaults.drop(from: &state, at: now)
+            guard let held = state.vaults[place], held.unlocking == unlocking else { return nil }
+            state.shown += 1
+            state.vaults[place]?.shown[state.shown] = ShownCredential(
+                credential: credential, end: now.sinceBoot + held.time.idle)
+            return state.shown
+        }
+    }
+
+    /// The credential with this number; `nil` if its time is over or the vault has been locked.
+    func shownCredential(_ number: UInt64, of place: VaultPlace) -> Credential? {
+        let now = clock()
+        return state.withLock { state in
+            HeldVaults.drop(from: &state, at: now)
+            return state.vaults[place]?.shown[number]?.credential
+        }
+    }
+
+    /// Forgets the credential with this number.
+    func forgetCredential(_ number: UInt64, of place: VaultPlace) {
+        state.withLock { state in state.vaults[place]?.shown[number] = nil }
+    }
+
     /// Forgets the key of a vault.
     ///
+    /// - Parameter unlocking: locks it only if it is held since this unlocking.
     /// - Returns: whether it was held.
-    @discardableResult package func lock(_ place: VaultPlace) -> Bool {
-        state.withLock { $0.vaults.removeValue(forKey: place) != nil }
+    @discardableResult package func lock(
+        _ place: VaultPlace, since unlocking: UInt64? = nil
+    ) -> Bool {
+        state.withLock { state in
+            guard let held = state.vaults[place], unlocking ?? held.unlocking == held.unlocking
+            else { return false }
+            state.vaults[place] = nil
+            return true
+        }
     }
 
     /// Forgets all keys.
@@ -123,7 +190,9 @@ package final class HeldVaults: Sendable {
         let now = clock()
         return state.withLock { state in
             HeldVaults.drop(from: &state, at: now)
-            let ends = state.vaults.values.map { min($0.end, $0.lastUse + $0.time.idle) }
+            let ends = state.vaults.values.flatMap { held in
+                [held.end, held.lastUse + held.time.idle] + held.shown.values.map(\.end)
+            }
             return ends.min().map { $0 - now.sinceBoot }
         }
     }
@@ -149,11 +218,16 @@ package final class HeldVaults: Sendable {
         }
     }
 
+    /// Keeps `vault` unless a newer state of the file is known already.
     private func keep(
         _ vault: HeldVault, _ stamp: FileStamp?, of place: VaultPlace, _ unlocking: UInt64
     ) {
         state.withLock { state in
-            guard state.vaults[place]?.unlocking == unlocking else { return }
+            guard let held = state.vaults[place], held.unlocking == unlocking,
+                !held.vault.isNewer(than: vault)
+            else { return }
+            // Without a stamp, only a newer state is news.
+            guard stamp != nil || vault.isNewer(than: held.vault) else { return }
             state.vaults[place]?.vault = vault
             state.vaults[place]?.stamp = stamp
         }
@@ -163,5 +237,8 @@ package final class HeldVaults: Sendable {
         if now.suspended - state.suspended >= leastSuspend { state.vaults = [:] }
         state.suspended = now.suspended
         state.vaults = state.vaults.filter { !$0.value.isOver(at: now.sinceBoot) }
+        for (place, held) in state.vaults where !held.shown.isEmpty {
+            state.vaults[place]?.shown = held.shown.filter { $0.value.end > now.sinceBoot }
+        }
     }
 }

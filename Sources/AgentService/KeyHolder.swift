@@ -32,7 +32,8 @@ enum KeyHolder {
         else { return }
         // What the service needs from the system is opened before the process gives up the rest.
         let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
-        let stop = try StopSignal()
+        let stop = try WakeSignal()
+        let news = try WakeSignal()
         let reach = Set(folders.compactMap(FolderReach.identity))
         let limitsFiles: Bool
         do {
@@ -43,7 +44,7 @@ enum KeyHolder {
             return
         }
         try report(.confined, to: supervisor)
-        let vaults = HeldVaults(clock: AgentClock.now)
+        let vaults = HeldVaults(clock: AgentClock.now, wake: news.send)
         let service = AgentServices(
             vaults: vaults, reach: reach, limitsFiles: limitsFiles,
             helpers: HelperChannel(helpers), stop: stop)
@@ -53,8 +54,11 @@ enum KeyHolder {
             // The time of a suspend is seen only when something wakes this process.
             let timeout = next.map { max(min($0, .seconds(10)), .milliseconds(1)) }
             let ready = try signals.wait(
-                for: [.reading(listener), .reading(supervisor), stop.readable], timeout: timeout)
+                for: [.reading(listener), .reading(supervisor), stop.readable, news.readable],
+                timeout: timeout)
             if try signals.next() != nil || ready[1] || ready[2] { break }
+            // A vault is held whose time is shorter than this wait was.
+            if ready[3] { try news.clear() }
             if ready[0] { accept(from: listener, connections, service) }
         }
         vaults.lockAll()
@@ -83,15 +87,17 @@ enum KeyHolder {
         _ service: AgentServices
     ) {
         let connection: FrameConnection
+        let peer: LocalSocket.Peer
         do throws(SystemCallFailure) {
             connection = FrameConnection(try LocalSocket.accept(from: listener))
             // Root can connect to every socket; only this user is served.
-            guard try connection.peer().isThisUser else { return }
+            peer = try connection.peer()
+            guard peer.isThisUser else { return }
         } catch {
             // The client has gone, or no descriptors are left; the next one may succeed.
             return
         }
-        guard let number = connections.add(connection) else {
+        guard let number = connections.add(connection, from: peer.process) else {
             return refuse(connection)
         }
         let client = ClientConnection(connection, service) { isServed in
@@ -125,8 +131,8 @@ enum FolderReach {
     }
 }
 
-/// Lets any thread end the service.
-final class StopSignal: Sendable {
+/// Lets any thread wake the one that waits for connections.
+final class WakeSignal: Sendable {
     private let pair: SocketPair
 
     init() throws(SystemCallFailure) { pair = try SocketPair() }
@@ -137,4 +143,7 @@ final class StopSignal: Sendable {
         // It fails only if the service is already ending.
         do { try pair.second.send(1) } catch {}
     }
+
+    /// Takes one signal, after it has become readable.
+    func clear() throws(SystemCallFailure) { _ = try pair.first.receiveFile() }
 }

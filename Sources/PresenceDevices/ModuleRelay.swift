@@ -60,6 +60,8 @@ package final class ModuleRelay {
             throw .system(error)
         }
         while true {
+            // A verdict that comes too late does not count either.
+            guard deadline.timeRemaining > .zero else { throw .timedOut }
             let progress: IncomingFrame.Progress
             do { progress = try incoming.advance(from: program) } catch { throw .system(error) }
             switch progress {
@@ -68,7 +70,6 @@ package final class ModuleRelay {
             case .bad: throw .nonsense
             case .wouldWait: break
             }
-            guard deadline.timeRemaining > .zero else { throw .timedOut }
             let ready: [Bool]
             do {
                 ready = try Polling.ready(

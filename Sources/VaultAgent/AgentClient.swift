@@ -34,6 +34,8 @@ package final class AgentClient {
     /// How long a request may take: the agent may wait for other attempts, each of which derives a
     /// key.
     private static let responseTimeout = Duration.seconds(120)
+    /// How long a request may take for which the agent does not wait.
+    private static let quickTimeout = Duration.seconds(5)
 
     /// Connects to the running agent of this user.
     ///
@@ -73,7 +75,8 @@ package final class AgentClient {
     /// Sends a request and waits for the response.
     package func send(_ request: AgentRequest) throws(AgentFailure) -> AgentResponse {
         try write(request)
-        return try receive()
+        return try receive(
+            within: request.isQuick ? AgentClient.quickTimeout : AgentClient.responseTimeout)
     }
 
     /// Sends a request, and passes the modules' messages and questions to the person.
@@ -87,7 +90,7 @@ package final class AgentClient {
         var next: AgentRequest? = request
         while true {
             if let next { try write(next) }
-            let response = try receive()
+            let response = try receive(within: AgentClient.responseTimeout)
             switch response {
             case .says, .asks: next = person(response)
             default: return response
@@ -120,11 +123,11 @@ package final class AgentClient {
         }
     }
 
-    private func receive() throws(AgentFailure) -> AgentResponse {
+    private func receive(within timeout: Duration) throws(AgentFailure) -> AgentResponse {
         let received: FrameConnection.Received
         do {
             received = try connection.receive(
-                limit: AgentProtocol.largestResponse, idleTime: AgentClient.responseTimeout,
+                limit: AgentProtocol.largestResponse, idleTime: timeout,
                 timeout: AgentProtocol.frameTimeout)
         } catch {
             throw .system(error)
@@ -155,9 +158,12 @@ extension AgentRequest {
     /// Reads a request.
     package static func parse(_ frame: WipedBuffer) throws(AgentProtocolError) -> AgentRequest {
         try frame.withBytes { bytes throws(AgentProtocolError) in
-            guard bytes[0] == AgentProtocol.version else { throw .otherVersion }
+            let request = bytes.extracting(1..<bytes.count)
+            guard bytes[0] == AgentProtocol.version || AgentRequest.isUniversal(request) else {
+                throw .otherVersion
+            }
             do {
-                return try AgentRequest(parsing: bytes.extracting(1..<bytes.count))
+                return try AgentRequest(parsing: request)
             } catch {
                 throw .malformed
             }

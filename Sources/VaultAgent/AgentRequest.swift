@@ -81,6 +81,7 @@ package enum AgentPresence: Sendable {
 }
 
 extension AgentRequest: Transferable {
+    // `lockAll` and `stop` are the same in all versions.
     private enum Kind: UInt8 {
         case unlock, lock, lockAll, status, stop, list, code, verify, lockOut, check, answer
         case cancel, edit, confirm, rehearse
@@ -151,7 +152,7 @@ extension AgentRequest: Transferable {
         case .unlock:
             self = .unlock(
                 try fields.value(bytes), try fields.value(bytes),
-                ceiling: try fields.integer(bytes), try fields.value(bytes))
+                ceiling: try AgentRequest.ceiling(&fields, bytes), try fields.value(bytes))
         case .lock: self = .lock(try fields.value(bytes))
         case .lockAll: self = .lockAll
         case .status: self = .status
@@ -176,6 +177,33 @@ extension AgentRequest: Transferable {
                 try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
         case .answer: self = .answer(try fields.value(bytes))
         case .cancel: self = .cancel
+        }
+    }
+
+    private static func ceiling(
+        _ fields: inout FieldReader, _ bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) -> Int {
+        let ceiling = try fields.signedNumber(bytes)
+        guard (10...Int64(Vault.maximumCeiling)).contains(ceiling) else {
+            throw FieldReader.Unreadable()
+        }
+        return Int(ceiling)
+    }
+
+    /// Whether a request of another version may be read: its encoding is the same in all versions.
+    static func isUniversal(_ request: Span<UInt8>) -> Bool {
+        request.count == 1
+            && [Kind.stop.rawValue, Kind.lockAll.rawValue].contains(request[0])
+    }
+}
+
+extension AgentRequest {
+    /// Whether answering it needs neither a key derivation nor a person, nor waits for another
+    /// process.
+    var isQuick: Bool {
+        switch self {
+        case .lock, .lockAll, .status, .stop, .list, .lockOut: true
+        default: false
         }
     }
 }

@@ -11,9 +11,9 @@ package struct VaultPlace: Hashable, Sendable {
 
     /// Finds the place of the vault at `path`.
     package init(at path: String) throws(SystemCallFailure) {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        name = parts.last.map(String.init) ?? ""
-        let above = path.dropLast(name.utf8.count)
+        let start = VaultPlace.nameStart(in: path)
+        name = String(path[start...])
+        let above = path[..<start]
         let folderPath = Folder.resolvedPath(above.isEmpty ? "." : String(above))
         self.path = folderPath + (folderPath.hasSuffix("/") ? "" : "/") + name
         folder = try FolderIdentity(at: folderPath)
@@ -31,16 +31,26 @@ package struct VaultPlace: Hashable, Sendable {
     }
 
     /// The path of the folder.
-    package var folderPath: String { String(path.dropLast(name.utf8.count + 1)) }
+    package var folderPath: String {
+        let above = String(path[..<VaultPlace.nameStart(in: path)])
+        return above == "/" ? above : String(above.unicodeScalars.dropLast())
+    }
 
-    // The path of a folder can change.
+    // A combining character may follow a slash, so that the two are one `Character`.
+    private static func nameStart(in path: String) -> String.Index {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        return slash.map { path.utf8.index(after: $0) } ?? path.startIndex
+    }
+
+    // The path of a folder can change. Names are compared as the file system does: `String` takes
+    // different bytes for the same text.
     package static func == (left: VaultPlace, right: VaultPlace) -> Bool {
-        left.folder == right.folder && left.name == right.name
+        left.folder == right.folder && left.name.utf8.elementsEqual(right.name.utf8)
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(folder)
-        hasher.combine(name)
+        hasher.combine(Array(name.utf8))
     }
 }
 
@@ -59,8 +69,9 @@ extension VaultPlace: Transferable {
             device: try fields.value(bytes), number: try fields.value(bytes))
         name = try fields.value(bytes)
         path = try fields.value(bytes)
-        guard path.hasPrefix("/"), path.hasSuffix("/" + name), !name.isEmpty else {
-            throw FieldReader.Unreadable()
-        }
+        let rest = path[VaultPlace.nameStart(in: path)...]
+        guard path.utf8.first == UInt8(ascii: "/"), rest.utf8.elementsEqual(name.utf8),
+            !name.isEmpty, !path.utf8.contains(0)
+        else { throw FieldReader.Unreadable() }
     }
 }

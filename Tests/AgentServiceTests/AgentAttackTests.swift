@@ -178,7 +178,8 @@ struct AgentAttackTests {
         try agent.run(AgentFixture.unlock)
         let path = agent.folder.file(Self.socket)
         var random = SeededGenerator(seed: 7)
-        for count in [1, 2, 40, 4000] {
+        // Two bytes may be a request to lock, which is the same in every version.
+        for count in [1, 3, 40, 4000] {
             let client = try LocalSocket.connect(to: path)
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             try client.writeAll((UInt32(count).littleEndianBytes + bytes).span)

@@ -110,6 +110,34 @@ final class AgentFixture {
         return AgentClient(FrameConnection(try LocalSocket.connect(to: path)))
     }
 
+    /// Copies the programs to `bin`, with a `watchword-presence` that asks the modules that
+    /// ``configure(_:)`` names.
+    func installModules() throws {
+        // The helper is looked up beside the real file of the agent.
+        try shell(
+            """
+            mkdir bin bin/pam.d
+            for name in watchword watchword-agent; do cp "$(command -v $name)" bin; done
+            ln -s "$(dirname "$(command -v watchword)")/StackedPresence" bin/watchword-presence
+            """)
+    }
+
+    func configure(_ authentication: String) throws {
+        let lines = "auth \(authentication)\naccount required pam_permit.so\n"
+        try folder.write(Array(lines.utf8), to: "bin/pam.d/watchword")
+    }
+
+    /// The place of the vault.
+    func place() throws -> VaultPlace { try VaultPlace(at: folder.file(Self.vault)) }
+
+    /// The listing of the vault, for a connection of the test.
+    func listing(_ client: AgentClient, of place: VaultPlace) throws -> VaultListing {
+        guard case .listing(let listing) = try client.send(.list(place)) else {
+            throw AgentFailure.malformed
+        }
+        return listing
+    }
+
     /// The process that holds the keys.
     func keyHolder() throws -> Int32 {
         let status = try run("agent status --json").text

@@ -101,6 +101,13 @@ struct AgentMessagesTests {
             let time = HoldingTime(idle: .seconds(1), total: .seconds(seconds))
             expectUnreadable(HoldingTime.self, try bytes(of: time))
         }
+        let folder = try TemporaryFolder()
+        let place = try VaultPlace(at: folder.file("vault"))
+        for ceiling in [-1, 9, Vault.maximumCeiling + 1, .max] {
+            let unlock = AgentRequest.unlock(
+                place, .passphrase(secret), ceiling: ceiling, .standard)
+            expectUnreadable(AgentRequest.self, try bytes(of: unlock))
+        }
         let wide = CodeComparison(
             code: "1", moment: nil, behind: 0, ahead: CodeComparison.widest + 1)
         expectUnreadable(CodeComparison.self, try bytes(of: wide))

@@ -162,17 +162,8 @@ struct AgentTests {
             "A:a --presence per-use:pam --secret-file key.txt",
             "B:b --presence per-use:passphrase --secret-file key.txt",
         ])
-        // The helper is looked up beside the real file of the agent.
-        try agent.shell(
-            """
-            mkdir bin bin/pam.d
-            for name in watchword watchword-agent; do cp "$(command -v $name)" bin; done
-            ln -s "$(dirname "$(command -v watchword)")/StackedPresence" bin/watchword-presence
-            """)
-        func configure(_ module: String) throws {
-            let lines = "auth required \(module)\naccount required pam_permit.so\n"
-            try agent.folder.write(Array(lines.utf8), to: "bin/pam.d/watchword")
-        }
+        try agent.installModules()
+        func configure(_ module: String) throws { try agent.configure("required " + module) }
         try agent.shell("bin/watchword \(AgentFixture.unlock)")
         try configure("pam_permit.so")
         #expect(try agent.shell("bin/watchword code A --at 59").text == "287082\n")

@@ -1,4 +1,6 @@
 import Cryptography
+import Foundation
+import OneTimePassword
 import POSIX
 import SecretVault
 import Synchronization
@@ -125,6 +127,62 @@ struct HeldVaultsTests {
         #expect(vaults.status().map(\.idle) == [.seconds(800)])
         #expect(vaults.isHeld(place, second))
         #expect(!vaults.isHeld(place, first))
+    }
+
+    @Test("holding a vault wakes the thread that locks it")
+    func wake() throws {
+        let source = clocks
+        let waking = Calls()
+        let vaults = HeldVaults(clock: { source.now }, wake: waking.add)
+        vaults.hold(HeldVault(try open()), at: place, for: .standard)
+        #expect(waking.count == 1)
+    }
+
+    private final class Calls: Sendable {
+        private let calls = Mutex(0)
+        var count: Int { calls.withLock { $0 } }
+        func add() { calls.withLock { $0 += 1 } }
+    }
+
+    @Test("what a client shows is forgotten after the idle time, and when the vault is locked")
+    func shown() throws {
+        let credential = try Credential(
+            issuer: "", account: "a", key: passphrase)
+        try hold(idle: 60)
+        let unlocking = try vaults.use(place).unlocking
+        let first = try #require(vaults.keep(credential, of: place, unlocking))
+        #expect(vaults.shownCredential(first, of: place) != nil)
+        clocks.pass(.seconds(59))
+        vaults.countUse(of: place, unlocking)
+        #expect(vaults.dropExpired() == .seconds(1))
+        clocks.pass(.seconds(1))
+        #expect(vaults.shownCredential(first, of: place) == nil)
+        let second = try #require(vaults.keep(credential, of: place, unlocking))
+        vaults.lockAll()
+        #expect(vaults.shownCredential(second, of: place) == nil)
+        #expect(vaults.keep(credential, of: place, unlocking) == nil)
+        try hold()
+        #expect(vaults.shownCredential(second, of: place) == nil)
+    }
+
+    @Test("what a request saved is known, and an older state does not replace it")
+    func learning() throws {
+        try hold()
+        let credential = try Credential(issuer: "", account: "a", key: passphrase)
+        let (older, newer) = (try vaults.use(place), try vaults.use(place))
+        let before = try folder.bytes(of: "vault")
+        try newer.vault.update { changes throws(VaultError) in
+            try changes.add(
+                .oneTimePassword(credential), details: EntryDetails(),
+                accessControl: AccessControl(presence: .perUnlock, onFailure: .lockOut), now: 1)
+        }
+        vaults.learn(from: newer, of: place)
+        vaults.learn(from: older, of: place)
+        // Somebody restores the file, and the record of its generation.
+        try folder.write(before, to: "vault")
+        try FileManager.default.removeItem(atPath: folder.file(".watchword"))
+        #expect(throws: HeldVaults.Refusal.self) { try vaults.use(place) }
+        #expect(!isHeld)
     }
 
     @Test("two paths to one file are one place, and two files are two")

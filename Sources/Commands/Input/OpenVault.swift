@@ -114,7 +114,12 @@ extension Session {
         } catch {
             return nil
         }
-        switch try exchange(.list(place), with: client) {
+        let response: AgentResponse
+        do { response = try client.send(.list(place)) } catch {
+            printer.warn(Messages.sentence(for: error) + "; the vault is unlocked without it")
+            return nil
+        }
+        switch response {
         case .listing(let listing):
             let vault = AgentVault(client, place, listing)
             printReports(listing.reports, of: vault.entries)

@@ -180,6 +180,9 @@ extension Session {
         for entry: EntrySummary, in vault: AgentVault, for use: EntryUse
     ) throws(CommandFailure) -> AgentPresence {
         guard entry.accessControl.presence.isPerUse else { return .none }
+        guard entry.tombstone == nil else {
+            throw .vault(VisibleText.of(try vaultPath()), .wiped)
+        }
         let purpose = Messages.purpose(of: use, entry.name)
         guard try checkChoice().check(of: entry) == .passphrase else { return .modules(purpose) }
         let request = AgentRequest.lockOut(vault.place, entry.id)

@@ -15,15 +15,19 @@ enum UnlockCommand {
         }
         try session.correctPermissions(of: path)
         let place = try session.place(of: path)
-        // Start the agent before the prompt, so that a failure costs no typing.
-        _ = try session.startedAgent(for: place)
+        // Before the prompt, so that a failure costs no typing, and the passphrase is sent only to a
+        // process that has answered like this agent.
+        let client = try session.startedAgent(for: place)
+        switch try session.exchange(.list(place), with: client) {
+        case .outOfReach: throw .outOfReach(VisibleText.of(path))
+        case .locked(let reason): session.printer.alarm(Messages.sentence(for: reason))
+        default: break
+        }
         let ceiling = try session.unlockCeiling()
         let slots = try session.inVault(path) { () throws(VaultError) in
             try Vault.slots(at: path)
         }
         func unlock(with opener: VaultOpener) throws(CommandFailure) -> VaultListing {
-            // The agent drops connections on which nothing is sent, and typing may take a while.
-            let client = try session.startedAgent(for: place)
             let began = SystemClock.unixTime()
             let request = AgentRequest.unlock(place, opener, ceiling: ceiling, time)
             switch try session.exchange(request, with: client) {

@@ -1,3 +1,5 @@
+package import POSIX
+
 /// An open vault that several threads use: each gets an ``UnlockedVault`` of its own.
 ///
 /// The threads then coordinate as processes do, through the locks of the vault's files, and none
@@ -27,6 +29,15 @@ package struct HeldVault: Sendable {
         UnlockedVault(
             location: location, key: key, slot: openedSlot, ceiling: ceiling, readOnly: false,
             state: state, generationReport: generationReport, reports: reports)
+    }
+
+    /// The stamp of the file that ``UnlockedVault/refresh()`` reads; `nil` if it is missing or cannot
+    /// be accessed.
+    package func stamp() -> FileStamp? { FileStamp(of: location.folder + "/" + location.name) }
+
+    /// Whether this knows a newer state of the file than `other`.
+    package func isNewer(than other: HeldVault) -> Bool {
+        (state.generation, state.changes) > (other.state.generation, other.state.changes)
     }
 }
 

@@ -1,0 +1,220 @@
+import Cryptography
+import Foundation
+import POSIX
+import SecretVault
+import TestSupport
+import Testing
+import VaultAgent
+
+@testable import AgentService
+
+/// What the agent gives while and after it locks a vault, and to clients that are not `watchword`.
+@Suite(.serialized)
+struct AgentLockTests {
+    private let opener = VaultOpener.passphrase(
+        SecretBytes(copying: Array(AgentFixture.passphrase.utf8).span))
+
+    @Test("a lock during a presence check ends it without a code")
+    func lockDuringCheck() throws {
+        let agent = try AgentFixture(["A:a --presence per-use:pam --secret-file key.txt"])
+        try agent.installModules()
+        // Any answer is accepted.
+        try agent.configure("optional pam_unix.so\nauth required pam_permit.so")
+        try agent.shell("bin/watchword \(AgentFixture.unlock)")
+        for isLocked in [false, true] {
+            let terminal = try agent.terminal("code A --at 59", program: "bin/watchword")
+            try terminal.waitFor("assword: ")
+            if isLocked { try agent.run("lock") }
+            try terminal.type("any\n")
+            #expect(try terminal.end() == (isLocked ? 4 : 0))
+            #expect(terminal.screen.contains("287082") == !isLocked)
+        }
+    }
+
+    @Test("one check is enough to show the current codes, and for no others")
+    func refresh() throws {
+        let agent = try AgentFixture([
+            "A:a --presence per-use:passphrase --secret-file key.txt"
+        ])
+        try agent.run(AgentFixture.unlock)
+        let (client, place) = (try agent.client(), try agent.place())
+        let id = try agent.listing(client, of: place).entries[0].summary.id
+        func response(
+            in seconds: Int64, offset: UInt64 = 0, isRefresh: Bool = true,
+            _ presence: AgentPresence = .none
+        ) throws -> String {
+            let moment = SystemClock.unixTime() + seconds
+            let time = CodeTime.moment(moment, offset: offset, isRefresh: isRefresh)
+            return "\(try client.send(.code(place, id, time, presence)))"
+        }
+        let refused = "failed(SecretVault.VaultError.presenceNeeded)"
+        #expect(try response(in: 0) == refused)
+        #expect(try response(in: 0, isRefresh: false, .opener(opener)).hasPrefix("code"))
+        // `watch` asks for the code of the next step when that begins.
+        #expect(try response(in: 0).hasPrefix("code"))
+        #expect(try response(in: 25, offset: 1).hasPrefix("code"))
+        for seconds in [60, -60, 315_360_000] as [Int64] {
+            #expect(try response(in: seconds) == refused)
+        }
+        #expect(try response(in: 0, offset: 2) == refused)
+        #expect(try response(in: 0, isRefresh: false) == refused)
+        try agent.run("lock")
+        #expect(try response(in: 0) == "notHeld")
+    }
+
+    @Test("a restored file does not repeat a counter that the agent has issued")
+    func restored() throws {
+        let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])
+        try agent.run(AgentFixture.unlock)
+        #expect(try agent.run("code Count").text == "755224\n")
+        try agent.shell("cp -a .local/share/watchword backup")
+        #expect(try agent.run("code Count").text == "287082\n")
+        try agent.shell(
+            "rm -r .local/share/watchword/.watchword; cp -a backup/. .local/share/watchword/")
+        let refused = try agent.run("code Count", status: 4)
+        #expect(AgentFixture.errors(refused).contains("because an older file replaced it"))
+    }
+
+    @Test("the agent compares the file that it holds, whatever path a client names")
+    func otherPath() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let (client, place) = (try agent.client(), try agent.place())
+        try agent.shell("mkdir -m 700 far; cp -p \(AgentFixture.vault) far")
+        let far = try VaultPlace(at: agent.folder.file("far/vault")).claiming(place.folder)
+        #expect(try agent.listing(client, of: far).entries[0].summary.issuer == "Site")
+        try agent.run("rename Site New:me --passphrase-file pass.txt")
+        #expect(try agent.listing(client, of: far).entries[0].summary.issuer == "New")
+    }
+
+    @Test("an interrupted unlocking leaves the vault locked")
+    func interrupted() throws {
+        let agent = try AgentFixture()
+        let place = try agent.place()
+        let pair = try SocketPair()
+        let helpers = try SocketPair()
+        let vaults = HeldVaults(clock: AgentClock.now)
+        let service = AgentServices(
+            vaults: vaults, reach: [place.folder], limitsFiles: false,
+            helpers: HelperChannel(helpers.takeFirst()), stop: try WakeSignal())
+        let frame = try FrameWriter()
+        frame.append(UInt8(1))
+        frame.append(AgentRequest.unlock(place, opener, ceiling: 20, .standard))
+        try frame.write(to: pair.second)
+        pair.second.shutDown()
+        let connection = ClientConnection(FrameConnection(pair.takeFirst()), service) { _ in }
+        connection.serve()
+        #expect(vaults.status().isEmpty)
+    }
+
+    @Test("a crowd of one process's connections does not push out another process's")
+    func eviction() throws {
+        let connections = Connections()
+        var peers: [Peer] = []
+        func connect(from process: Int32, asks: Bool) throws {
+            let pair = try SocketPair()
+            peers.append(Peer(try pair.second.duplicate()))
+            let number = connections.add(FrameConnection(pair.takeFirst()), from: process)
+            if asks, let number {
+                connections.set(number, isServed: true)
+                connections.set(number, isServed: false)
+            }
+        }
+        func ended() throws -> [Int] {
+            let ready = try Polling.ready(of: peers.map(\.end), timeout: .zero)
+            return peers.indices.filter { ready[$0] }
+        }
+        try connect(from: 1, asks: true)
+        for number in 1..<Connections.limit { try connect(from: 2, asks: number != 5) }
+        try connect(from: 3, asks: true)
+        #expect(try ended() == [5])
+        try connect(from: 3, asks: true)
+        #expect(try ended() == [1, 5])
+        withExtendedLifetime(peers) {}
+    }
+
+    /// The client's end of a connection, in a collection.
+    private final class Peer {
+        private let file: FileDescriptor
+        init(_ file: consuming FileDescriptor) { self.file = file }
+        var end: Polling.Interest { .reading(file) }
+    }
+
+    @Test("an agent of another version can be locked and stopped, and does nothing else")
+    func otherVersion() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let path = agent.folder.file("run/watchword/agent.sock")
+        func response(_ request: [UInt8]) throws -> [UInt8] {
+            let socket = try LocalSocket.connect(to: path)
+            try socket.writeAll((UInt32(request.count).littleEndianBytes + request).span)
+            let received = try FrameConnection(socket).receive(
+                limit: 100, idleTime: .seconds(10), timeout: .seconds(10))
+            guard case .frame(let frame) = received else { return [] }
+            return frame.withBytes { [UInt8](copying: $0) }
+        }
+        let refused = try response([99, 3])
+        #expect(try response([99, 2, 0]) == refused)
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+        let done = try response([99, 2])
+        #expect(done != refused)
+        try agent.run("code Site --at 59", status: 4)
+        #expect(try response([99, 4]) == done)
+        try agent.shell("while [ -e run/watchword/agent.sock ]; do :; done")
+    }
+
+    @Test("a command does not wait for an agent that does not answer")
+    func hung() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let holder = try agent.keyHolder()
+        try agent.shell("kill -STOP \(holder)")
+        let start = Moment.now
+        let terminal = try agent.terminal("code Site --at 59")
+        try terminal.waitFor("the vault is unlocked without it")
+        try terminal.waitFor("Passphrase: ")
+        try terminal.type(AgentFixture.passphrase + "\n")
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("287082"))
+        #expect(Moment.now < start + .seconds(60))
+        try agent.shell("kill -CONT \(holder)")
+    }
+
+    @Test("a vault whose name is not ASCII is unlocked, and names that look alike differ")
+    func names() throws {
+        let agent = try AgentFixture()
+        for name in ["Schlüssel", "鍵/cafe\u{301}"] {
+            let vault = "--vault '\(name)'"
+            try agent.shell("mkdir -p -m 700 \"$(dirname '\(name)')\"")
+            try agent.run(
+                "init -q \(vault) --scrypt-log-n 10 --no-recovery-key --passphrase-file pass.txt")
+            try agent.run("unlock \(vault) --passphrase-file pass.txt")
+            #expect(try agent.run("list \(vault)").text == "")
+            try agent.run("agent stop")
+        }
+        let composed = try VaultPlace(at: agent.folder.file("é"))
+        #expect(try VaultPlace(at: agent.folder.file("e\u{301}")) != composed)
+        #expect(try VaultPlace(at: "/x").folderPath == "/")
+    }
+
+    @Test("before a prompt, a command says that the entry was wiped or the folder is out of reach")
+    func beforePrompts() throws {
+        let agent = try AgentFixture([
+            "A:a --presence per-use:passphrase --on-failure wipe:1 --secret-file key.txt"
+        ])
+        try agent.run(AgentFixture.unlock)
+        _ = try agent.answering(
+            "enter the passphrase again: ", "guess", "code A --at 59", status: 4)
+        let wiped = try agent.terminal("code A --at 59")
+        _ = try wiped.end()
+        #expect(wiped.screen.contains("wiped"))
+        #expect(!wiped.screen.contains("passphrase again"))
+        try agent.shell(
+            "mkdir -m 700 far; watchword init -q --vault far/v --scrypt-log-n 10 "
+                + "--no-recovery-key --passphrase-file pass.txt")
+        let far = try agent.terminal("unlock --vault far/v")
+        #expect(try far.end() == 3)
+        #expect(far.screen.contains("the running agent cannot reach this folder"))
+        #expect(!far.screen.contains("Passphrase"))
+    }
+}
