@@ -27,7 +27,7 @@ struct AgentServices: Sendable {
         _ unlocking: inout UInt64?
     ) -> AgentResponse {
         guard reach.contains(place.folder) else { return .outOfReach }
-        // The client names the folder twice; its path may lead elsewhere by now.
+        // The client sends the folder's identity and its path; the path may now name another folder.
         guard FolderReach.identity(of: place.folderPath) == place.folder else {
             return .failed(.notFound)
         }

@@ -13,7 +13,7 @@ final class ClientConnection: @unchecked Sendable {
     private let setServed: @Sendable (Bool) -> Void
     /// The entries that this client proved presence for, to refresh the codes that it shows.
     private var shown: [ShownEntry] = []
-    /// The entries that this client proved presence for, for its next edit.
+    /// The entries for which this client proved presence, for its next edit.
     private var confirmed: [ConfirmedEntry] = []
 
     /// The use of a secret that is to be recorded with this vault.
@@ -148,7 +148,7 @@ final class ClientConnection: @unchecked Sendable {
             return using(place) { use throws(EntryRefusal) in
                 try service.rehearse(edit, in: use)
             }
-        // Nothing was asked.
+        // No question is pending.
         case .answer, .cancel: return .misunderstood
         }
     }

@@ -12,7 +12,7 @@ final class Connections: Sendable {
         let process: Int32
         /// Whether it has sent a request.
         var hasAsked = false
-        /// Since when it has sent no request; `nil` while it waits for the response.
+        /// Since when the client has been idle; `nil` while its request is handled.
         var silentSince: Moment?
     }
 

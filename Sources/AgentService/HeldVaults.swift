@@ -5,8 +5,8 @@ package import SecretVault
 package import VaultAgent
 internal import Synchronization
 
-/// The vaults whose keys the agent holds, until a limit passes, the machine is suspended, or somebody
-/// locks them.
+/// The vaults whose keys the agent holds, until a time limit expires, the machine is suspended, or a
+/// client locks them.
 package final class HeldVaults: Sendable {
     /// Why a vault cannot be used.
     package enum Refusal: Error {
@@ -50,7 +50,8 @@ package final class HeldVaults: Sendable {
         var suspended: Duration
     }
 
-    /// Reading two clocks is not one step, and the kernel corrects them a little.
+    /// The clocks are not read atomically, and the kernel adjusts them; a smaller difference does not
+    /// mean a suspend.
     private static let leastSuspend = Duration.seconds(1)
 
     private let clock: @Sendable () -> AgentClock
@@ -87,8 +88,7 @@ package final class HeldVaults: Sendable {
 
     /// A vault for one request, after reading its file again if another process has changed it.
     ///
-    /// A file that was replaced by an older one, by another vault, or that has another key locks the
-    /// vault.
+    /// Locks the vault if its file was replaced by an older one or by another vault, or has a new key.
     package func use(_ place: VaultPlace) throws(Refusal) -> Use {
         guard let held = current(place) else { throw .notHeld }
         let vault = held.vault.vault()
@@ -114,7 +114,7 @@ package final class HeldVaults: Sendable {
         throw .locked(reason)
     }
 
-    /// Counts a use of a secret: the idle time begins again.
+    /// Records a use of a secret, which restarts the idle time.
     package func countUse(of place: VaultPlace, _ unlocking: UInt64) {
         let now = clock()
         state.withLock { state in
@@ -183,9 +183,9 @@ package final class HeldVaults: Sendable {
     /// Forgets all keys.
     package func lockAll() { state.withLock { $0.vaults = [:] } }
 
-    /// Forgets the keys whose time is over, and all keys if the machine was suspended.
+    /// Forgets the keys whose time has expired, and all keys if the machine was suspended.
     ///
-    /// - Returns: the time until the next one is over; `nil` if none is held.
+    /// - Returns: the time until the next one expires; `nil` if none is held.
     package func dropExpired() -> Duration? {
         let now = clock()
         return state.withLock { state in

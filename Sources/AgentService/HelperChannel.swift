@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The key holder's connection to the supervisor, which starts programs for it.
 final class HelperChannel: Sendable {
-    /// The byte that asks for `watchword-presence`, and the byte that answers it.
+    /// The request for `watchword-presence`, and its positive response; each is one byte.
     static let presence: UInt8 = 1
     /// The byte that says that the program was not found, or could not be started.
     static let failed: UInt8 = 0

@@ -30,7 +30,7 @@ enum KeyHolder {
         guard let listener = try supervisor.receiveFile()?.takeFile(),
             let helpers = try supervisor.receiveFile()?.takeFile()
         else { return }
-        // What the service needs from the system is opened before the process gives up the rest.
+        // Open whatever the service needs before the sandbox forbids it.
         let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
         let stop = try WakeSignal()
         let news = try WakeSignal()
@@ -51,7 +51,7 @@ enum KeyHolder {
         let connections = Connections()
         while true {
             let next = vaults.dropExpired()
-            // The time of a suspend is seen only when something wakes this process.
+            // A suspend is noticed only when this process wakes up.
             let timeout = next.map { max(min($0, .seconds(10)), .milliseconds(1)) }
             let ready = try signals.wait(
                 for: [.reading(listener), .reading(supervisor), stop.readable, news.readable],
@@ -115,7 +115,7 @@ enum KeyHolder {
     }
 
     private static func refuse(_ connection: FrameConnection) {
-        // A client that does not read learns it from the end of the connection.
+        // A client that receives no response sees that the connection was closed.
         do throws(SystemCallFailure) {
             let frame = try AgentResponse.tooManyClients.frame()
             _ = try connection.send(frame, timeout: .zero)

@@ -28,7 +28,7 @@ struct Supervisor: ~Copyable {
             agent.end()
             ProcessEnd.atOnce(with: status)
         } catch {
-            // If nobody reads the report, there is nobody to tell.
+            // The process that started the agent no longer reads the report.
             do { try error.report.send(to: output) } catch {}
             ProcessEnd.atOnce(with: 6)
         }
@@ -72,7 +72,7 @@ struct Supervisor: ~Copyable {
         _ folders: [String], in folder: consuming OpenRuntimeFolder, _ lock: consuming FileLock
     ) throws(SystemCallFailure) -> Supervisor {
         let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
-        // The lock is held, so nobody listens on a socket that is still there.
+        // This process holds the lock, so no process listens on a socket that already exists.
         try folder.folder.removeFile(AgentProtocol.socketName)
         let listener = try LocalSocket.listen(at: folder.path(of: AgentProtocol.socketName))
         guard let path = RunningProgram.path() else { throw noPath }
@@ -197,7 +197,7 @@ private final class StartedProgram {
     private let lifeline: FileDescriptor
     private let deadline: Moment
 
-    /// No check takes longer.
+    /// Longer than any check may take.
     private static let timeout = Duration.seconds(90)
 
     /// Starts the program at `path`, and sends its connection to the key holder.

@@ -1,6 +1,6 @@
 internal import POSIX
 
-/// What the program that runs the modules has said so far, whoever the person is.
+/// Interprets and limits the messages from the program that runs the modules.
 struct ModuleDialogue {
     /// What to do next.
     enum Step {
@@ -17,7 +17,7 @@ struct ModuleDialogue {
     private var remarkCount = 0
     private var remarkBytes = 0
 
-    /// Nobody reads more messages than this, or more text in total.
+    /// The maximum number of messages, and of bytes of text in total.
     private static let mostRemarks = 100
     private static let mostRemarkBytes = 1 << 14
 

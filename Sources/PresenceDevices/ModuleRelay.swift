@@ -1,7 +1,7 @@
 package import POSIX
 
-/// A conversation between the system's modules, in a process that another one has started, and a
-/// person at another program.
+/// Relays messages between the system's modules, which run in another process, and the user of a
+/// client.
 package final class ModuleRelay {
     /// Whether a question was answered, or a module reported an error.
     package var mayHaveBeenAttempted: Bool { dialogue.mayHaveBeenAttempted }

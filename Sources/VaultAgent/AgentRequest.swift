@@ -45,7 +45,7 @@ package enum CodeTime: Hashable, Sendable {
     /// The next code of a counter-based entry, whose counter is saved first.
     case counter
 
-    /// Whether a program asks by itself.
+    /// Whether a program refreshes a code that it shows, without a request from the user.
     package var isRefresh: Bool {
         if case .moment(_, _, let isRefresh) = self { isRefresh } else { false }
     }

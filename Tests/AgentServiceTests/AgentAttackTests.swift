@@ -72,7 +72,7 @@ struct AgentAttackTests {
         #expect(try unlock(far.claiming(near.folder)) == "failed(SecretVault.VaultError.notFound)")
     }
 
-    @Test("memory: what the sandbox of the key holder allows and forbids")
+    @Test("memory: the key holder's sandbox allows only what the key holder needs")
     func sandbox() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(

@@ -14,7 +14,8 @@ struct AgentTests {
         let unlocked = try agent.run(AgentFixture.unlock)
         #expect(
             AgentFixture.errors(unlocked)
-                == "Unlocked the vault until it is not used for 15 minutes, for at most 8 hours.\n")
+                == "Unlocked the vault. It locks after 15 minutes without use, "
+                + "and after at most 8 hours.\n")
         #expect(try agent.run(Self.code).text == "287082\n")
         #expect(try agent.run("list").text == "Site:me  totp\n")
         #expect(try agent.run("show Site --json").text.contains(#""issuer":"Site""#))
@@ -116,7 +117,7 @@ struct AgentTests {
         }
     }
 
-    @Test("a wrong passphrase is counted as without the agent, and both counts are one")
+    @Test("failures with and without the agent share one count")
     func failures() throws {
         let agent = try AgentFixture()
         try agent.folder.write(Array("guess\n".utf8), to: "guess.txt")
@@ -130,7 +131,7 @@ struct AgentTests {
         #expect(try agent.run("agent status --json").text.contains(#""vaults":[]"#))
     }
 
-    @Test("unlocking is no check for an entry that requires one at each use")
+    @Test("an entry that requires a check at each use requires it after unlocking, too")
     func perUse() throws {
         let agent = try AgentFixture([
             "A:a --presence per-use:passphrase --on-failure wipe:2 --secret-file key.txt"
@@ -327,7 +328,7 @@ struct AgentTests {
         #expect(try agent.run("agent status").text == "The agent is not running.\n")
     }
 
-    @Test("agents that start at the same time become one")
+    @Test("of several agents that start at the same time, only one keeps running")
     func startedTogether() throws {
         let agent = try AgentFixture()
         let said = try agent.together(

@@ -65,7 +65,7 @@ struct HeldVaultsTests {
         #expect(throws: HeldVaults.Refusal.self) { try vaults.use(place) }
     }
 
-    @Test("a use begins the idle time again; a list, the status and a new reading do not")
+    @Test("a use restarts the idle time; reading the status or the file does not")
     func uses() throws {
         try hold()
         clocks.pass(.seconds(600))
@@ -115,7 +115,7 @@ struct HeldVaultsTests {
         #expect(vaults.dropExpired() == nil)
     }
 
-    @Test("an old unlocking neither counts as a use nor is valid after a new one")
+    @Test("after a vault is unlocked again, uses from the earlier unlocking are ignored")
     func unlockings() throws {
         try hold()
         let first = try vaults.use(place).unlocking

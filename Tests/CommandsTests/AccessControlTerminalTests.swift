@@ -14,7 +14,7 @@ struct AccessControlTerminalTests {
     }
 
     @Test(
-        "each guess is counted, three in one command; after the fifth a message states the wait")
+        "each guess is counted, up to three a command; after the fifth, a message states the wait")
     func guesses() throws {
         let fixture = try VaultFixture(recoveryKey: true)
         let first = try fixture.terminal("watchword list")

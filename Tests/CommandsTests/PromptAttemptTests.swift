@@ -77,7 +77,7 @@ struct PromptAttemptTests {
         #expect(String(decoding: outcome.errors, as: UTF8.self).hasPrefix("watchword: "))
     }
 
-    @Test("the clock's warning is new once for each name")
+    @Test("a marker file of the clock warning is new only once")
     func clockWarning() throws {
         let folder = try TemporaryFolder()
         let open = try Folder(opening: folder.path)

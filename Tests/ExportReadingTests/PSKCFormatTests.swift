@@ -186,7 +186,7 @@ struct PSKCFormatTests {
                 == ["totp Acme|ann 00112233445566778899 SHA1 6 60 [] active"])
     }
 
-    @Test("the drafts of the RFC are read, with their names of elements and line breaks in values")
+    @Test("files in the RFC's drafts are read, with their element names and line breaks in values")
     func drafts() throws {
         func container(_ encryption: String, secret: String) -> String {
             """

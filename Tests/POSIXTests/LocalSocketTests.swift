@@ -111,7 +111,7 @@ struct LocalSocketTests {
         withExtendedLifetime(listener) {}
     }
 
-    @Test("it is known that nobody listens")
+    @Test("connecting reports that nobody listens")
     func nobody() throws {
         do {
             _ = try LocalSocket.connect(to: path)

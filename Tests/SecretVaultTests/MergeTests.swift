@@ -306,7 +306,7 @@ struct MergeTests {
         #expect(try copies.plan().2.isMerged)
     }
 
-    @Test("undoing a merge that kept both copies loses neither, also not to a file with the merge")
+    @Test("undoing a merge that kept both copies loses neither, even if it is merged later")
     func undoneConflict() throws {
         let copies = try Copies()
         let id = copies.ids[2]

@@ -13,7 +13,7 @@ struct TransferTests {
     private static let call = SystemCallFailure(call: "openat", number: -7)
     private static let tombstone = Tombstone(time: -5, reason: .reuseDetected)
 
-    @Test("each error is read back as it was, and nothing else is")
+    @Test("each error is decoded unchanged, and no other bytes are accepted")
     func errors() throws {
         let plain: [VaultError] = [
             .notFound, .alreadyExists, .previousLeft, .reservedPath, .previousGeneration, .folder,

@@ -19,11 +19,11 @@ extension CommandHelp {
                 + "unlocked, and when the machine is suspended. TIME is a number followed by s, m "
                 + "or h. “list” and “agent status” do not count as uses.",
             "An entry that requires confirmation at each use still requires it: unlocking does "
-                + "not count as one. Failures are counted as without the agent.",
+                + "not count as confirmation. Failures are counted as without the agent.",
             "An agent reaches only the default vault's folder and the folder of the vault for which it "
                 + "was started.",
             "With --no-agent, or if WATCHWORD_AGENT is “off”, a command opens the vault itself. "
-                + "--passphrase-file and the options for the recovery key have the same effect.",
+                + "--passphrase-file, --read-only and the options for the recovery key have the same effect.",
         ])
     static let lock = CommandHelp(
         summary: "lock the vault again",

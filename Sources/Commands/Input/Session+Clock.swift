@@ -29,7 +29,7 @@ extension Session {
 enum ClockWarningMarker {
     /// Creates the file, and returns whether it did not exist.
     ///
-    /// Without a private folder for it, the warning is new each time.
+    /// Without a private folder for the file, the warning is printed each time.
     static func isNew() -> Bool {
         guard let boot = SystemClock.bootID() else { return true }
         let digits = boot.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -41,7 +41,7 @@ enum ClockWarningMarker {
         }
     }
 
-    /// Creates the file `name` in `folder`; of several processes, only one finds it new.
+    /// Creates the file `name` in `folder`; if several processes try, this is true for only one.
     static func isNew(_ name: String, in folder: borrowing Folder) -> Bool {
         do throws(SystemCallFailure) {
             try folder.makePrivateFile(name)

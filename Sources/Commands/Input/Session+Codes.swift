@@ -7,8 +7,8 @@ import PresenceDevices
 import SecretVault
 import VaultAgent
 
-// Codes of entries, after the confirmation that each requires. The agent never gives a key, so
-// whatever a command needs a key for is done either here or by the agent.
+// Codes of entries, after the confirmation that each requires. The agent never sends a key, so
+// either this process or the agent performs whatever requires one.
 extension Session {
     /// The code of a time-based entry, `offset` steps after the time that `--at` names, or after
     /// now, and that time.
@@ -32,7 +32,7 @@ extension Session {
             guard try self.first(of: step, at: now) != first else {
                 return (code.text, step, asked)
             }
-            // The confirmation took a while; it counts for the next code, too.
+            // The code changed during the confirmation, which also counts for the next code.
             let later = CodeTime.moment(now, offset: offset, isRefresh: true)
             let request = AgentRequest.code(vault.place, entry.id, later, .none)
             guard case .code(let next) = try exchange(request, with: vault.client) else {

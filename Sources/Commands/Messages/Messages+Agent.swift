@@ -36,7 +36,7 @@ extension Messages {
         }
     }
 
-    /// What to say when the agent does not hold the vault any longer.
+    /// The sentence for a vault that the agent no longer holds.
     static func sentenceForLocked(_ reason: LockReason?) -> String {
         let cause = reason.map(sentence) ?? "the agent has locked the vault"
         return cause + "; run the command again to unlock it"
@@ -46,8 +46,8 @@ extension Messages {
     static func sentence(for time: HoldingTime) -> String {
         let (idle, total) = (time.idle.wholeSeconds, time.total.wholeSeconds)
         guard idle < total else { return "Unlocked the vault for \(duration(total))." }
-        return "Unlocked the vault until it is not used for \(duration(idle)), for at most "
-            + "\(duration(total))."
+        return "Unlocked the vault. It locks after \(duration(idle)) without use, "
+            + "and after at most \(duration(total))."
     }
 
     /// What the agent holds, as lines.
@@ -56,7 +56,7 @@ extension Messages {
         return status.vaults.map { vault in
             let (idle, total) = (vault.idle.wholeSeconds, vault.total.wholeSeconds)
             return "\(VisibleText.of(vault.path)): unlocked for \(duration(total))"
-                + (idle < total ? ", or until it is not used for \(duration(idle))" : "")
+                + (idle < total ? ", or for \(duration(idle)) without use" : "")
         }
     }
 }

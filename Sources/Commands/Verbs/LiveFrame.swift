@@ -70,7 +70,7 @@ private final class AgentCodes {
     func code(at moment: Int64) -> String? {
         guard let step = AgentCodes.step(timeStep, at: moment) else { return nil }
         if last.step == step { return last.text }
-        // This is no use by a person, so the agent's idle time goes on.
+        // A refresh does not count as a use, so it does not restart the agent's idle time.
         let time = CodeTime.moment(moment, offset: 0, isRefresh: true)
         do throws(AgentFailure) {
             switch try vault.client.send(.code(vault.place, id, time, .none)) {

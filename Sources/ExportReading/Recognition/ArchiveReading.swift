@@ -65,7 +65,7 @@ struct ArchiveReading {
     /// Reads the files of Steam Desktop Authenticator, with the manifest that is needed to decrypt
     /// them.
     ///
-    /// A file that cannot be read is refused by its name; the others are read.
+    /// A file that cannot be read is refused, and the error names it; the others are read.
     private func steamRows(_ names: [String]) throws(ExportError) -> ExportRows {
         var manifest: SecretBytes?
         if let name = self.names(where: { $0 == "manifest.json" }).first {

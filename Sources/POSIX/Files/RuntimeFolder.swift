@@ -70,7 +70,7 @@ public struct OpenRuntimeFolder: ~Copyable, Sendable {
         case foreign
     }
 
-    /// What the name `name` in it is.
+    /// What exists at `name` in the folder.
     public func socketState(_ name: String) throws(SystemCallFailure) -> SocketState {
         guard let facts = try folder.facts(of: name) else { return .missing }
         let isOwn = facts.st_mode & S_IFMT == S_IFSOCK && facts.st_uid == geteuid()

@@ -89,7 +89,7 @@ public final class FrameConnection: Sendable {
     /// The longest single wait, so that a deadline on the boot clock is noticed after a suspend.
     private static let slice = Duration.seconds(10)
 
-    /// Waits for a while.
+    /// Waits until `interest` is ready, the deadline has passed, or ``slice`` has elapsed.
     ///
     /// - Returns: whether there is time left.
     private func wait(

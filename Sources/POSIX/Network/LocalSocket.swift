@@ -29,7 +29,7 @@ public struct SocketPair: ~Copyable, Sendable {
 
 /// Sockets with a path, on which the processes of this machine connect to each other.
 public enum LocalSocket {
-    /// The connections that the kernel holds until they are accepted.
+    /// The maximum number of connections that wait to be accepted.
     private static let backlog: Int32 = 64
 
     /// Creates a socket at `path`, with mode 0600, and listens on it; non-blocking.

@@ -72,7 +72,8 @@ struct VaultHistory: Hashable {
         VaultHistory(saves: [save] + saves.prefix(VaultHistory.limit - 1))
     }
 
-    /// This history, whose newest save undoes the one before it: what that one added is left out.
+    /// Returns this history for a save that undoes the one before it, without the history that the
+    /// undone save added.
     ///
     /// After a merge is undone, the other file is no longer included, and can be merged again.
     ///

@@ -70,8 +70,8 @@ extension VaultChanges {
     ///
     /// Counters, enrolled secrets, wiped entries, and the ways to open the vault stay as they are.
     ///
-    /// A merge can be made again: its saves leave the history, and entries get back the marks of
-    /// their last edits, so that the other file's edits are newer again.
+    /// A merge can be made again: its saves are removed from the history, and entries regain the times
+    /// and saves of their former edits, so that the other file's edits are newer again.
     mutating func undo(to previous: VaultState, now: Int64) throws(VaultError) -> [UndoneChange] {
         let edits = UndoneEdits(of: self, to: previous, now: now)
         state.undoSaves(to: previous.history)
