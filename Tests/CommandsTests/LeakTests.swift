@@ -132,6 +132,10 @@ struct LeakTests {
 
     /// A process that waits for the end of its passphrase.
     private func waiting(in folder: TemporaryFolder) throws -> (Process, Pipe, Pipe) {
+        let made = try Transcript.run(
+            "echo x | watchword init -q --vault v --scrypt-log-n 10 --no-recovery-key "
+                + "--passphrase-file -", in: folder)
+        #expect(made.status == 0)
         let process = Process()
         let (input, output) = (Pipe(), Pipe())
         process.executableURL = URL(filePath: BuiltProgram.path("watchword"))
@@ -143,7 +147,11 @@ struct LeakTests {
         try process.start()
         input.fileHandleForWriting.write(Data(Self.passphrase.utf8))
         // Wait until the process has read the pipe.
-        while try FileHandle.isUnread(input) { sched_yield() }
+        while try FileHandle.isUnread(input) {
+            // A process that has ended never reads it.
+            try #require(process.isRunning)
+            sched_yield()
+        }
         return (process, input, output)
     }
 
@@ -151,10 +159,6 @@ struct LeakTests {
         "a running process has no secret in its arguments or environment, and writes no core file")
     func process() throws {
         let folder = try TemporaryFolder()
-        let made = try Transcript.run(
-            "echo x | watchword init -q --vault v --scrypt-log-n 10 --no-recovery-key "
-                + "--passphrase-file -", in: folder)
-        #expect(made.status == 0)
         let (process, input, _) = try waiting(in: folder)
         let number = process.processIdentifier
         for name in ["cmdline", "environ"] {
@@ -172,7 +176,6 @@ struct LeakTests {
         "a crash does not print the contents of memory", arguments: [SIGSEGV, SIGILL, SIGABRT])
     func crash(_ signal: Int32) throws {
         let folder = try TemporaryFolder()
-        try folder.write([], to: "v")
         let (process, input, output) = try waiting(in: folder)
         kill(process.processIdentifier, signal)
         let said = try output.fileHandleForReading.readToEnd() ?? Data()
