@@ -1,0 +1,113 @@
+internal import OneTimePassword
+internal import POSIX
+internal import SecretVault
+internal import VaultAgent
+
+/// An entry whose codes a client shows, after one presence check.
+struct ShownEntry {
+    let place: VaultPlace
+    let id: RecordID
+    /// The unlocking of the vault in which presence was checked.
+    let unlocking: UInt64
+    /// The access control and the last edit at that time; after a change, presence is checked again.
+    let access: AccessControl
+    let edited: EntryEdit
+    /// The number of the credential, which is held with the vault.
+    let credential: UInt64
+}
+
+// Codes of one entry.
+extension AgentServices {
+    /// Computes a code.
+    func code(
+        of id: RecordID, at time: CodeTime, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ presence: AgentPresence, _ person: RemotePerson, _ shown: inout [ShownEntry]
+    ) throws(EntryRefusal) -> AgentResponse {
+        let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
+        switch (time, entry.kind) {
+        case (.moment(let moment, let offset, let isRefresh), .totp):
+            let credential: Credential
+            if isRefresh,
+                let known = shown.first(where: { isValid($0, of: entry, in: use, place) }),
+                let held = vaults.shownCredential(known.credential, of: place),
+                AgentServices.isCurrent(moment, offset, for: held)
+            {
+                credential = held
+            } else {
+                credential = try self.credential(of: entry, in: use, place, presence, person)
+                if entry.accessControl.presence.isPerUse {
+                    forget(&shown) { $0.id == id && $0.place == place }
+                    guard let number = vaults.keep(credential, of: place, use.unlocking) else {
+                        throw .notHeld
+                    }
+                    shown.append(
+                        ShownEntry(
+                            place: place, id: id, unlocking: use.unlocking,
+                            access: entry.accessControl, edited: entry.edited,
+                            credential: number))
+                }
+            }
+            guard case .time(let step) = credential.movingFactor else { throw .noCode }
+            let first: UInt64
+            do { first = try step.step(at: moment) } catch { throw .noCode }
+            if !isRefresh { vaults.countUse(of: place, use.unlocking) }
+            let code = credential.generator().code(at: first &+ offset)
+            return .code(IssuedCode(text: code.text, counter: nil))
+        case (.counter, .hotp):
+            let content = try opened(entry, in: use, place, presence, person, takingCounter: true)
+            guard case .oneTimePassword(let credential) = content,
+                case .counter(let counter) = credential.movingFactor
+            else { throw .noCode }
+            vaults.countUse(of: place, use.unlocking)
+            let code = credential.generator().code(at: counter)
+            return .code(IssuedCode(text: code.text, counter: counter))
+        default: throw .noCode
+        }
+    }
+
+    /// Compares a code.
+    func match(
+        _ comparison: CodeComparison, of id: RecordID, in use: HeldVaults.Use,
+        _ place: VaultPlace, _ presence: AgentPresence, _ person: RemotePerson
+    ) throws(EntryRefusal) -> AgentResponse {
+        let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
+        let credential = try credential(of: entry, in: use, place, presence, person)
+        let around: UInt64
+        switch (credential.movingFactor, comparison.moment) {
+        case (.time, let moment?):
+            do { around = try credential.step(atUnixTime: moment) } catch { throw .noCode }
+        case (.counter(let counter), nil): around = counter
+        default: throw .noCode
+        }
+        vaults.countUse(of: place, use.unlocking)
+        return .match(
+            credential.generator().match(
+                Array(comparison.code.utf8).span, around: around, behind: comparison.behind,
+                ahead: comparison.ahead))
+    }
+
+    /// Forgets entries that a client showed.
+    func forget(_ shown: inout [ShownEntry], where isOver: (ShownEntry) -> Bool) {
+        for entry in shown where isOver(entry) {
+            vaults.forgetCredential(entry.credential, of: entry.place)
+        }
+        shown.removeAll(where: isOver)
+    }
+
+    /// Whether a program that shows codes needs this one now: the current code or a neighbour of it.
+    private static func isCurrent(
+        _ moment: Int64, _ offset: UInt64, for credential: Credential
+    ) -> Bool {
+        guard case .time(let step) = credential.movingFactor, offset <= 1 else { return false }
+        let now = SystemClock.unixTime()
+        return (moment &- now).magnitude <= UInt64(step.period)
+    }
+
+    private func isValid(
+        _ shown: ShownEntry, of entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace
+    ) -> Bool {
+        shown.id == entry.id && shown.place == place && shown.unlocking == use.unlocking
+            && shown.access == entry.accessControl && shown.edited == entry.edited
+            && entry.tombstone == nil
+    }
+}

@@ -1,0 +1,73 @@
+internal import POSIX
+internal import SecretVault
+internal import VaultAgent
+
+/// An entry that the next edit on a connection may change, after a presence check.
+struct ConfirmedEntry {
+    let place: VaultPlace
+    /// The unlocking of the vault in which presence was checked.
+    let unlocking: UInt64
+    /// The entry at that time.
+    let entry: EntrySummary
+}
+
+// Changes of a vault.
+extension AgentServices {
+    /// Checks presence for an entry that the next edit on the connection changes.
+    func confirm(
+        _ id: RecordID, in use: HeldVaults.Use, _ place: VaultPlace, _ presence: AgentPresence,
+        _ person: RemotePerson, _ confirmed: inout [ConfirmedEntry]
+    ) throws(EntryRefusal) -> AgentResponse {
+        let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
+        _ = try opened(entry, in: use, place, presence, person, takingCounter: false)
+        vaults.countUse(of: place, use.unlocking)
+        confirmed.removeAll { $0.place == place && $0.entry.id == id }
+        confirmed.append(
+            ConfirmedEntry(place: place, unlocking: use.unlocking, entry: entry))
+        return .done
+    }
+
+    /// The outcome of an edit that is not saved, as if every presence check had succeeded.
+    func rehearse(_ edit: VaultEdit, in use: HeldVaults.Use) throws(EntryRefusal) -> AgentResponse {
+        let outcome = try EntryRefusal.from { () throws(VaultError) in
+            try use.vault.rehearse { changes throws(VaultError) in
+                try edit.apply(to: &changes, confirmedBy: .assumed, now: SystemClock.unixTime())
+            }
+        }
+        return .edited(outcome, [])
+    }
+
+    /// Changes the vault in one save, after the check that the edit requires.
+    func edit(
+        _ edit: VaultEdit, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ presence: AgentPresence, _ person: RemotePerson, _ earlier: inout [ConfirmedEntry]
+    ) throws(EntryRefusal) -> AgentResponse {
+        let vault = use.vault
+        // Each check counts for one edit only.
+        var confirmed = earlier.filter { $0.place == place && $0.unlocking == use.unlocking }
+            .map(\.entry)
+        earlier = []
+        if let id = edit.confirmedEntry {
+            let entry = try EntryRefusal.from { () throws(VaultError) in try vault.entry(id) }
+            if entry.accessControl.presence.isPerUse {
+                _ = try opened(entry, in: use, place, presence, person, takingCounter: false)
+                confirmed.append(entry)
+            }
+        }
+        let confirmations = Confirmations(confirmed)
+        let saved = try EntryRefusal.from { () throws(VaultError) in
+            try vault.update { changes throws(VaultError) -> EditOutcome? in
+                // The save may have waited for another writer.
+                guard vaults.isHeld(place, use.unlocking) else { return nil }
+                return try edit.apply(
+                    to: &changes, confirmedBy: confirmations, now: SystemClock.unixTime())
+            }
+        }
+        guard let outcome = saved else { throw .notHeld }
+        vaults.countUse(of: place, use.unlocking)
+        let reports = vault.reports.filter { report in
+            if case .generationNotRecorded = report { true } else { false }
+        }
+        return .edited(outcome, reports)
+    }
+}

@@ -1,0 +1,76 @@
+internal import OneTimePassword
+internal import Presence
+internal import PresenceDevices
+internal import SecretVault
+internal import VaultAgent
+
+// Only here does the agent open an entry.
+extension AgentServices {
+    /// Opens an entry after the check that it requires; unlocking the vault is no check.
+    func opened(
+        _ entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ presence: AgentPresence, _ person: RemotePerson, takingCounter: Bool
+    ) throws(EntryRefusal) -> EntryContent {
+        let vault = use.vault
+        guard entry.accessControl.presence.isPerUse else {
+            return try EntryRefusal.from { () throws(VaultError) in
+                let proof = try vault.proofOfUnlocking(for: entry.id)
+                return takingCounter
+                    ? try vault.nextHOTP(entry.id, proof: proof)
+                    : try vault.open(entry.id, proof: proof)
+            }
+        }
+        switch presence {
+        case .none: throw .vault(.presenceNeeded)
+        case .opener(let opener):
+            var check = OpenerCheck(opener, of: vault)
+            return try opened(entry, in: use, place, &check, words: "", takingCounter) {
+                .vault($0.reason)
+            }
+        case .modules(let words):
+            var check = RelayedCheck(helpers, person)
+            return try opened(entry, in: use, place, &check, words: words, takingCounter) {
+                .noVerdict($0)
+            }
+        }
+    }
+
+    private func opened<Check: PresenceCheck>(
+        _ entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ check: inout Check, words: String, _ takingCounter: Bool,
+        _ reason: (Check.Failure) -> EntryRefusal
+    ) throws(EntryRefusal) -> EntryContent {
+        let vault = use.vault
+        let proof: PresenceProof<Check.Grade>
+        do {
+            proof = try vault.prove(&check, for: entry.id, words: words)
+        } catch {
+            switch error {
+            case .vault(let error): throw .vault(error)
+            case .refused(let cost): throw .refused(cost)
+            case .check(let failure): throw reason(failure)
+            }
+        }
+        // The vault may have been locked while the person was asked.
+        guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
+        do {
+            return takingCounter
+                ? try vault.nextHOTP(entry.id, proof: proof)
+                : try vault.open(entry.id, proof: proof)
+        } catch {
+            throw .vault(error)
+        }
+    }
+
+    /// Opens the credential of an entry after the check that it requires.
+    func credential(
+        of entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ presence: AgentPresence, _ person: RemotePerson
+    ) throws(EntryRefusal) -> Credential {
+        guard
+            case .oneTimePassword(let credential) = try opened(
+                entry, in: use, place, presence, person, takingCounter: false)
+        else { throw .noCode }
+        return credential
+    }
+}

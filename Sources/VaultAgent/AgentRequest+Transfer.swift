@@ -1,0 +1,119 @@
+package import POSIX
+internal import SecretVault
+
+extension AgentRequest: Transferable {
+    // `lockAll` and `stop` are the same in all versions.
+    private enum Kind: UInt8 {
+        case unlock, lock, lockAll, status, stop, list, code, verify, lockOut, check, answer
+        case cancel, edit, confirm, rehearse
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .unlock(let place, let opener, let ceiling, let time):
+            output.append(choice: Kind.unlock)
+            output.append(place)
+            output.append(opener)
+            output.append(signed: Int64(ceiling))
+            output.append(time)
+        case .lock(let place):
+            output.append(choice: Kind.lock)
+            output.append(place)
+        case .lockAll: output.append(choice: Kind.lockAll)
+        case .status: output.append(choice: Kind.status)
+        case .stop: output.append(choice: Kind.stop)
+        case .list(let place):
+            output.append(choice: Kind.list)
+            output.append(place)
+        case .code(let place, let id, let time, let presence):
+            output.append(choice: Kind.code)
+            output.append(place)
+            output.append(id)
+            output.append(time)
+            output.append(presence)
+        case .verify(let place, let id, let comparison, let presence):
+            output.append(choice: Kind.verify)
+            output.append(place)
+            output.append(id)
+            output.append(comparison)
+            output.append(presence)
+        case .lockOut(let place, let id):
+            output.append(choice: Kind.lockOut)
+            output.append(place)
+            output.append(id)
+        case .check(let place):
+            output.append(choice: Kind.check)
+            output.append(place)
+        case .confirm(let place, let id, let presence):
+            output.append(choice: Kind.confirm)
+            output.append(place)
+            output.append(id)
+            output.append(presence)
+        case .rehearse(let place, let edit):
+            output.append(choice: Kind.rehearse)
+            output.append(place)
+            output.append(edit)
+        case .edit(let place, let edit, let presence):
+            output.append(choice: Kind.edit)
+            output.append(place)
+            output.append(edit)
+            output.append(presence)
+        case .answer(let answer):
+            output.append(choice: Kind.answer)
+            output.append(answer)
+        case .cancel: output.append(choice: Kind.cancel)
+        }
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        let kind: Kind = try fields.choice(bytes)
+        switch kind {
+        case .unlock:
+            self = .unlock(
+                try fields.value(bytes), try fields.value(bytes),
+                ceiling: try AgentRequest.ceiling(&fields, bytes), try fields.value(bytes))
+        case .lock: self = .lock(try fields.value(bytes))
+        case .lockAll: self = .lockAll
+        case .status: self = .status
+        case .stop: self = .stop
+        case .list: self = .list(try fields.value(bytes))
+        case .code:
+            self = .code(
+                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes),
+                try fields.value(bytes))
+        case .verify:
+            self = .verify(
+                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes),
+                try fields.value(bytes))
+        case .lockOut: self = .lockOut(try fields.value(bytes), try fields.value(bytes))
+        case .check: self = .check(try fields.value(bytes))
+        case .confirm:
+            self = .confirm(
+                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
+        case .rehearse: self = .rehearse(try fields.value(bytes), try fields.value(bytes))
+        case .edit:
+            self = .edit(
+                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
+        case .answer: self = .answer(try fields.value(bytes))
+        case .cancel: self = .cancel
+        }
+    }
+
+    private static func ceiling(
+        _ fields: inout FieldReader, _ bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) -> Int {
+        let ceiling = try fields.signedNumber(bytes)
+        guard (10...Int64(Vault.maximumCeiling)).contains(ceiling) else {
+            throw FieldReader.Unreadable()
+        }
+        return Int(ceiling)
+    }
+
+    /// Whether a request of another version may be read: its encoding is the same in all versions.
+    static func isUniversal(_ request: Span<UInt8>) -> Bool {
+        request.count == 1
+            && [Kind.stop.rawValue, Kind.lockAll.rawValue].contains(request[0])
+    }
+}
