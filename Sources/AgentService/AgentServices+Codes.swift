@@ -35,7 +35,8 @@ extension AgentServices {
                 credential = held
             } else {
                 credential = try self.credential(of: entry, in: use, place, presence, person)
-                if entry.accessControl.presence.isPerUse {
+                // An earlier check that counts again does not last for further codes.
+                if entry.accessControl.presence.isPerUse, !presence.isNone {
                     forget(&shown) { $0.id == id && $0.place == place }
                     guard let number = vaults.keep(credential, of: place, use.unlocking) else {
                         throw .notHeld
@@ -54,7 +55,8 @@ extension AgentServices {
             let code = credential.generator().code(at: first &+ offset)
             return .code(IssuedCode(text: code.text, counter: nil))
         case (.counter, .hotp):
-            let content = try opened(entry, in: use, place, presence, person, takingCounter: true)
+            let content = try opened(
+                entry, in: use, place, presence, person, takingCounter: true, reusing: true)
             guard case .oneTimePassword(let credential) = content,
                 case .counter(let counter) = credential.movingFactor
             else { throw .noCode }

@@ -19,7 +19,7 @@ extension AgentServices {
         _ person: RemotePerson, _ confirmed: inout [ConfirmedEntry]
     ) throws(EntryRefusal) -> AgentResponse {
         let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
-        _ = try opened(entry, in: use, place, presence, person, takingCounter: false)
+        _ = try opened(entry, in: use, place, presence, person)
         vaults.countUse(of: place, use.unlocking)
         confirmed.removeAll { $0.place == place && $0.entry.id == id }
         confirmed.append(
@@ -50,7 +50,7 @@ extension AgentServices {
         if let id = edit.confirmedEntry {
             let entry = try EntryRefusal.from { () throws(VaultError) in try vault.entry(id) }
             if entry.accessControl.presence.isPerUse {
-                _ = try opened(entry, in: use, place, presence, person, takingCounter: false)
+                _ = try opened(entry, in: use, place, presence, person)
                 confirmed.append(entry)
             }
         }

@@ -7,9 +7,12 @@ internal import VaultAgent
 // Only here does the agent open an entry.
 extension AgentServices {
     /// Opens an entry after the check that it requires; unlocking the vault is no check.
+    ///
+    /// - Parameter reusing: whether an earlier check counts again, as far as the entry allows it.
     func opened(
         _ entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
-        _ presence: AgentPresence, _ person: RemotePerson, takingCounter: Bool
+        _ presence: AgentPresence, _ person: RemotePerson, takingCounter: Bool = false,
+        reusing: Bool = false
     ) throws(EntryRefusal) -> EntryContent {
         let vault = use.vault
         guard entry.accessControl.presence.isPerUse else {
@@ -21,7 +24,16 @@ extension AgentServices {
             }
         }
         switch presence {
-        case .none: throw .vault(.presenceNeeded)
+        case .none:
+            guard reusing, vaults.isCheckReused(for: entry, in: place, use.unlocking) else {
+                throw .vault(.presenceNeeded)
+            }
+            return try EntryRefusal.from { () throws(VaultError) in
+                let proof = try vault.proofOfEarlierCheck(for: entry.id)
+                return takingCounter
+                    ? try vault.nextHOTP(entry.id, proof: proof)
+                    : try vault.open(entry.id, proof: proof)
+            }
         case .opener(let opener):
             var check = OpenerCheck(opener, of: vault)
             return try opened(entry, in: use, place, &check, words: "", takingCounter) {
@@ -53,6 +65,7 @@ extension AgentServices {
         }
         // The vault may have been locked while the person was asked.
         guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
+        vaults.recordCheck(of: entry, in: place, use.unlocking)
         do {
             return takingCounter
                 ? try vault.nextHOTP(entry.id, proof: proof)
@@ -62,14 +75,14 @@ extension AgentServices {
         }
     }
 
-    /// Opens the credential of an entry after the check that it requires.
+    /// Opens the credential of an entry after the check that it requires, or an earlier one.
     func credential(
         of entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
         _ presence: AgentPresence, _ person: RemotePerson
     ) throws(EntryRefusal) -> Credential {
         guard
             case .oneTimePassword(let credential) = try opened(
-                entry, in: use, place, presence, person, takingCounter: false)
+                entry, in: use, place, presence, person, reusing: true)
         else { throw .noCode }
         return credential
     }

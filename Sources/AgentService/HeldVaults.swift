@@ -34,6 +34,7 @@ package final class HeldVaults: Sendable {
         var lastUse: Duration
         /// What clients that show codes need for the next ones.
         var shown: [UInt64: ShownCredential] = [:]
+        var checks = PassedChecks()
 
         func isOver(at moment: Duration) -> Bool { moment >= min(end, lastUse + time.idle) }
     }
@@ -120,6 +121,27 @@ package final class HeldVaults: Sendable {
         state.withLock { state in
             guard state.vaults[place]?.unlocking == unlocking else { return }
             state.vaults[place]?.lastUse = now.sinceBoot
+        }
+    }
+
+    /// Records that a presence check for `entry` has just succeeded.
+    func recordCheck(of entry: EntrySummary, in place: VaultPlace, _ unlocking: UInt64) {
+        let now = clock()
+        state.withLock { state in
+            guard state.vaults[place]?.unlocking == unlocking else { return }
+            state.vaults[place]?.checks.record(entry, at: now.sinceBoot)
+        }
+    }
+
+    /// Whether a presence check that succeeded since `unlocking` counts again for `entry`.
+    func isCheckReused(
+        for entry: EntrySummary, in place: VaultPlace, _ unlocking: UInt64
+    ) -> Bool {
+        let now = clock()
+        return state.withLock { state in
+            HeldVaults.drop(from: &state, at: now)
+            guard let held = state.vaults[place], held.unlocking == unlocking else { return false }
+            return held.checks.cover(entry, at: now.sinceBoot)
         }
     }
 

@@ -9,6 +9,9 @@ package enum AgentPresence: Sendable {
     case opener(VaultOpener)
     /// With the system's modules, which show this purpose.
     case modules(String)
+
+    /// Whether nothing is proved.
+    package var isNone: Bool { if case .none = self { true } else { false } }
 }
 
 extension AgentPresence: Transferable {

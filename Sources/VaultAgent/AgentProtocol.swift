@@ -12,7 +12,7 @@ internal import SecretVault
 /// The limits of the protocol.
 package enum AgentProtocol {
     /// The version, which is the first byte of each request.
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
     /// The maximum size of a request in bytes.
     package static let largestRequest = 64 << 20
     /// The maximum size of the answer to a module's question.

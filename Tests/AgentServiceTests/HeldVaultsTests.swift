@@ -165,6 +165,96 @@ struct HeldVaultsTests {
         #expect(vaults.shownCredential(second, of: place) == nil)
     }
 
+    private func entry(_ seconds: Int, _ presence: AccessControl.Presence = .perUse(.any)) throws
+        -> EntrySummary
+    {
+        let reuse = try #require(ReuseTime(seconds))
+        let credential = try Credential(issuer: "", account: "\(seconds)", key: passphrase)
+        let vault = try open()
+        let id = try vault.update { changes throws(VaultError) in
+            try changes.add(
+                .oneTimePassword(credential),
+                accessControl: AccessControl(
+                    presence: presence, onFailure: .lockOut, reuse: reuse),
+                now: 1)
+        }
+        return try vault.entry(id)
+    }
+
+    @Test(
+        "a check counts again for the entry's time, measured on the boot clock, and then no longer",
+        arguments: [1, 60, 300])
+    func reuse(seconds: Int) throws {
+        let (entry, other) = (try entry(seconds), try entry(300))
+        try hold()
+        let unlocking = try vaults.use(place).unlocking
+        func counts(_ entry: EntrySummary) -> Bool {
+            vaults.isCheckReused(for: entry, in: place, unlocking)
+        }
+        #expect(!counts(entry))
+        vaults.recordCheck(of: entry, in: place, unlocking)
+        #expect(counts(entry))
+        #expect(!counts(other))
+        clocks.pass(.seconds(seconds - 1))
+        #expect(counts(entry))
+        clocks.pass(.milliseconds(999))
+        #expect(counts(entry))
+        clocks.pass(.milliseconds(1))
+        #expect(!counts(entry))
+        clocks.pass(.seconds(1))
+        #expect(!counts(entry))
+        // A clock that goes back proves nothing.
+        vaults.recordCheck(of: entry, in: place, unlocking)
+        clocks.pass(.seconds(-1))
+        #expect(!counts(entry))
+    }
+
+    @Test("a check does not count again after a lock, a suspend or a change of the entry")
+    func reuseEnds() throws {
+        let entry = try entry(300)
+        try hold()
+        let unlocking = try vaults.use(place).unlocking
+        vaults.recordCheck(of: entry, in: place, unlocking)
+        #expect(vaults.isCheckReused(for: entry, in: place, unlocking))
+        let vault = try open()
+        try vault.update { changes throws(VaultError) in
+            try changes.rename(entry.id, issuer: "", account: "new", now: 2)
+        }
+        let renamed = try vault.entry(entry.id)
+        #expect(!vaults.isCheckReused(for: renamed, in: place, unlocking))
+        try vault.update { changes throws(VaultError) in
+            try changes.setAccessControl(
+                of: entry.id,
+                to: AccessControl(
+                    presence: .perUse(.pam), onFailure: .lockOut, reuse: renamed.accessControl.reuse
+                ), now: 2)
+        }
+        vaults.recordCheck(of: renamed, in: place, unlocking)
+        #expect(
+            !vaults.isCheckReused(for: try vault.entry(entry.id), in: place, unlocking))
+        // Locking and unlocking, or a suspend.
+        #expect(vaults.isCheckReused(for: renamed, in: place, unlocking))
+        vaults.lock(place)
+        try hold()
+        let again = try vaults.use(place).unlocking
+        #expect(!vaults.isCheckReused(for: renamed, in: place, unlocking))
+        #expect(!vaults.isCheckReused(for: renamed, in: place, again))
+        vaults.recordCheck(of: renamed, in: place, unlocking)
+        #expect(!vaults.isCheckReused(for: renamed, in: place, again))
+        vaults.recordCheck(of: renamed, in: place, again)
+        clocks.pass(.seconds(1), suspended: .seconds(2))
+        #expect(!vaults.isCheckReused(for: renamed, in: place, again))
+    }
+
+    @Test("an entry without a reuse time requires each check")
+    func noReuse() throws {
+        let entry = try entry(0)
+        try hold()
+        let unlocking = try vaults.use(place).unlocking
+        vaults.recordCheck(of: entry, in: place, unlocking)
+        #expect(!vaults.isCheckReused(for: entry, in: place, unlocking))
+    }
+
     @Test("what a request saved is known, and an older state does not replace it")
     func learning() throws {
         try hold()

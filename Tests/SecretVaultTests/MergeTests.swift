@@ -194,6 +194,12 @@ struct MergeTests {
         let looser: [(AccessControl, than: AccessControl)] = [
             (access(.perUnlock, .lockOut), access(.perUse(.any), .lockOut)),
             (access(.perUse(.any), .lockOut), access(.perUse(.pam), .lockOut)),
+            (access(.perUse(.any), .lockOut, reuse: 60), access(.perUse(.any), .lockOut)),
+            (
+                access(.perUse(.any), .lockOut, reuse: 60),
+                access(.perUse(.pam), .lockOut, reuse: 59)
+            ),
+            (access(.perUnlock, .lockOut), access(.perUse(.any), .lockOut, reuse: 60)),
             (access(.perUnlock, .lockOut), access(.perUnlock, .wipe(after: five))),
             (access(.perUnlock, .wipe(after: five)), access(.perUnlock, .wipe(after: three))),
         ]
@@ -209,10 +215,11 @@ struct MergeTests {
         #expect(passphrase.stricter(than: pam) == passphrase)
     }
 
-    private func access(_ presence: AccessControl.Presence, _ onFailure: AccessControl.OnFailure)
-        -> AccessControl
-    {
-        AccessControl(presence: presence, onFailure: onFailure)
+    private func access(
+        _ presence: AccessControl.Presence, _ onFailure: AccessControl.OnFailure, reuse: Int = 0
+    ) -> AccessControl {
+        AccessControl(
+            presence: presence, onFailure: onFailure, reuse: ReuseTime(reuse) ?? .none)
     }
 
     @Test("another vault is not merged")

@@ -236,7 +236,7 @@ private struct SplicedSlots {
 
     init(_ document: VaultDocument, _ slots: [Slot]) {
         var text = VaultText()
-        text.write(VaultEnvelope.firstLine)
+        text.write(VaultEnvelope.firstLine(2))
         text.write(VaultLines.vault(document.vaultID))
         text.write("generation \(document.generation)\n")
         for slot in slots.sorted(by: { $0.number < $1.number }) { slot.write(to: &text) }

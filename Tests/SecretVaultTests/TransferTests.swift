@@ -84,12 +84,19 @@ struct TransferTests {
             try [.lockOut] + [1, 3, 100].map { .wipe(after: try #require(FailureCount($0))) }
         for presence in presences {
             for cost in costs {
-                try roundTrip(AccessControl(presence: presence, onFailure: cost))
+                for seconds in [0, 1, 300] {
+                    let reuse = try #require(ReuseTime(seconds))
+                    try roundTrip(
+                        AccessControl(presence: presence, onFailure: cost, reuse: reuse))
+                }
             }
         }
         var fields = FieldReader(.bigEndian)
         #expect(throws: FieldReader.Unreadable()) {
             try AccessControl.OnFailure(reading: &fields, in: [101].span)
+        }
+        #expect(throws: FieldReader.Unreadable()) {
+            try ReuseTime(reading: &fields, in: [0, 1, 45].span)
         }
     }
 

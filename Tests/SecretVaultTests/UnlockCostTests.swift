@@ -76,7 +76,7 @@ struct UnlockCostTests {
         let vault = try TestVault()
         let document = try VaultDocument(parsing: vault.bytes())
         var text = VaultText()
-        text.write(VaultEnvelope.firstLine)
+        text.write(VaultEnvelope.firstLine(2))
         text.write(VaultLines.vault(document.vaultID))
         text.write("generation 1\n")
         let dear = try TestVault(logN: 14)

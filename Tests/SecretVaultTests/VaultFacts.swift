@@ -29,6 +29,8 @@ struct VaultFacts: Codable, Equatable, Sendable {
     struct EntryFacts: Codable, Equatable, Sendable {
         let id: String
         let presence: String
+        // Format 3.
+        var reuse: Int?
         let on_failure: String
         let revision: UInt64
         let created: Int64
@@ -163,6 +165,7 @@ extension VaultFacts.EntryFacts {
         let summary = record.summary
         id = summary.id.text
         presence = summary.accessControl.presence.word
+        if summary.accessControl.reuse != .none { reuse = summary.accessControl.reuse.seconds }
         on_failure =
             switch summary.accessControl.onFailure {
             case .lockOut: "lock-out"

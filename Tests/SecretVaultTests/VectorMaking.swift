@@ -40,6 +40,7 @@ struct VectorMaking {
         try vectors.append(vector("merged-v2", merged()))
         try vectors.append(
             vector("devices-v2", DeviceSlots.vault(), deviceSecret: DeviceSlots.secret.hex))
+        try vectors.append(vector("reuse-v3", reuse()))
         let file = [
             "source":
                 "made once by VectorMaking; opened by every version, and by Scripts/read-vault.py"
@@ -177,6 +178,24 @@ struct VectorMaking {
                     accessControl: AccessControl(presence: .perUse(check), onFailure: .lockOut),
                     now: 1)
             }
+        }
+        return vault
+    }
+
+    private func reuse() throws -> TestVault {
+        let vault = try TestVault()
+        let times = [1, 60, 300]
+        try vault.unlock().update { changes throws(VaultError) in
+            for (check, seconds) in zip(AccessControl.Check.allCases, times) {
+                try changes.add(
+                    .plainSecret(issuer: check.rawValue, account: "", value: secret("s")),
+                    accessControl: AccessControl(
+                        presence: .perUse(check), onFailure: .lockOut,
+                        reuse: ReuseTime(seconds) ?? .none),
+                    now: 1)
+            }
+            try changes.add(
+                .plainSecret(issuer: "none", account: "", value: secret("s")), now: 1)
         }
         return vault
     }

@@ -31,7 +31,9 @@ struct EditTransferTests {
                         algorithm: .sha512, length: .six, period: .max, counter: .max,
                         secret: EditedVault.key),
                     access: AccessControlChange(
-                        presence: .perUnlock, onFailure: .wipe(after: try #require(FailureCount(7)))
+                        presence: .perUse(.pam),
+                        onFailure: .wipe(after: try #require(FailureCount(7))),
+                        reuse: ReuseTime(60)
                     ))),
         ]
         var choices = DuplicateChoices(.keep)

@@ -13,13 +13,15 @@ def read_record(lines, known, generation):
     where = lines.where()
     line = lines.lines[lines.at]
     record_id, revision, presence, failure = lines.take("record", 4)
-    expect(presence in ("per-unlock", "per-use", "per-use:passphrase", "per-use:pam"), where)
+    words = re.fullmatch("(per-unlock|(?:per-use(?::passphrase|:pam)?)(?:,reuse:([1-9][0-9]{0,2}))?)", presence)
+    expect(words and int(words[2] or 0) <= 300, where)
+    reuse = {"reuse": int(words[2])} if words[2] else {}
     wipe = re.fullmatch("wipe:([1-9][0-9]{0,2})", failure)
     expect(failure == "lock-out" or wipe and int(wipe[1]) <= 100, where)
     expect(record_id not in known, where)
     known.add(record_id)
-    return {"id64": record_id, "id": from_base64(record_id, 16, where), "presence": presence, "on_failure": failure,
-            "revision": number(revision, where, 1, generation), "line": line.encode() + b"\n"}
+    return {"id64": record_id, "id": from_base64(record_id, 16, where), "presence": presence.split(",")[0], "on_failure": failure,
+            "revision": number(revision, where, 1, generation), "line": line.encode() + b"\n", **reuse}
 
 
 def read_body(lines, record):
@@ -61,6 +63,7 @@ def read_entry(vault, key, record, listed, reveal):
     expect(listed["id"] == record["id"] and listed["revision"] == record["revision"], where)
     entry = {"id": record["id"].hex(), "presence": record["presence"], "on_failure": record["on_failure"],
              "revision": record["revision"]}
+    entry |= {"reuse": record["reuse"]} if "reuse" in record else {}
     sealed = ("id", "digest", "fingerprint", "wiped", "revision")
     entry |= {name: value for name, value in listed.items() if name not in sealed}
     if "tombstone" in record:

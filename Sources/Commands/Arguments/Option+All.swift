@@ -79,6 +79,9 @@ extension Option {
         "on-failure", .beginning(["lock-out", "wipe"], "ACTION"),
         "lock-out (default), wipe (3 failures), wipe:N")
 
+    static let reuse = Option(
+        "reuse", .text("SECONDS"), "per-use: a check counts again (0 to 300)")
+
     static let skipPerUse = Option(
         "skip-per-use", "skip entries that need confirmation at each use")
     static let presenceCheck = Option(

@@ -8,7 +8,7 @@ extension CommandHelp {
         options: [
             .uriFile, .qr, .secretFile.saying("read a key (Base32) or a plain secret from FILE"),
             .encoding, .issuer, .account, .type, .algorithm, .digits, .period, .counter, .tag,
-            .note, .icon, .favourite, .presence, .onFailure,
+            .note, .icon, .favourite, .presence, .reuse, .onFailure,
         ],
         examples: [
             "watchword add --qr screenshot.png",
@@ -39,6 +39,10 @@ extension CommandHelp {
                 + "the vault is unlocked. per-use:pam requires confirmation through PAM, and "
                 + "per-use:passphrase with the passphrase; no option overrides that. Plain per-use accepts "
                 + "either, as chosen by --presence-check.",
+            "With --reuse SECONDS as well, and only while the agent holds the vault, a confirmation "
+                + "counts again for code, verify and login present of the same entry. Versions of "
+                + "Watchword without this option report a vault that uses it as newer, and do not "
+                + "open it.",
             "With --on-failure wipe:N, N failures in a row wipe the secret. Anybody who can run "
                 + "watchword can cause that, so use it only for secrets that the issuer can replace. "
                 + "With lock-out, 5 failures lock the entry for 1, then 5, 15, 30 and 60 minutes.",
@@ -106,7 +110,7 @@ extension CommandHelp {
         summary: "change an entry",
         operands: .name,
         options: [
-            .presence.saying("per-unlock, per-use or per-use:CHECK"),
+            .presence.saying("per-unlock, per-use or per-use:CHECK"), .reuse,
             .onFailure.saying("lock-out, wipe (3 failures) or wipe:N"),
             .issuer, .account, .algorithm.saying("SHA1, SHA256 or SHA512"),
             .digits.saying("length of a code, 1 to 10"),
@@ -118,6 +122,7 @@ extension CommandHelp {
         examples: [
             "watchword edit github --presence per-use",
             "watchword edit bank --presence per-use --on-failure wipe:5",
+            "watchword edit bank --reuse 60",
             "watchword edit bank --counter 42",
             "watchword edit 'router password' --secret-file new.txt",
             "watchword edit github --tag work --untag private",

@@ -48,7 +48,7 @@ extension AccessControl.OnFailure {
 
 // The changes to access control that the options request.
 extension AccessControlChange {
-    /// Parses `--presence` and `--on-failure`.
+    /// Parses `--presence`, `--on-failure` and `--reuse`.
     init(_ session: Session) throws(CommandFailure) {
         var presence: AccessControl.Presence?
         if let text = session.arguments[.presence] {
@@ -66,6 +66,17 @@ extension AccessControlChange {
                 throw .usage(.badValue(Option.onFailure.name, expected: expected))
             }
         }
-        self.init(presence: presence, onFailure: onFailure)
+        let seconds = try session.usage { () throws(UsageError) in
+            try session.arguments.integer(.reuse, in: ReuseTime.range)
+        }
+        self.init(
+            presence: presence, onFailure: onFailure, reuse: seconds.flatMap(ReuseTime.init))
+    }
+
+    /// Refuses `--reuse` unless an entry with the access control `other` then requires a check at
+    /// each use.
+    func requirePerUse(after other: AccessControl) throws(CommandFailure) {
+        guard reuse != nil, !applied(to: other).presence.isPerUse else { return }
+        throw .usage(.needs(Option.reuse.name, with: "\(Option.presence.name) per-use"))
     }
 }

@@ -129,6 +129,12 @@ extension Session {
         for entry: EntrySummary, in vault: AgentVault, for use: EntryUse,
         _ request: (AgentPresence) -> AgentRequest
     ) throws(CommandFailure) -> AgentResponse {
+        if use.mayReuse, entry.requiresCheckPerUse, entry.accessControl.reuse != .none {
+            let response = try exchange(request(.none), with: vault.client)
+            guard case .failed(.presenceNeeded) = response else {
+                return try expected(response, for: entry, questions: nil)
+            }
+        }
         var attempts = PromptAttempts()
         while true {
             do {
@@ -156,6 +162,15 @@ extension Session {
         } catch {
             throw .agent(error)
         }
+        return try expected(response, for: entry, questions: person)
+    }
+
+    /// Converts a refusal to a `CommandFailure`.
+    ///
+    /// - Parameter questions: what the system's modules asked; `nil` if they did not run.
+    private func expected(
+        _ response: AgentResponse, for entry: EntrySummary, questions: RelayedQuestions?
+    ) throws(CommandFailure) -> AgentResponse {
         switch response {
         case .notHeld: throw .agentLocked(nil)
         case .locked(let reason): throw .agentLocked(reason)
@@ -165,7 +180,7 @@ extension Session {
         case .refused(let cost):
             throw .presence(.refused(entry.name, cost, entry.accessControl.onFailure))
         case .noVerdict(let failure):
-            let reason = person.failure.map {
+            let reason = questions?.failure.map {
                 PAMCheckFailure(reason: $0, mayConcealAttempt: failure.mayConcealAttempt)
             }
             throw .presence(

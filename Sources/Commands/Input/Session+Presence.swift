@@ -191,6 +191,16 @@ enum EntryUse: Hashable, Sendable {
     case export(number: Int, of: Int)
     case replace(number: Int, of: Int)
 
+    /// Whether an earlier check may count again, as far as the entry allows it.
+    ///
+    /// Showing or changing a secret always requires a check, and so does `watch`, whose check lasts.
+    var mayReuse: Bool {
+        switch self {
+        case .code, .verify, .signIn: true
+        case .show, .edit, .watch, .export, .replace: false
+        }
+    }
+
     /// Whether the confirmation from unlocking was already used for another entry.
     var isFurther: Bool {
         switch self {

@@ -9,6 +9,7 @@ extension Messages {
         let standard = AccessControl.standard(for: kind)
         var words: [String] = []
         if access.presence != standard.presence { words.append(access.presence.word) }
+        if access.reuse != .none { words.append("reuse \(access.reuse.seconds) s") }
         if access.onFailure != standard.onFailure { words.append(access.onFailure.word) }
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
@@ -20,6 +21,10 @@ extension Messages {
         case .perUse(.passphrase): "confirmed with the passphrase at each use"
         case .perUse(.pam): "confirmed through PAM at each use"
         }
+    }
+
+    static func sentence(for reuse: ReuseTime) -> String {
+        "with the agent, a confirmation counts again for \(duration(Int64(reuse.seconds)))"
     }
 
     static func sentence(for onFailure: AccessControl.OnFailure) -> String {

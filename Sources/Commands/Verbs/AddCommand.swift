@@ -23,6 +23,7 @@ enum AddCommand {
         // Check the arguments before any prompt.
         let shape = try EntryShape(session)
         let access = try AccessControlChange(session)
+        try access.requirePerUse(after: .standard(for: .totp))
         let change = try DetailsChange(session)
         let vault = try session.openVault()
         let content: EntryContent

@@ -8,7 +8,7 @@ import VaultAgent
 
 /// `edit`: changes an entry's access control, name, code parameters or secret.
 enum EditCommand {
-    private static let accessOptions: [Option] = [.presence, .onFailure]
+    private static let accessOptions: [Option] = [.presence, .onFailure, .reuse]
     private static let nameOptions: [Option] = [.issuer, .account]
 
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -28,6 +28,7 @@ enum EditCommand {
         let vault = try session.openVault()
         let entry = try vault.entries.one(named: arguments.operands[0])
         try refuseInapplicable(CodeChange.options, for: entry, session)
+        try access.requirePerUse(after: entry.accessControl)
         // Changing a secret or access control requires the same confirmation as using the entry.
         var confirmations = Confirmations()
         if case .own(let own) = vault,

@@ -78,6 +78,9 @@ enum ListCommand {
         if let counter = vault.counter(of: entry) {
             members.append(("counter", .counter(counter)))
         }
+        if entry.accessControl.reuse != .none {
+            members.append(("reuse", .number(Int64(entry.accessControl.reuse.seconds))))
+        }
         let details = entry.details
         if !details.tags.isEmpty {
             members.append(("tags", .list(details.tags.map { .text($0) })))

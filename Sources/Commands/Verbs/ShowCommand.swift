@@ -58,7 +58,10 @@ enum ShowCommand {
                 let explained = explanation(of: name, entry.accessControl, check)
                 try session.printer.line(
                     name + padding + VisibleText.of(text) + (explained.map { ": " + $0 } ?? ""))
-            case .number(let number): try session.printer.line(name + padding + String(number))
+            case .number(let number):
+                let explained = explanation(of: name, entry.accessControl, check)
+                try session.printer.line(
+                    name + padding + String(number) + (explained.map { ": " + $0 } ?? ""))
             case .counter(let number): try session.printer.line(name + padding + String(number))
             default: continue
             }
@@ -74,6 +77,7 @@ enum ShowCommand {
         case "grade": Messages.sentence(forGradeOf: check)
         case "on_failure": Messages.sentence(for: access.onFailure)
         case "presence": Messages.sentence(for: access.presence)
+        case "reuse": Messages.sentence(for: access.reuse)
         default: nil
         }
     }

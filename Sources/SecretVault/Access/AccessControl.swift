@@ -35,11 +35,15 @@ public struct AccessControl: Hashable, Sendable {
     public let presence: Presence
     /// What happens when a check fails.
     public let onFailure: OnFailure
+    /// How long the agent counts a check that succeeded again; always ``ReuseTime/none`` unless each
+    /// use requires a check.
+    public let reuse: ReuseTime
 
-    /// Combines the two settings.
-    public init(presence: Presence, onFailure: OnFailure) {
+    /// Combines the settings; without a check at each use, nothing is reused.
+    public init(presence: Presence, onFailure: OnFailure, reuse: ReuseTime = .none) {
         self.presence = presence
         self.onFailure = onFailure
+        self.reuse = presence.isPerUse ? reuse : .none
     }
 
     /// The default for a new entry of this kind.
@@ -68,6 +72,25 @@ public struct FailureCount: Hashable, Sendable {
     public init?(_ value: Int) {
         guard (1...100).contains(value) else { return nil }
         self.value = value
+    }
+}
+
+/// How long a check that succeeded counts again for the same entry: 0 to 300 seconds.
+public struct ReuseTime: Hashable, Sendable {
+    /// Between 0 and 300.
+    public let seconds: Int
+
+    /// A check counts once.
+    public static let none = ReuseTime(unchecked: 0)
+    /// The allowed values of ``seconds``.
+    public static let range = 0...300
+
+    private init(unchecked seconds: Int) { self.seconds = seconds }
+
+    /// Returns `nil` unless the value is in ``range``.
+    public init?(_ seconds: Int) {
+        guard ReuseTime.range.contains(seconds) else { return nil }
+        self.seconds = seconds
     }
 }
 

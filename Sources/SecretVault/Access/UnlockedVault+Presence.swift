@@ -32,6 +32,30 @@ extension UnlockedVault {
         return proof
     }
 
+    /// Counts a check that succeeded earlier again, to open the entry `id`.
+    ///
+    /// The caller knows that the check succeeded with the entry's current access control, within its
+    /// reuse time. A failure since then ends the reuse. An earlier proof for the entry becomes
+    /// invalid.
+    ///
+    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``.
+    package func proofOfEarlierCheck(
+        for id: RecordID, now: @autoclosure () -> Moment = .now
+    ) throws(VaultError) -> PresenceProof<Advisory> {
+        let line = state.records[try state.index(of: id)].line
+        // The check that succeeded has removed the earlier failures.
+        guard line.accessControl.reuse != .none, try attempts()[line.subject] == nil else {
+            throw .presenceNeeded
+        }
+        var check = EarlierCheck()
+        let purpose = PresencePurpose("reuse")
+        guard let proof = check.prove(for: purpose, now: now().sinceStart) else {
+            throw .presenceNeeded
+        }
+        purposes[id] = purpose
+        return proof
+    }
+
     /// Whether unlocking required a person: a TPM without a PIN does not.
     public var unlockingProvesPresence: Bool {
         slots.first { $0.number == openedSlot }?.provesPresence ?? true
@@ -183,6 +207,13 @@ extension UnlockedVault {
 /// Unlocking is a presence check: it required the passphrase or recovery key of a slot.
 private struct Unlocking: PresenceCheck {
     typealias Grade = Cryptographic
+
+    mutating func isPresent(for purpose: String) -> Bool { true }
+}
+
+/// A check whose verdict only the caller knows.
+private struct EarlierCheck: PresenceCheck {
+    typealias Grade = Advisory
 
     mutating func isPresent(for purpose: String) -> Bool { true }
 }

@@ -9,12 +9,18 @@ struct RecordLine: Hashable {
     /// manifest entry, in Base64.
     static let minimumFileSize = 200
 
+    /// What precedes the number of seconds after the word for presence, in format 3.
+    fileprivate static let reuseMark = ",reuse:"
+
     /// Writes the line, including its line feed.
     func write(to text: inout VaultText) {
         text.write("record ")
         text.writeBase64(id.bytes)
         text.write(" \(revision) ")
         text.write(accessControl.presence.word)
+        if accessControl.reuse != .none {
+            text.write("\(RecordLine.reuseMark)\(accessControl.reuse.seconds)")
+        }
         text.write(" ")
         switch accessControl.onFailure {
         case .lockOut: text.write("lock-out")
@@ -37,9 +43,9 @@ extension RecordLine {
         try line.skip("record")
         id = try line.recordID(in: line.word())
         revision = try line.count()
-        let presence = try line.presence(in: line.word())
+        let (presence, reuse) = try line.presence(in: line.word())
         let onFailure = try line.onFailure(in: line.lastWord())
-        accessControl = AccessControl(presence: presence, onFailure: onFailure)
+        accessControl = AccessControl(presence: presence, onFailure: onFailure, reuse: reuse)
     }
 }
 
@@ -50,11 +56,23 @@ extension LineReader {
         return RecordID(bytes.span)
     }
 
-    fileprivate func presence(in word: Range<Int>) throws(VaultError) -> AccessControl.Presence {
-        guard let presence = AccessControl.Presence(where: { isWord(word, $0) }) else {
+    fileprivate func presence(
+        in word: Range<Int>
+    ) throws(VaultError) -> (AccessControl.Presence, ReuseTime) {
+        let end = bytes[word].firstIndex(of: UInt8(ascii: ",")) ?? word.upperBound
+        let name = word.lowerBound..<end
+        guard let presence = AccessControl.Presence(where: { isWord(name, $0) }) else {
             throw damaged
         }
-        return presence
+        guard end < word.upperBound else { return (presence, .none) }
+        let mark = RecordLine.reuseMark.utf8
+        let rest = bytes[end..<word.upperBound]
+        guard presence.isPerUse, rest.starts(with: mark), rest.count > mark.count else {
+            throw damaged
+        }
+        let seconds = Int(try number(in: end + mark.count..<word.upperBound))
+        guard let reuse = ReuseTime(seconds), reuse != .none else { throw damaged }
+        return (presence, reuse)
     }
 
     fileprivate func onFailure(in word: Range<Int>) throws(VaultError) -> AccessControl.OnFailure {

@@ -45,6 +45,10 @@ struct VaultDocument {
         slotsDigest = try SlotsDigest(of: slots)
         let (records, ids) = try Self.readRecords(&line, generation: generation)
         self.records = records
+        // Each content has one representation.
+        guard max(version, 2) == VaultEnvelope.version(for: records) else {
+            throw .damaged(.line(1))
+        }
         headerEnd = line.start
         try line.skip("mac")
         mac = try line.base64(in: line.lastWord(), count: Self.macCount)

@@ -4,13 +4,19 @@ internal import POSIX
 /// The first and last lines of a vault file: they contain its type and version, and show that it is
 /// complete.
 enum VaultEnvelope {
-    /// The version of the files that are written; earlier versions are only read.
-    static let version = 2
+    /// The newest version that is read.
+    static let newestVersion = 3
     /// The beginning of a vault file of any version.
     static let magic = Array("watchword-vault ".utf8)
-    static let firstLine = firstLine(version)
 
-    private static func firstLine(_ version: Int) -> [UInt8] { magic + Array("\(version)\n".utf8) }
+    /// The version in which a file with these records is written; version 1 is only read.
+    ///
+    /// Programs that do not know version 3 keep reading vaults that do not need it.
+    static func version(for records: some Sequence<RecordLine>) -> Int {
+        records.contains { $0.accessControl.reuse != .none } ? 3 : 2
+    }
+
+    static func firstLine(_ version: Int) -> [UInt8] { magic + Array("\(version)\n".utf8) }
 
     // The version has one digit.
     private static let anyFirstLine = FileBeginning(magic).followedByAny(1)
@@ -60,8 +66,8 @@ enum VaultEnvelope {
     }
 
     private static func version(of bytes: [UInt8]) throws(VaultError) -> Int {
-        let start = bytes.prefix(firstLine.count)
-        for version in 1...version {
+        let start = bytes.prefix(firstLine(newestVersion).count)
+        for version in 1...newestVersion {
             let line = firstLine(version)
             if start.elementsEqual(line) { return version }
             guard !line.starts(with: start) else { throw .truncated }
@@ -71,7 +77,7 @@ enum VaultEnvelope {
         let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         // Nine digits are enough for versions, and cannot overflow.
         guard digits.count <= 9, digits.first != UInt8(ascii: "0"),
-            let version = Int(String(decoding: digits, as: UTF8.self)), version > Self.version,
+            let version = Int(String(decoding: digits, as: UTF8.self)), version > newestVersion,
             rest.dropFirst(digits.count).first == LineReader.lineFeed
         else { throw .damaged(.line(1)) }
         throw .newerVersion(version)

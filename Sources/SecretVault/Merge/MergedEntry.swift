@@ -159,7 +159,15 @@ extension AccessControl {
     func stricter(than other: AccessControl) -> AccessControl {
         AccessControl(
             presence: presence.stricter(than: other.presence),
-            onFailure: onFailure.stricter(than: other.onFailure))
+            onFailure: onFailure.stricter(than: other.onFailure),
+            reuse: stricterReuse(than: other))
+    }
+
+    /// The shorter time, of those whose uses require a check.
+    private func stricterReuse(than other: AccessControl) -> ReuseTime {
+        guard presence.isPerUse else { return other.reuse }
+        guard other.presence.isPerUse else { return reuse }
+        return reuse.seconds <= other.reuse.seconds ? reuse : other.reuse
     }
 }
 

@@ -56,16 +56,32 @@ extension AccessControl.OnFailure: Transferable {
     }
 }
 
+extension ReuseTime: Transferable {
+    package func write(to output: FrameWriter) { output.append(UInt64(seconds), bytes: 2) }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        guard let time = ReuseTime(Int(try fields.number(bytes, width: 2))) else {
+            throw FieldReader.Unreadable()
+        }
+        self = time
+    }
+}
+
 extension AccessControl: Transferable {
     package func write(to output: FrameWriter) {
         output.append(presence)
         output.append(onFailure)
+        output.append(reuse)
     }
 
     package init(
         reading fields: inout FieldReader, in bytes: Span<UInt8>
     ) throws(FieldReader.Unreadable) {
-        self.init(presence: try fields.value(bytes), onFailure: try fields.value(bytes))
+        self.init(
+            presence: try fields.value(bytes), onFailure: try fields.value(bytes),
+            reuse: try fields.value(bytes))
     }
 }
 

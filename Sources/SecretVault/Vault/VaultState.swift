@@ -222,7 +222,7 @@ extension VaultState {
     /// The bytes of the vault file.
     func written(with key: VaultKey) throws(VaultError) -> [UInt8] {
         var text = VaultText()
-        text.write(VaultEnvelope.firstLine)
+        text.write(VaultEnvelope.firstLine(VaultEnvelope.version(for: records.lazy.map(\.line))))
         text.write(VaultLines.vault(vaultID))
         text.write("generation \(generation)\n")
         for slot in slots { slot.slot.write(to: &text) }

@@ -4,17 +4,23 @@ package import SecretVault
 package struct AccessControlChange: Hashable, Sendable {
     package let presence: AccessControl.Presence?
     package let onFailure: AccessControl.OnFailure?
+    package let reuse: ReuseTime?
 
-    package init(presence: AccessControl.Presence?, onFailure: AccessControl.OnFailure?) {
+    package init(
+        presence: AccessControl.Presence?, onFailure: AccessControl.OnFailure?,
+        reuse: ReuseTime? = nil
+    ) {
         self.presence = presence
         self.onFailure = onFailure
+        self.reuse = reuse
     }
 
-    var isEmpty: Bool { presence == nil && onFailure == nil }
+    var isEmpty: Bool { presence == nil && onFailure == nil && reuse == nil }
 
     /// Returns `other` with the changes applied.
     package func applied(to other: AccessControl) -> AccessControl {
         AccessControl(
-            presence: presence ?? other.presence, onFailure: onFailure ?? other.onFailure)
+            presence: presence ?? other.presence, onFailure: onFailure ?? other.onFailure,
+            reuse: reuse ?? other.reuse)
     }
 }
