@@ -153,11 +153,12 @@ let package = Package(
         module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
         module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
         module("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
+        // Level 5
         module(
             "VerificationService", documents: ["API.md"], "Cryptography", "HTTPMessage",
             "ImageFile", "JSONReading", "JSONText", "OneTimePassword", "POSIX", "Raster",
             "SymbolDrawing", "Verification"),
-        // Level 5
+        // Level 6
         module(
             "Commands", "Arguments", "Clipboard", "CommandRunner", "Courier", "Cryptography",
             "DeviceLogin",
@@ -172,7 +173,7 @@ let package = Package(
             "Cryptography", "ExportReader", "HTTPListener", "Interchange", "JSONText",
             "OneTimePassword", "POSIX", "PostgreSQLStore", "SQLiteStore", "Verification",
             "VerificationService"),
-        // Level 6
+        // Level 7
         program("watchword", "Commands"),
         program("watchword-agent", "AgentService"),
         program(

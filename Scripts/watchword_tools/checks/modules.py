@@ -86,9 +86,9 @@ def check_files(root, files):
 def check_maps(root, files):
     """README.md has a row for each level, Sources/README.md one for each module."""
     targets = {path.split("/")[1] for path in files if path.startswith("Sources/")} & set(LEVEL)
-    levels = dict(re.findall(r"^\| ([0-6]) \| (.*) \|$", read(root, "README.md"), re.M))
+    levels = dict(re.findall(r"^\| ([0-7]) \| (.*) \|$", read(root, "README.md"), re.M))
     rows = {name: (int(level), library) for level, name, library in re.findall(
-        r"^\| ([0-6]) \| `([\w-]+)` \| ([^|]*?) *\|", read(root, "Sources/README.md"), re.M)}
+        r"^\| ([0-7]) \| `([\w-]+)` \| ([^|]*?) *\|", read(root, "Sources/README.md"), re.M)}
     for target in sorted(targets):
         level = LEVEL[target]
         if f"`{target}`" not in levels.get(str(level), ""):
