@@ -45,8 +45,8 @@ let package = Package(
         .library(
             name: "InternalModules",
             targets: [
-                "Cryptography", "ExportReader", "ExportReading", "GzipReading", "ImageFile",
-                "Interchange", "JSONReading", "JSONText",
+                "CBORReading", "Cryptography", "ExportReader", "ExportReading", "GzipReading",
+                "ImageFile", "Interchange", "JSONReading", "JSONText",
                 "OneTimePassword", "POSIX", "Raster", "SecretVault", "SymbolDrawing",
                 "SymbolReading", "VaultAgent", "Verification",
             ]),
@@ -69,6 +69,7 @@ let package = Package(
             name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
         .systemLibrary(
             name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .systemLibrary(name: "CCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
         .systemLibrary(
             name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]),
@@ -99,6 +100,7 @@ let package = Package(
         module("Presence"),
         module("Raster"),
         // Level 1
+        module("CBORReading", "CCBOR"),
         module("Cryptography", "COpenSSL"),
         module(
             "ImageFile", "CGIF", "CHEIF", "CPNG", "CTIFF", "CTurboJPEG", "CWebP", "POSIX", "Raster"),
@@ -243,6 +245,7 @@ let package = Package(
         tests(
             "HardwareTokensTests", "Cryptography", "HardwareTokens", "POSIX",
             "software-authenticator", "watchword-token"),
+        tests("CBORReadingTests", "CBORReading"),
         tests("CryptographyTests", "Cryptography"),
         // Decrypts in a confined process.
         program(

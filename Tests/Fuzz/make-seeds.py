@@ -184,6 +184,12 @@ def exports():
         yield "kdbx", base64.b64decode(case["file"])
 
 
+def objects():
+    """Yields a target and the bytes of an object of WebAuthn."""
+    for case in load("cbor/rfc8949.json")["cases"]:
+        yield "cbor", bytes.fromhex(case["encoded"])
+
+
 def load(path):
     with open(os.path.join(VECTORS, path), encoding="utf-8") as file:
         return json.load(file)
@@ -220,7 +226,7 @@ def main(place):
                           ("lines", ["\n".join(["# comment", "", *URIS, *MIGRATIONS])])):
         for text in seeds:
             write(place, target, text)
-    for target, content in exports():
+    for target, content in [*exports(), *objects()]:
         write(place, target, content)
     for target, folder, kind in SOURCES:
         seeds = os.path.join(place, target)

@@ -32,6 +32,7 @@ enum FuzzTarget: String, CaseIterable {
     case java
     case pgp
     case gzip
+    case cbor
 
     /// Runs the target with the bytes.
     func tryOut(_ bytes: [UInt8]) {
@@ -65,6 +66,7 @@ enum FuzzTarget: String, CaseIterable {
         case .java: fuzzExport(bytes, prefix: [0xAC, 0xED, 0x00, 0x05])
         case .pgp: fuzzExport(bytes, prefix: [0xC3])
         case .gzip: fuzzGzip(bytes)
+        case .cbor: fuzzCBOR(bytes)
         }
     }
 }

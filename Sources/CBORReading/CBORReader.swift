@@ -1,0 +1,112 @@
+/// Reads CBOR items one after another.
+///
+/// Only one encoding of each value is accepted, except that the order of keys is checked only if
+/// the caller asks for it. Nothing is allocated for members that are only claimed.
+public struct CBORReader: Sendable {
+    /// The index of the first byte that was not read.
+    public private(set) var position: Int
+    private let bytes: [UInt8]
+    private let limits: CBORLimits
+    private var itemCount = 0
+
+    /// Starts at `position`.
+    ///
+    /// - Throws: ``CBORReadingError/overLimit(_:)`` if there are too many bytes.
+    public init(
+        _ bytes: [UInt8], from position: Int = 0, limits: CBORLimits = .webAuthn
+    ) throws(CBORReadingError) {
+        precondition((0...bytes.count).contains(position), "the position is in the bytes")
+        guard bytes.count - position <= limits.bytes else { throw .overLimit(.bytes) }
+        self.bytes = bytes
+        self.position = position
+        self.limits = limits
+    }
+
+    /// Reads the next item.
+    ///
+    /// If it is refused, the reader must not be used again.
+    public mutating func next(keyOrder: CBORKeyOrder) throws(CBORReadingError) -> CBORValue {
+        try item(keyOrder, level: 0)
+    }
+
+    /// Verifies that no bytes are left.
+    public func finish() throws(CBORReadingError) {
+        guard position == bytes.count else { throw .bytesLeft }
+    }
+
+    private mutating func item(
+        _ keyOrder: CBORKeyOrder, level: Int
+    ) throws(CBORReadingError) -> CBORValue {
+        itemCount += 1
+        guard itemCount <= limits.items else { throw .overLimit(.items) }
+        let (head, count) = try decodeItemHead(bytes.span.extracting(position...))
+        let start = position + count
+        switch head {
+        case .unsigned(let value):
+            position = start
+            return .unsigned(value)
+        case .negative(let argument):
+            position = start
+            return .negative(argument: argument)
+        case .bytes(let length):
+            position = start + length
+            return .bytes(Array(bytes[start..<position]))
+        case .text(let length):
+            position = start + length
+            guard let text = CBORText(Array(bytes[start..<position])) else { throw .notUTF8 }
+            return .text(text)
+        case .array(let members):
+            position = start
+            try check(members, level: level)
+            var items: [CBORValue] = []
+            for _ in 0..<members { items.append(try item(keyOrder, level: level + 1)) }
+            return .array(items)
+        case .map(let members):
+            position = start
+            try check(members, level: level)
+            return .map(try map(members, keyOrder, level: level + 1))
+        case .boolean(let value):
+            position = start
+            return .boolean(value)
+        case .null:
+            position = start
+            return .null
+        }
+    }
+
+    private func check(_ members: UInt64, level: Int) throws(CBORReadingError) {
+        guard level < limits.levels else { throw .overLimit(.levels) }
+        guard members <= UInt64(limits.members) else { throw .overLimit(.members) }
+    }
+
+    private mutating func map(
+        _ members: UInt64, _ keyOrder: CBORKeyOrder, level: Int
+    ) throws(CBORReadingError) -> CBORMap {
+        var values: [CBORKey: CBORValue] = [:]
+        var last: Range<Int>?
+        for _ in 0..<members {
+            let start = position
+            guard let key = CBORKey(try item(keyOrder, level: level)) else { throw .keyType }
+            let encoded = start..<position
+            guard values[key] == nil else { throw .duplicateKey }
+            if keyOrder == .canonical, let last,
+                !bytes[last].lexicographicallyPrecedes(bytes[encoded])
+            {
+                throw .keyOrder
+            }
+            last = encoded
+            values[key] = try item(keyOrder, level: level)
+        }
+        return CBORMap(values)
+    }
+}
+
+/// Reads one item that ends where `bytes` ends.
+public func readCBOR(
+    _ bytes: [UInt8], keyOrder: CBORKeyOrder, limits: CBORLimits = .webAuthn
+) throws(CBORReadingError) -> CBORValue {
+    var reader = try CBORReader(bytes, limits: limits)
+    let value = try reader.next(keyOrder: keyOrder)
+    try reader.finish()
+    return value
+}

@@ -1,0 +1,3 @@
+#pragma once
+#include <cbor/callbacks.h>
+#include <cbor/streaming.h>
