@@ -67,6 +67,14 @@ extension PostgreSQLVerificationStore: VerificationStore {
         }
     }
 
+    /// The challenge with this digest, even if it has expired.
+    public func challenge(digest: [UInt8]) async throws(StoreFailure) -> ChallengeRow? {
+        try await read(.challenge, bytes: digest) {
+            [key] result throws(PostgreSQLFailure) in
+            try result.first { row throws(PostgreSQLFailure) in try row.challenge(key) }
+        }
+    }
+
     /// The row of the response recorded under this key, even if the response has been deleted or
     /// has expired.
     public func answer(key name: [UInt8]) async throws(StoreFailure) -> AnswerRow? {

@@ -71,6 +71,15 @@ extension SQLiteVerificationStore: VerificationStore {
         }
     }
 
+    /// The challenge with this digest, even if it has expired.
+    public func challenge(digest: [UInt8]) throws(StoreFailure) -> ChallengeRow? {
+        try read { session throws(SQLiteFailure) in
+            try session[.challenge].bind(digest).first { row throws(SQLiteFailure) in
+                try row.challenge(key)
+            }
+        }
+    }
+
     /// The row of the response recorded under this key, even if the response has been deleted or
     /// has expired.
     public func answer(key name: [UInt8]) throws(StoreFailure) -> AnswerRow? {

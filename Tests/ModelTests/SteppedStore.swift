@@ -129,6 +129,10 @@ actor SteppedStore: VerificationStore {
         try await step { memory in await memory.ticket(digest: digest) }
     }
 
+    func challenge(digest: [UInt8]) async throws(StoreFailure) -> ChallengeRow? {
+        try await step { memory in await memory.challenge(digest: digest) }
+    }
+
     func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
         try await step { memory in await memory.answer(key: key) }
     }

@@ -33,7 +33,12 @@ struct BatchTests {
             ]
             return switch index % 4 {
             case 0: own
-            case 1: own + [.spendTicket(digest: TicketRow.sample(index).digest)]
+            case 1:
+                own + [
+                    index % 8 == 1
+                        ? .spendTicket(digest: TicketRow.sample(index).digest)
+                        : .spendChallenge(digest: ChallengeRow.sample(index).digest)
+                ]
             case 2: own + [.updateCredential(.sample(100 + index, version: 2))]
             // The column cannot hold this version.
             default: own + [.insertCredential(.sample(100 + index, version: .max))]

@@ -12,6 +12,7 @@ final class Ledger: Sendable {
     /// Something that may be accepted once.
     private enum Use: Hashable {
         case ticket(Int)
+        case challenge(Int)
         case version(row: Int, UInt64)
     }
 
@@ -40,7 +41,9 @@ final class Ledger: Sendable {
             for ticket in 0..<Self.tickets {
                 group.addTask {
                     try await stores[0].commit([
-                        .insertTicket(.sample(ticket, credential: 1_000 + ticket))
+                        ticket.isMultiple(of: 2)
+                            ? .insertTicket(.sample(ticket, credential: 1_000 + ticket))
+                            : .insertChallenge(.sample(ticket))
                     ])
                 }
             }
@@ -97,6 +100,10 @@ final class Ledger: Sendable {
             case .ticket(let number):
                 let ticket = try await store.ticket(digest: TicketRow.sample(number).digest)
                 #expect(ticket == nil, "a spent ticket is back")
+            case .challenge(let number):
+                let digest = ChallengeRow.sample(number).digest
+                #expect(
+                    try await store.challenge(digest: digest) == nil, "a spent challenge is back")
             case .version(let row, let version):
                 let stored = try await store.credential(.sample(row))?.version ?? 0
                 #expect(stored >= version, "a row was rolled back")
@@ -139,12 +146,16 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Returns tickets and rows in turn, and only rows once no tickets are left.
+    /// Returns tickets or challenges and rows in turn, and only rows once none of the former are
+    /// left.
     private func interest(
         _ pair: Int, of store: any VerificationStore
     ) async throws(StoreFailure) -> (Use, StoreChange) {
         if pair.isMultiple(of: 2), pair / 2 < Self.tickets {
-            return (.ticket(pair / 2), .spendTicket(digest: TicketRow.sample(pair / 2).digest))
+            let number = pair / 2
+            return number.isMultiple(of: 2)
+                ? (.ticket(number), .spendTicket(digest: TicketRow.sample(number).digest))
+                : (.challenge(number), .spendChallenge(digest: ChallengeRow.sample(number).digest))
         }
         let number = pair % Self.rows
         guard let row = try await store.credential(.sample(number)) else {

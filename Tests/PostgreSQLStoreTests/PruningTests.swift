@@ -15,6 +15,7 @@ struct PruningTests {
         for number in 0..<60 {
             _ = try await stores[number % 2].commit([
                 .insertTicket(.sample(number, expiresAt: 0)),
+                .insertChallenge(.sample(number, expiresAt: 0)),
                 .insertAnswer(.sample(number, expiresAt: 0)),
                 .insertCredential(.sample(number, state: .pending, lapsesAt: 0)),
                 .appendEvent(.sample(number, at: Int64(number))),
@@ -28,12 +29,14 @@ struct PruningTests {
             for index in 0..<20 {
                 group.addTask {
                     _ = try await stores[index % 2].commit([.appendEvent(.sample(100, at: 100))])
-                    return PruningOutcome(credentials: 0, tickets: 0, answers: 0, events: 0)
+                    return PruningOutcome(
+                        credentials: 0, tickets: 0, challenges: 0, answers: 0, events: 0)
                 }
             }
             return try await group.reduce(into: [PruningOutcome]()) { $0.append($1) }
         }
         #expect(taken.map(\.tickets).reduce(0, +) == 60)
+        #expect(taken.map(\.challenges).reduce(0, +) == 60)
         #expect(taken.map(\.answers).reduce(0, +) == 60)
         #expect(taken.map(\.credentials).reduce(0, +) == 60)
         #expect(taken.map(\.events).reduce(0, +) == 50)

@@ -8,15 +8,19 @@ import Verification
 /// A database that was rolled back to an earlier state: detected, refused, and recovered.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct RollbackTests {
+    private static let tables = [
+        "events", "chains", "counter", "tickets", "challenges", "clients",
+    ]
+
     /// Copies the current tables; ``restoreTables(_:)`` restores them.
     private func keep(_ database: TestDatabase) throws {
-        for table in ["events", "chains", "counter", "tickets", "clients"] {
+        for table in Self.tables {
             try database.query("CREATE TABLE kept_\(table) AS TABLE watchword.\(table)")
         }
     }
 
     private func restoreTables(_ database: TestDatabase) throws {
-        for table in ["events", "chains", "counter", "tickets", "clients"] {
+        for table in Self.tables {
             let values = table == "chains" ? "OVERRIDING SYSTEM VALUE" : ""
             try database.query(
                 "DELETE FROM watchword.\(table); "
@@ -31,11 +35,13 @@ struct RollbackTests {
         let key = database.keys.auditKey
         let store = try database.open()
         _ = try await store.commit([
-            .insertTicket(.sample(1)), .insertClient(.sample(1)), .appendEvent(.sample(1)),
+            .insertTicket(.sample(1)), .insertChallenge(.sample(1)), .insertClient(.sample(1)),
+            .appendEvent(.sample(1)),
         ])
         try keep(database)
         _ = try await store.commit([
-            .spendTicket(digest: TicketRow.sample(1).digest), .appendEvent(.sample(2)),
+            .spendTicket(digest: TicketRow.sample(1).digest),
+            .spendChallenge(digest: ChallengeRow.sample(1).digest), .appendEvent(.sample(2)),
         ])
         let ends = store.ends
         #expect(ends.map(\.position) == [2])
@@ -56,6 +62,7 @@ struct RollbackTests {
         #expect(report == FailoverRecoveryReport(kept: 0, ended: 0, clientsRevoked: 1))
         let later = try PostgreSQLVerificationStore(connecting: address, key: key, known: [end])
         #expect(try await later.ticket(digest: TicketRow.sample(1).digest) == nil)
+        #expect(try await later.challenge(digest: ChallengeRow.sample(1).digest) == nil)
         #expect(try await later.clients().allSatisfy { $0.revokedAt == .at(100) })
         #expect(try await later.commit([.appendEvent(.sample(4))]) == .done)
         let events = try await later.events(after: 0, limit: 10)

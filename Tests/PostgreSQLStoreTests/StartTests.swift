@@ -1,3 +1,4 @@
+import Cryptography
 import PostgreSQLServer
 import StoreContract
 import TestSupport
@@ -17,11 +18,56 @@ struct StartTests {
             for _ in 0..<8 { group.addTask { try await onOwnThread { try database.open() } } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(try database.query("SELECT taken FROM watchword.steps") == "1")
+        #expect(try database.query("SELECT taken FROM watchword.steps") == "2")
         for (index, store) in stores.enumerated() {
             #expect(try await store.commit([.appendEvent(.sample(index))]) == .done)
         }
         #expect(try database.audit().isWhole(events: 8))
+    }
+
+    @Test("tables of the first schema are audited as they are, and migrated once by eight stores")
+    func migrated() async throws {
+        let database = try TestDatabase()
+        let earlier = try database.open()
+        _ = try await earlier.commit([.insertCredential(.sample(1)), .appendEvent(.sample(1))])
+        earlier.close()
+        try database.query(
+            "DROP TABLE watchword.challenges; UPDATE watchword.steps SET taken = 1")
+        #expect(try database.audit().isWhole(events: 1))
+        #expect(try PostgreSQLVerificationStore.endedCredentials(at: address(database)) == [])
+        let stores = try await withThrowingTaskGroup(of: PostgreSQLVerificationStore.self) {
+            group in
+            for _ in 0..<8 { group.addTask { try await onOwnThread { try database.open() } } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(try database.query("SELECT taken FROM watchword.steps") == "2")
+        for (index, store) in stores.enumerated() {
+            #expect(try await store.credential(.sample(1)) == .sample(1))
+            #expect(try await store.commit([.insertChallenge(.sample(index))]) == .done)
+        }
+        #expect(try database.audit().isWhole(events: 1))
+    }
+
+    @Test("recovery migrates tables of the first schema")
+    func recovered() async throws {
+        let database = try TestDatabase()
+        try database.open().close()
+        try database.query(
+            "DROP TABLE watchword.challenges; UPDATE watchword.steps SET taken = 1")
+        _ = try PostgreSQLVerificationStore.settle(
+            address(database), key: database.keys.auditKey, now: .at(0))
+        #expect(try database.query("SELECT taken FROM watchword.steps") == "2")
+    }
+
+    @Test("a released schema step never changes")
+    func unchanged() throws {
+        let first = try #require(Schema.steps.first)
+        let digest = try sha256(Array(first.utf8).span)
+        #expect(Base64URL.encode(digest.span) == "9VtcD5ps1iSB-l1lVmiMALBNYZ-fBAqAO9K9Vkgpkzw")
+    }
+
+    private func address(_ database: TestDatabase) throws -> PostgreSQLAddress {
+        try #require(PostgreSQLAddress(database.url))
     }
 
     @Test("tables of a newer version stay unchanged")

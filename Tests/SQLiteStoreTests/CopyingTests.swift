@@ -87,7 +87,8 @@ struct CopyingTests {
         guard case .granted(let recovery) = try await verifier.enrolRecoveryCodes(for: alice)
         else { throw CopyingError.refused }
         _ = try await store.commit([
-            .insertTicket(.sample(1)), .insertAnswer(.sample(1)), .insertClient(.sample(1)),
+            .insertTicket(.sample(1)), .insertChallenge(.sample(1)), .insertAnswer(.sample(1)),
+            .insertClient(.sample(1)),
         ])
         let backup = database.folder.file("backup.db")
         try store.backUp(to: backup, now: clock.now)
@@ -118,6 +119,7 @@ struct CopyingTests {
         #expect(try renewed.credential(recovery.credential)?.state == .revoked)
         #expect(try renewed.credential(totp)?.state == .active)
         #expect(try renewed.ticket(digest: TicketRow.sample(1).digest) == nil)
+        #expect(try renewed.challenge(digest: ChallengeRow.sample(1).digest) == nil)
         #expect(try renewed.answer(key: AnswerRow.sample(1).key) == nil)
         #expect(try renewed.clients().map(\.revokedAt) == [clock.now])
         // Later codes are accepted.

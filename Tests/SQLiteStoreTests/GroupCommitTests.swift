@@ -37,7 +37,12 @@ struct GroupCommitTests {
             ]
             return switch index % 3 {
             case 0: own
-            case 1: own + [.spendTicket(digest: TicketRow.sample(1).digest)]
+            case 1:
+                own + [
+                    index.isMultiple(of: 2)
+                        ? .spendTicket(digest: TicketRow.sample(1).digest)
+                        : .spendChallenge(digest: ChallengeRow.sample(1).digest)
+                ]
             // SQLite cannot store this version.
             default: own + [.insertCredential(.sample(100 + index, version: .max))]
             }

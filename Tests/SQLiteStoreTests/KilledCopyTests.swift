@@ -93,7 +93,8 @@ private struct Origin {
             throw CopyingError.refused
         }
         _ = try await store.commit([
-            .insertTicket(.sample(1)), .insertAnswer(.sample(1)), .insertClient(.sample(1)),
+            .insertTicket(.sample(1)), .insertChallenge(.sample(1)), .insertAnswer(.sample(1)),
+            .insertClient(.sample(1)),
         ])
         try store.backUp(to: "\(made.path).copy", now: .at(0))
         store.close()
@@ -132,6 +133,7 @@ private struct Origin {
         let store = try database.open()
         #expect(try store.credential(recovery)?.state == .revoked)
         #expect(try store.ticket(digest: TicketRow.sample(1).digest) == nil)
+        #expect(try store.challenge(digest: ChallengeRow.sample(1).digest) == nil)
         #expect(try store.answer(key: AnswerRow.sample(1).key) == nil)
         #expect(try store.clients().map(\.revokedAt) == [.at(100)])
         #expect(try store.events(after: 0, limit: 100).contains { $0.event?.kind == .restored })

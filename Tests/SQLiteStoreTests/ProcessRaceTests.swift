@@ -29,16 +29,22 @@ struct ProcessRaceTests {
         #expect(try store.audit().findings == [])
     }
 
-    @Test("T-10 each ticket is spent by exactly one of three processes")
-    func spending() async throws {
+    @Test(
+        "T-10 each ticket and challenge is spent by exactly one of three processes",
+        arguments: ["spend", "answer"])
+    func spending(verb: String) async throws {
         let database = try TestDatabase()
         let store = try database.open()
-        for number in 0..<20 { _ = try await store.commit([.insertTicket(.sample(number))]) }
+        for number in 0..<20 {
+            _ = try await store.commit([
+                verb == "spend" ? .insertTicket(.sample(number)) : .insertChallenge(.sample(number))
+            ])
+        }
         let program = ForeignProgram(path: BuiltProgram.path("store-writer"))
         let won = try await withThrowingTaskGroup(of: [Substring].self) { group in
             for _ in 0..<3 {
                 group.addTask {
-                    try program.run(["spend", database.path, "0", "20"]).text
+                    try program.run([verb, database.path, "0", "20"]).text
                         .split(separator: "\n")
                 }
             }

@@ -138,13 +138,14 @@ struct HousekeepingTests {
     func lapsing() async throws {
         let house = House()
         _ = try await house.store.commit([
-            .insertTicket(.sample(1)), .insertAnswer(.sample(1)),
+            .insertTicket(.sample(1)), .insertChallenge(.sample(1)), .insertAnswer(.sample(1)),
             .insertCredential(.sample(1, state: .pending, lapsesAt: 60)),
             .insertCredential(.sample(2)),
         ])
         func exists() async -> [Bool] {
             [
                 await house.store.ticket(digest: TicketRow.sample(1).digest) != nil,
+                await house.store.challenge(digest: ChallengeRow.sample(1).digest) != nil,
                 await house.store.answer(key: AnswerRow.sample(1).key) != nil,
                 await house.store.credential(.sample(1)) != nil,
             ]
@@ -156,15 +157,15 @@ struct HousekeepingTests {
         {
             house.set(day: day, complaint: complaint)
             await housekeeper.tidy()
-            #expect(await exists() == [true, true, true])
+            #expect(await exists() == [true, true, true, true])
         }
         // Four hours after an event.
         house.set(day: 0, hours: 4, complaint: "clock-unknown")
         await housekeeper.tidy()
-        #expect(await exists() == [true, true, true])
+        #expect(await exists() == [true, true, true, true])
         house.set(day: 0, hours: 4)
         await housekeeper.tidy()
-        #expect(await exists() == [false, false, false])
+        #expect(await exists() == [false, false, false, false])
         #expect(await house.store.credential(.sample(2)) != nil)
         #expect(await house.days() == [0])
     }

@@ -67,6 +67,11 @@ package final class FailingStore: VerificationStore {
         return try await store.ticket(digest: digest)
     }
 
+    package func challenge(digest: [UInt8]) async throws(StoreFailure) -> ChallengeRow? {
+        try check(.reads)
+        return try await store.challenge(digest: digest)
+    }
+
     package func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
         try check(.reads)
         return try await store.answer(key: key)

@@ -5,7 +5,7 @@ package import Verification
 package actor BarrierStore: VerificationStore {
     /// The read that the callers make at the same time.
     package enum Reading: Sendable {
-        case credential, ticket, fingerprint
+        case credential, ticket, challenge, fingerprint
     }
 
     private let store: any VerificationStore
@@ -53,6 +53,12 @@ package actor BarrierStore: VerificationStore {
     package func ticket(digest: [UInt8]) async throws(StoreFailure) -> TicketRow? {
         let row = try await store.ticket(digest: digest)
         await meet(.ticket)
+        return row
+    }
+
+    package func challenge(digest: [UInt8]) async throws(StoreFailure) -> ChallengeRow? {
+        let row = try await store.challenge(digest: digest)
+        await meet(.challenge)
         return row
     }
 

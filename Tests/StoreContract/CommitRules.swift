@@ -6,12 +6,14 @@ extension StoreContract {
             let store = subject.store
             _ = try await store.commit([
                 .insertCredential(.sample(1)), .insertTicket(.sample(1)),
-                .insertTicket(.sample(3)), .insertAnswer(.sample(1)), .insertClient(.sample(1)),
+                .insertTicket(.sample(3)), .insertChallenge(.sample(1)),
+                .insertAnswer(.sample(1)), .insertClient(.sample(1)),
             ])
             let head = try await store.chains().last?.head
             let failing: [StoreChange] = [
                 .insertCredential(.sample(1)), .updateCredential(.sample(1, version: 4)),
                 .insertTicket(.sample(3)), .spendTicket(digest: sampleBytes(9, count: 32)),
+                .insertChallenge(.sample(1)), .spendChallenge(digest: sampleBytes(9, count: 32)),
                 .insertAnswer(.sample(1)), .insertClient(.sample(1)),
                 .insertClient(.sample(2, digest: 1)), .updateClient(.sample(1, version: 3)),
             ]
@@ -20,7 +22,8 @@ extension StoreContract {
                     .insertCredential(.sample(2)),
                     .updateCredential(.sample(1, version: 2, body: 5)), .insertTicket(.sample(2)),
                     .spendTicket(digest: TicketRow.sample(1).digest),
-                    .insertAnswer(.sample(2)), .insertClient(.sample(3)),
+                    .insertChallenge(.sample(2)), .insertAnswer(.sample(2)),
+                    .insertClient(.sample(3)),
                     .appendEvent(.sample(1)),
                 ]
                 for place in [0, others.count / 2, others.count] {
@@ -34,6 +37,9 @@ extension StoreContract {
             let ticket = TicketRow.sample(1)
             try expectEqual(try await store.ticket(digest: ticket.digest), ticket)
             try expectEqual(try await store.ticket(digest: TicketRow.sample(2).digest), nil)
+            let digests = (1...2).map { ChallengeRow.sample($0).digest }
+            try expectEqual(try await store.challenge(digest: digests[0]), .sample(1))
+            try expectEqual(try await store.challenge(digest: digests[1]), nil)
             try expectEqual(try await store.answer(key: AnswerRow.sample(2).key), nil)
             try expectEqual(try await store.clients(), [.sample(1)])
             try expectEqual(try await store.events(after: 0, limit: 10), [])

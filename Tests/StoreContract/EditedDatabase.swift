@@ -86,13 +86,13 @@ public struct EditedDatabase: Sendable {
 
 /// A table whose rows are authenticated.
 enum StoredTable: String, CaseIterable {
-    case credentials, tickets, answers, clients
+    case credentials, tickets, challenges, answers, clients
 
     /// The name of the primary key column.
     var key: String {
         switch self {
         case .credentials, .clients: "id"
-        case .tickets: "digest"
+        case .tickets, .challenges: "digest"
         case .answers: "key"
         }
     }
@@ -117,6 +117,13 @@ enum StoredTable: String, CaseIterable {
             return [
                 ("digest", other), ("purpose", "'login'"), ("credential", otherID),
                 ("subject", subject), ("verification", otherID), ("created_at", "created_at + 1"),
+                ("expires_at", "expires_at + 1"), code, ("authentication", bytes([])),
+            ]
+        case .challenges:
+            return [
+                ("digest", other), ("purpose", "'confirm'"), ("subject", subject),
+                ("subject", "NULL"), ("credential", otherID), ("credential", "NULL"),
+                ("body", other), ("body", bytes([])), ("created_at", "created_at + 1"),
                 ("expires_at", "expires_at + 1"), code, ("authentication", bytes([])),
             ]
         case .answers:

@@ -83,6 +83,7 @@ extension StoreContract {
     static func checkEmptyKeys(_ database: EditedDatabase) async throws {
         let changes: [(StoredTable, StoreChange, [UInt8])] = [
             (.tickets, .insertTicket(.sample(1)), TicketRow.sample(1).digest),
+            (.challenges, .insertChallenge(.sample(1)), ChallengeRow.sample(1).digest),
             (.answers, .insertAnswer(.sample(1)), AnswerRow.sample(1).key),
             (.clients, .insertClient(.sample(1)), ClientRow.sample(1).id),
         ]

@@ -91,6 +91,11 @@ extension EditedDatabase {
                     .insertTicket(.sample(number | 1, credential: number)),
                     sampleBytes(number | 1, count: 32)
                 )
+            case .challenges:
+                (
+                    .insertChallenge(.sample(number, credential: number)),
+                    sampleBytes(number, count: 32)
+                )
             case .answers:
                 (
                     .insertAnswer(.sample(number, credential: number)),
@@ -143,6 +148,8 @@ extension EditedDatabase {
                 }
         case .tickets:
             return digests.map { digest in { try await list(store.ticket(digest: digest)) } }
+        case .challenges:
+            return digests.map { digest in { try await list(store.challenge(digest: digest)) } }
         case .answers:
             return digests.map { key in { try await list(store.answer(key: key)) } }
         case .clients:

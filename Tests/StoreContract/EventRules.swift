@@ -63,17 +63,20 @@ extension StoreContract {
             for second: Int64 in [9, 10, 11] {
                 _ = try await store.commit([
                     .insertTicket(.sample(Int(second), expiresAt: second)),
+                    .insertChallenge(.sample(Int(second), expiresAt: second)),
                     .insertAnswer(.sample(Int(second), expiresAt: second)),
                 ])
             }
             let outcome = try await store.prune(Pruning(now: .at(10)))
             try expectEqual(
-                outcome, PruningOutcome(credentials: 2, tickets: 2, answers: 2, events: 0))
+                outcome,
+                PruningOutcome(credentials: 2, tickets: 2, challenges: 2, answers: 2, events: 0))
             let left = try await store.credentials(under: nil, after: nil, limit: 100)
             try expectEqual(Set(left), Set(staying))
             for number in [9, 10, 11] {
                 let bytes = sampleBytes(number, count: 32)
                 try expectEqual(try await store.ticket(digest: bytes) != nil, number == 11)
+                try expectEqual(try await store.challenge(digest: bytes) != nil, number == 11)
                 try expectEqual(try await store.answer(key: bytes) != nil, number == 11)
             }
             // The fingerprint of an enrolment that lapsed can be used again.
@@ -103,18 +106,20 @@ extension StoreContract {
             let store = subject.store
             _ = try await store.commit([
                 .insertTicket(.sample(1, expiresAt: 0)), .insertAnswer(.sample(1, expiresAt: 0)),
+                .insertChallenge(.sample(1, expiresAt: 0)),
                 .insertCredential(.sample(1, state: .pending, lapsesAt: 0)),
                 .appendEvent(.sample(1)),
             ])
             try expectEqual(
                 try await store.prune(Pruning(now: nil, eventsBefore: .at(9))),
-                PruningOutcome(credentials: 0, tickets: 0, answers: 0, events: 1))
+                PruningOutcome(credentials: 0, tickets: 0, challenges: 0, answers: 0, events: 1))
         },
         Rule("pruning deletes at most its limit per call, and the rest in later calls") { subject in
             let store = subject.store
             for number in 0..<25 {
                 _ = try await store.commit([
-                    .insertTicket(.sample(number)), .insertAnswer(.sample(number)),
+                    .insertTicket(.sample(number)), .insertChallenge(.sample(number)),
+                    .insertAnswer(.sample(number)),
                     .insertCredential(.sample(number, state: .pending, lapsesAt: 0)),
                     .appendEvent(.sample(number)),
                 ])
@@ -124,7 +129,8 @@ extension StoreContract {
                 try expectEqual(
                     try await store.prune(pruning),
                     PruningOutcome(
-                        credentials: count, tickets: count, answers: count, events: count))
+                        credentials: count, tickets: count, challenges: count, answers: count,
+                        events: count))
             }
         },
         Rule("pruning deletes only the oldest events, and the chain stays valid") { subject in

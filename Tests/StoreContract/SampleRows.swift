@@ -80,6 +80,20 @@ extension TicketRow {
     }
 }
 
+extension ChallengeRow {
+    /// The challenge with this number.
+    public static func sample(
+        _ number: Int, purpose: Purpose = .assertion, subject: String? = "alice",
+        credential: Int? = 1, body: [UInt8]? = nil, expiresAt: Int64 = 60
+    ) -> ChallengeRow {
+        ChallengeRow(
+            digest: sampleBytes(number, count: 32), purpose: purpose,
+            subject: subject.map { .sample($0) }, credential: credential.map { .sample($0) },
+            body: body ?? sampleBytes(number, count: 100), createdAt: .at(0),
+            expiresAt: .at(expiresAt))
+    }
+}
+
 extension AnswerRow {
     /// The answer with this number.
     public static func sample(

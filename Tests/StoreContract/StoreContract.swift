@@ -36,7 +36,8 @@ public enum StoreContract {
 
     /// Every rule, in the order of the suites.
     public static let rules =
-        credentialRules + commitRules + readingRules + eventRules + pruningRules + raceRules
+        credentialRules + commitRules + challengeRules + readingRules + eventRules + pruningRules
+        + raceRules
 }
 
 /// A rule that a store broke.

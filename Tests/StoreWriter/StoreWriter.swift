@@ -26,6 +26,8 @@ import Verification
         case "write": await write(store, number, count)
         case "decide": await decide(store, number, count)
         case "spend": await spend(store, number, count)
+        case "ask": await ask(store, number, count)
+        case "answer": await answerChallenges(store, number, count)
         case "together": await Gathering(store).run(path: path, number: number, count: count)
         case "backup": backup(store, path)
         default: preconditionFailure("unknown verb")
@@ -74,6 +76,30 @@ import Verification
             await answer(
                 store, [.spendTicket(digest: digest), .appendEvent(.sample(index))], index)
         }
+    }
+
+    /// Inserts the challenges from `number` on.
+    static func ask(_ store: SQLiteVerificationStore, _ number: Int, _ count: Int) async {
+        for index in number..<(number + count) {
+            await answer(store, [.insertChallenge(.sample(index))], index)
+        }
+    }
+
+    /// Spends the challenges from `number` on, each together with a new ticket and an event.
+    static func answerChallenges(
+        _ store: SQLiteVerificationStore, _ number: Int, _ count: Int
+    ) async {
+        for index in number..<(number + count) {
+            let digest = ChallengeRow.sample(index).digest
+            await answer(
+                store,
+                [
+                    .spendChallenge(digest: digest), .insertTicket(.sample(index)),
+                    .appendEvent(.sample(index)),
+                ], index)
+        }
+        // Closed here for the same reason as in `decide`.
+        store.close()
     }
 
     /// Backs the database up to a file beside it.

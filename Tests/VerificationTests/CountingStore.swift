@@ -6,12 +6,13 @@ import Synchronization
 final class CountingStore: VerificationStore {
     /// A kind of call.
     enum Call: Hashable, Comparable {
-        case readCredential, readCredentials, readFingerprint, readByKey, readTicket, readAnswer
+        case readCredential, readCredentials, readFingerprint, readByKey, readTicket
+        case readChallenge, readAnswer
         case commit([Change])
 
         /// The kinds of change in a commit.
         enum Change: Hashable, Comparable {
-            case insert, writeRow, ticket, answer, client, event
+            case insert, writeRow, ticket, challenge, answer, client, event
         }
 
         static func < (left: Call, right: Call) -> Bool { "\(left)" < "\(right)" }
@@ -66,6 +67,11 @@ final class CountingStore: VerificationStore {
         return try await store.ticket(digest: digest)
     }
 
+    func challenge(digest: [UInt8]) async throws(StoreFailure) -> ChallengeRow? {
+        await log.add(.readChallenge)
+        return try await store.challenge(digest: digest)
+    }
+
     func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
         await log.add(.readAnswer)
         return try await store.answer(key: key)
@@ -90,6 +96,7 @@ final class CountingStore: VerificationStore {
             case .insertCredential: .insert
             case .updateCredential, .writeDummy: .writeRow
             case .insertTicket, .spendTicket, .dropTickets: .ticket
+            case .insertChallenge, .spendChallenge: .challenge
             case .insertAnswer, .endAnswers: .answer
             case .insertClient, .updateClient: .client
             case .appendEvent: .event

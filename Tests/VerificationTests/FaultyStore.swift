@@ -48,6 +48,10 @@ actor FaultyStore: VerificationStore {
         await store.ticket(digest: digest)
     }
 
+    func challenge(digest: [UInt8]) async throws(StoreFailure) -> ChallengeRow? {
+        await store.challenge(digest: digest)
+    }
+
     func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
         await store.answer(key: key)
     }

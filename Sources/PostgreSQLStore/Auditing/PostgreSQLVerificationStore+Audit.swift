@@ -13,11 +13,11 @@ extension PostgreSQLVerificationStore {
         at address: PostgreSQLAddress, key: AuditKey, checkpoints: [ChainCheckpoint] = [],
         timeout: Duration = .seconds(10)
     ) throws(PostgreSQLStoreError) -> AuditReport {
-        try PostgreSQLConnection.opening(address).expectTables()
+        let steps = try PostgreSQLConnection.opening(address).expectTables()
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(
-                address, StoreStatement.auditing, timeout: timeout, known: AcknowledgedCheckpoints()
-            )
+                address, StoreStatement.auditing(steps: steps), timeout: timeout,
+                known: AcknowledgedCheckpoints(), steps: steps)
             // A transaction reads a single snapshot, even if events are appended in the meantime.
             _ = try session.run([.text("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")])
             return try session.audit(checkpoints: checkpoints, key: key)
@@ -34,11 +34,11 @@ extension PostgreSQLVerificationStore {
     public static func endedCredentials(
         at address: PostgreSQLAddress, timeout: Duration = .seconds(10)
     ) throws(PostgreSQLStoreError) -> [CredentialID] {
-        try PostgreSQLConnection.opening(address).expectTables()
+        let steps = try PostgreSQLConnection.opening(address).expectTables()
         do throws(PostgreSQLFailure) {
             let session = try PostgreSQLSession(
                 address, [.credentialsByID, .events], timeout: timeout,
-                known: AcknowledgedCheckpoints())
+                known: AcknowledgedCheckpoints(), steps: steps)
             var found: Set<CredentialID> = []
             try session.readEndedRows(into: &found)
             try session.readEndingEvents(into: &found)

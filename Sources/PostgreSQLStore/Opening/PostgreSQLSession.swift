@@ -8,16 +8,22 @@ final class PostgreSQLSession: @unchecked Sendable {
     let connection: PostgreSQLConnection
     /// How long a statement may take.
     let timeout: Duration
+    /// The number of schema steps that were applied to the database.
+    private let steps: Int
 
     /// Connects, sets up the session, and checks that the database still contains everything that
     /// it acknowledged.
     ///
-    /// - Parameter failsFast: whether to fail quickly, because a caller is waiting.
+    /// - Parameters:
+    ///   - failsFast: whether to fail quickly, because a caller is waiting.
+    ///   - steps: the number of schema steps that the statements need. Only an audit reads a database
+    ///     of an earlier release.
     init(
         _ address: PostgreSQLAddress, _ statements: [StoreStatement], timeout: Duration,
-        known: AcknowledgedCheckpoints, failsFast: Bool = false
+        known: AcknowledgedCheckpoints, failsFast: Bool = false, steps: Int = Schema.steps.count
     ) throws(PostgreSQLFailure) {
         self.timeout = timeout
+        self.steps = steps
         do { connection = try PostgreSQLConnection(failsFast ? address.failsFast : address) } catch
         {
             throw .broken
@@ -31,7 +37,7 @@ final class PostgreSQLSession: @unchecked Sendable {
         // Another machine may have migrated the tables to a newer version in the meantime.
         let taken = try results[settings.count]
             .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
-        guard taken == Int64(Schema.steps.count) else { throw .newer }
+        guard taken == Int64(steps) else { throw .newer }
         try known.compare(with: self)
     }
 
@@ -115,6 +121,8 @@ extension PostgreSQLSession: StoreSnapshot {
     typealias Failure = PostgreSQLFailure
     typealias Row = PostgreSQLRow
     typealias Statement = StoreStatement
+
+    var hasChallenges: Bool { steps >= Schema.stepOfChallenges }
 
     func chains() throws(PostgreSQLFailure) -> [ChainRecord] {
         try run(.chains, .none).all { row throws(PostgreSQLFailure) in try row.chain() }

@@ -32,8 +32,8 @@ struct FailoverRecovery {
         let begun = try session.run([
             .text("BEGIN ISOLATION LEVEL READ COMMITTED"),
             .text(
-                "LOCK TABLE credentials, tickets, answers, clients, chains, counter, events "
-                    + "IN EXCLUSIVE MODE"),
+                "LOCK TABLE credentials, tickets, challenges, answers, clients, chains, counter, "
+                    + "events IN EXCLUSIVE MODE"),
             .run(.closeChains, .none), .run(.leap, gap), .run(.chains, .none),
         ])
         let chains = try begun.last?.all { row throws(PostgreSQLFailure) in try row.chain() }
@@ -54,8 +54,8 @@ struct FailoverRecovery {
         let clients = try keepingClients ? 0 : revokeClients()
         try append([RecordedEvent(Event(.restored, time: now, number: Int64(ended)))], [])
         _ = try session.run([
-            .text("DELETE FROM tickets"), .text("DELETE FROM answers"),
-            .text("DELETE FROM decoys"), .text("COMMIT"),
+            .text("DELETE FROM tickets"), .text("DELETE FROM challenges"),
+            .text("DELETE FROM answers"), .text("DELETE FROM decoys"), .text("COMMIT"),
         ])
         let head = try cryptography { () throws(CryptographyFailure) in try lease.chain.head() }
         return (

@@ -25,8 +25,8 @@ extension PostgreSQLVerificationStore {
     /// A database needs this if it was restored from a backup, or if its standby took over without
     /// the last commits. Afterwards it refuses every code and secret that could have been accepted
     /// before `now`; ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each kind of
-    /// credential. Tickets and recorded responses are deleted. The existing event chains are
-    /// closed; new events go into new chains.
+    /// credential. Tickets, challenges and recorded responses are deleted. The existing event chains
+    /// are closed; new events go into new chains.
     ///
     /// The recovery is one transaction; other commits wait for it.
     ///
@@ -68,11 +68,14 @@ extension PostgreSQLVerificationStore {
 }
 
 extension PostgreSQLConnection {
+    /// Returns the number of schema steps that were applied to the database.
+    ///
     /// - Throws: ``PostgreSQLStoreError/empty`` if the tables do not exist.
-    func expectTables() throws(PostgreSQLStoreError) {
+    @discardableResult func expectTables() throws(PostgreSQLStoreError) -> Int {
         let taken: Int
         do { taken = try takenSteps() } catch { throw PostgreSQLStoreError(error) }
         guard taken > 0 else { throw .empty }
         guard taken <= Schema.steps.count else { throw .newer(schema: taken) }
+        return taken
     }
 }

@@ -63,6 +63,18 @@ extension StatementArguments {
         add(rows) { $0.code }
     }
 
+    init(_ rows: [BatchRow<ChallengeRow>]) {
+        add(rows, member: \.member)
+        add(rows) { $0.row.digest }
+        add(rows, text: \.row.purpose.rawValue)
+        add(rows) { $0.row.subject?.utf8 }
+        add(rows) { $0.row.credential?.bytes }
+        add(rows) { $0.row.body }
+        add(rows, integer: \.row.createdAt.milliseconds)
+        add(rows, integer: \.row.expiresAt.milliseconds)
+        add(rows) { $0.code }
+    }
+
     init(_ rows: [BatchRow<AnswerRow>]) {
         add(rows, member: \.member)
         add(rows) { $0.row.key }

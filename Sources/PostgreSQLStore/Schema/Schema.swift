@@ -4,7 +4,10 @@
 /// A released step never changes; a new version adds one.
 enum Schema {
     /// The SQL of each step; the table `steps` holds the number of applied steps.
-    static let steps = [first]
+    static let steps = [first, second]
+
+    /// The number of the step that made the table of challenges.
+    static let stepOfChallenges = 2
 
     /// The first of the two numbers of the advisory locks for schema steps and chains: “wwdb”.
     ///
@@ -150,5 +153,19 @@ enum Schema {
                 IF is_found THEN RETURN true; END IF;
                 RAISE EXCEPTION 'the chain was moved by somebody else' USING ERRCODE = 'WW410';
             END $$;
+        """
+
+    private static let second = """
+        CREATE TABLE watchword.challenges (
+            digest bytea NOT NULL PRIMARY KEY,
+            purpose text COLLATE "C" NOT NULL,
+            subject bytea,
+            credential bytea,
+            body bytea NOT NULL,
+            created_at bigint NOT NULL,
+            expires_at bigint NOT NULL,
+            authentication bytea NOT NULL
+        ) WITH (autovacuum_vacuum_scale_factor = 0.05);
+        CREATE INDEX challenges_by_expiry ON watchword.challenges (expires_at);
         """
 }

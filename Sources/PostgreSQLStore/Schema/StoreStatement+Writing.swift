@@ -30,12 +30,14 @@ extension StoreStatement {
                 "purpose, credential, subject, verification, created_at, expires_at, "
                     + "authentication",
                 "bytea", "text, bytea, bytea, bytea, bigint, bigint, bytea")
-        case .spendTickets:
-            "WITH done AS (DELETE FROM tickets "
-                + "USING unnest($1::integer[], $2::bytea[]) AS wanted (member, digest) "
-                + "WHERE tickets.digest = wanted.digest RETURNING member) "
-                + "SELECT expect($1, ARRAY(SELECT member FROM done))"
+        case .spendTickets: Self.spending("tickets")
         case .dropTickets: "DELETE FROM tickets WHERE credential = ANY ($1::bytea[])"
+        case .insertChallenges:
+            Self.inserting(
+                "challenges", "digest",
+                "purpose, subject, credential, body, created_at, expires_at, authentication",
+                "bytea", "text, bytea, bytea, bytea, bigint, bigint, bytea")
+        case .spendChallenges: Self.spending("challenges")
         case .insertAnswers:
             Self.inserting(
                 "answers", "key",
@@ -111,6 +113,8 @@ extension StoreStatement {
                 + " RETURNING id), ended AS (\(Self.endingAnswers)"
                 + "credential IN (SELECT id FROM gone)) SELECT id FROM gone"
         case .pruneTickets: Self.pruning("tickets", "digest", "expires_at <= $1", "expires_at")
+        case .pruneChallenges:
+            Self.pruning("challenges", "digest", "expires_at <= $1", "expires_at")
         case .pruneAnswers: Self.pruning("answers", "key", "expires_at <= $1", "expires_at")
         case .pruneEvents: "DELETE FROM events WHERE position <= $1::bigint"
         case .updateStart:
@@ -136,6 +140,14 @@ extension StoreStatement {
         "DELETE FROM \(table) WHERE \(key) = ANY (ARRAY(SELECT \(key) FROM \(table) "
             + "WHERE \(condition.replacing("$1", with: "$1::bigint")) ORDER BY \(order) "
             + "LIMIT $2::bigint FOR UPDATE SKIP LOCKED))"
+    }
+
+    /// Deletes rows by their digests.
+    private static func spending(_ table: String) -> String {
+        "WITH done AS (DELETE FROM \(table) "
+            + "USING unnest($1::integer[], $2::bytea[]) AS wanted (member, digest) "
+            + "WHERE \(table).digest = wanted.digest RETURNING member) "
+            + "SELECT expect($1, \(done))"
     }
 
     /// - Parameter key: the primary key; a conflict with any other unique value is treated in the

@@ -9,15 +9,16 @@ enum StoreStatement: String, CaseIterable, PageStatement {
     case credentialByID, credentialsAlive, credentialsAliveOfEach, credentialsAll
     case credentialByFingerprint
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
-    case ticket, answer, clientByDigest, clients, events, chains, knownHeads
-    case ticketsByDigest, answersByKey, clientsByID
+    case ticket, challenge, answer, clientByDigest, clients, events, chains, knownHeads
+    case ticketsByDigest, challengesByDigest, answersByKey, clientsByID
     case lockSubjects, requireCapacity, insertCredentials, updateCredentials, seekCredentials
-    case insertTickets, spendTickets, dropTickets, insertAnswers, endAnswers
+    case insertTickets, spendTickets, dropTickets, insertChallenges, spendChallenges
+    case insertAnswers, endAnswers
     case insertClients, updateClients
     case writeDummies, appendEvents
     case openChains, lockChain, unlockChain, chainHead, beginChain
     case closeChains, leap, claimKeys
-    case pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
+    case pruneCredentials, pruneTickets, pruneChallenges, pruneAnswers, pruneEvents, updateStart
 
     /// The statement's name on the connection.
     var name: String { rawValue }
@@ -26,27 +27,29 @@ enum StoreStatement: String, CaseIterable, PageStatement {
     static let reading: [StoreStatement] = [
         .credentialByID, .credentialsAlive, .credentialsAliveOfEach, .credentialsAll,
         .credentialByFingerprint, .credentialsUnderKey, .credentialsByID, .credentialUsage,
-        .answerUsage, .ticket, .answer, .clientByDigest, .clients, .events, .chains, .knownHeads,
+        .answerUsage, .ticket, .challenge, .answer, .clientByDigest, .clients, .events, .chains,
+        .knownHeads,
     ]
 
     /// The statements of a connection that commits.
     static let writing: [StoreStatement] = [
         .lockSubjects, .requireCapacity, .insertCredentials, .updateCredentials, .seekCredentials,
-        .insertTickets, .spendTickets, .dropTickets, .endAnswers,
-        .insertAnswers, .insertClients, .updateClients, .writeDummies, .appendEvents, .openChains,
+        .insertTickets, .spendTickets, .dropTickets, .insertChallenges, .spendChallenges,
+        .endAnswers, .insertAnswers, .insertClients, .updateClients, .writeDummies, .appendEvents,
+        .openChains,
         .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,
     ]
 
-    /// The statements of an audit.
-    static let auditing: [StoreStatement] = [
-        .chains, .events, .credentialsByID, .ticketsByDigest, .answersByKey, .clientsByID,
-    ]
+    /// The statements of an audit of a database with this number of schema steps.
+    static func auditing(steps: Int) -> [StoreStatement] {
+        [.chains, .events, .credentialsByID, .ticketsByDigest, .answersByKey, .clientsByID]
+            + (steps < Schema.stepOfChallenges ? [] : [.challengesByDigest])
+    }
 
     /// The statements of pruning.
     static let pruning: [StoreStatement] = [
-        .events, .chains, .pruneCredentials, .pruneTickets, .pruneAnswers, .pruneEvents,
-        .updateStart,
-        .knownHeads,
+        .events, .chains, .pruneCredentials, .pruneTickets, .pruneChallenges, .pruneAnswers,
+        .pruneEvents, .updateStart, .knownHeads,
     ]
 
     var sql: String {
@@ -80,6 +83,9 @@ enum StoreStatement: String, CaseIterable, PageStatement {
         case .ticket: Self.ticketRow + "WHERE digest = $1::bytea"
         case .ticketsByDigest:
             Self.ticketRow + "WHERE digest >= $1::bytea ORDER BY digest LIMIT $2::bigint"
+        case .challenge: Self.challengeRow + "WHERE digest = $1::bytea"
+        case .challengesByDigest:
+            Self.challengeRow + "WHERE digest >= $1::bytea ORDER BY digest LIMIT $2::bigint"
         case .answer: Self.answerRow + "WHERE key = $1::bytea"
         case .answersByKey: Self.answerRow + "WHERE key >= $1::bytea ORDER BY key LIMIT $2::bigint"
         case .clientByDigest: Self.client + "WHERE digest = $1::bytea"
@@ -103,7 +109,8 @@ enum StoreStatement: String, CaseIterable, PageStatement {
             // that key's fingerprint.
             "INSERT INTO keys SELECT * FROM unnest($1::bigint[], $2::bytea[]) "
                 + "ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING id, fingerprint"
-        case .pruneCredentials, .pruneTickets, .pruneAnswers, .pruneEvents, .updateStart:
+        case .pruneCredentials, .pruneTickets, .pruneChallenges, .pruneAnswers, .pruneEvents,
+            .updateStart:
             pruningSQL
         default: writingSQL
         }
@@ -111,6 +118,7 @@ enum StoreStatement: String, CaseIterable, PageStatement {
 
     private static let credential = "SELECT \(RowColumns.credential) FROM credentials "
     private static let ticketRow = "SELECT \(RowColumns.ticket) FROM tickets "
+    private static let challengeRow = "SELECT \(RowColumns.challenge) FROM challenges "
     private static let answerRow = "SELECT \(RowColumns.answer) FROM answers "
     private static let client = "SELECT \(RowColumns.client) FROM clients "
 }

@@ -63,6 +63,7 @@ enum RowKey: Hashable, Sendable {
     case fingerprint([UInt8])
     case ticket([UInt8])
     case tickets(of: [UInt8])
+    case challenge([UInt8])
     case answer([UInt8])
     case answers(of: [UInt8])
     case client([UInt8])
@@ -83,6 +84,7 @@ enum RowKey: Hashable, Sendable {
             case .answers(let bytes): (7, bytes)
             case .clientName(let bytes): (8, bytes)
             case .room(let bytes): (9, bytes)
+            case .challenge(let bytes): (10, bytes)
             }
         hasher.combine(kind)
         hasher.combine(bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
@@ -98,6 +100,8 @@ extension StoreChange {
         case .insertTicket(let row): [.ticket(row.digest), .tickets(of: row.credential.bytes)]
         case .spendTicket(let digest): [.ticket(digest)]
         case .dropTickets(let credential): [.tickets(of: credential.bytes)]
+        case .insertChallenge(let row): [.challenge(row.digest)]
+        case .spendChallenge(let digest): [.challenge(digest)]
         case .insertAnswer(let row):
             [.answer(row.key)] + (row.credential.map { [.answers(of: $0.bytes)] } ?? [])
         case .endAnswers(let credential): [.answers(of: credential.bytes)]

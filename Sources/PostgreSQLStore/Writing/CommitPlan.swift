@@ -13,6 +13,8 @@ struct CommitPlan {
     private var dropped: [[UInt8]] = []
     private var ended: [[UInt8]] = []
     private var tickets: [BatchRow<TicketRow>] = []
+    private var challenges: [BatchRow<ChallengeRow>] = []
+    private var spentChallenges: [BatchRow<[UInt8]>] = []
     private var answers: [BatchRow<AnswerRow>] = []
     private var newClients: [BatchRow<ClientRow>] = []
     private var clients: [BatchRow<ClientRow>] = []
@@ -45,6 +47,10 @@ struct CommitPlan {
         case .insertTicket(let row): tickets.append(BatchRow(member: member, row: row, code: code))
         case .spendTicket(let digest): spent.append(BatchRow(member: member, row: digest))
         case .dropTickets(let credential): dropped.append(credential.bytes)
+        case .insertChallenge(let row):
+            challenges.append(BatchRow(member: member, row: row, code: code))
+        case .spendChallenge(let digest):
+            spentChallenges.append(BatchRow(member: member, row: digest))
         case .insertAnswer(let row): answers.append(BatchRow(member: member, row: row, code: code))
         case .endAnswers(let credential): ended.append(credential.bytes)
         case .insertClient(let row):
@@ -67,6 +73,7 @@ struct CommitPlan {
             StatementArguments(placing: $0)
         }
         run(.spendTickets, sorted(&spent, \.row)) { StatementArguments(spending: $0) }
+        run(.spendChallenges, sorted(&spentChallenges, \.row)) { StatementArguments(spending: $0) }
         run(.dropTickets, sorted(&dropped, \.self)) { StatementArguments($0) }
         run(.endAnswers, sorted(&ended, \.self)) { StatementArguments($0) }
         run(.updateClients, sorted(&clients, \.row.id)) { StatementArguments(placing: $0) }
@@ -74,6 +81,7 @@ struct CommitPlan {
         limits = []
         run(.insertCredentials, sorted(&inserted, \.row.id.bytes)) { StatementArguments($0) }
         run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }
+        run(.insertChallenges, sorted(&challenges, \.row.digest)) { StatementArguments($0) }
         run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments($0) }
         run(.insertClients, sorted(&newClients, \.row.id)) { StatementArguments($0) }
         run(

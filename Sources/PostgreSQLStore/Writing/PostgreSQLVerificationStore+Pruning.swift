@@ -54,7 +54,8 @@ extension PostgreSQLSession {
         let commands: [PipelineCommand] = [
             .text("BEGIN ISOLATION LEVEL READ COMMITTED"),
             .text("UPDATE settings SET value = value WHERE name = 'pruning'"),
-            .run(.pruneCredentials, due), .run(.pruneTickets, due), .run(.pruneAnswers, due),
+            .run(.pruneCredentials, due), .run(.pruneTickets, due), .run(.pruneChallenges, due),
+            .run(.pruneAnswers, due),
         ]
         // The chain records are read last, so that they cover every event that is read.
         let events: [PipelineCommand] =
@@ -64,7 +65,8 @@ extension PostgreSQLSession {
         _ = try run(replacing(old) + [.text("COMMIT")])
         return PruningOutcome(
             credentials: results[2].changed, tickets: results[3].changed,
-            answers: results[4].changed, events: old.count, areEventsAltered: old.areAltered)
+            challenges: results[4].changed, answers: results[5].changed, events: old.count,
+            areEventsAltered: old.areAltered)
     }
 
     private func oldEvents(

@@ -22,8 +22,8 @@ extension SQLiteVerificationStore {
     /// The database refuses every code and secret that could have been accepted before `now`;
     /// ``CredentialRow/afterRestoring(at:hasEnded:)`` defines this for each kind of credential.
     /// Time-based codes continue with later time steps. Counter-based codes, recovery codes and
-    /// enrolled secrets are revoked and must be enrolled again. Tickets and recorded responses are
-    /// deleted. The events of the backup stay unchanged; new events go into a new chain.
+    /// enrolled secrets are revoked and must be enrolled again. Tickets, challenges and recorded
+    /// responses are deleted. The events of the backup stay unchanged; new events go into a new chain.
     ///
     /// The backup does not show what has been revoked since it was made. All clients are therefore
     /// revoked, unless the caller keeps them. The caller passes the credentials that
@@ -136,7 +136,8 @@ extension SQLiteSession {
         let event = Event(.restored, time: now, number: Int64(ended))
         try chain.append(RecordedEvent(event), to: self)
         guard let head = try chain.finish(in: self)?.head else { throw .chain }
-        try connection.execute("DELETE FROM tickets; DELETE FROM answers; DELETE FROM decoys;")
+        try connection.execute(
+            "DELETE FROM tickets; DELETE FROM challenges; DELETE FROM answers; DELETE FROM decoys;")
         try remove(.backedUpAt)
         let report = RestoreReport(
             backedUpAt: backedUpAt, kept: kept, ended: ended, clientsRevoked: clients)

@@ -28,6 +28,13 @@ extension SQLiteSession: StoreSnapshot {
     typealias Row = SQLiteRow
     typealias Statement = StoreStatement
 
+    var hasChallenges: Bool {
+        get throws(SQLiteFailure) {
+            try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'challenges'")
+                > 0
+        }
+    }
+
     func chains() throws(SQLiteFailure) -> [ChainRecord] {
         try self[.chains].all { row throws(SQLiteFailure) in try row.chain() }
     }

@@ -14,6 +14,11 @@ extension SQLiteStatement {
             .bind(row.expiresAt)
     }
 
+    func bind(_ row: ChallengeRow) -> SQLiteStatement {
+        bind(row.digest).bind(row.purpose.rawValue).bind(row.subject?.utf8)
+            .bind(row.credential?.bytes).bind(row.body).bind(row.createdAt).bind(row.expiresAt)
+    }
+
     func bind(_ row: AnswerRow) -> SQLiteStatement {
         bind(row.key).bind(row.request).bind(row.credential?.bytes).bind(row.sealed?.keyID)
             .bind(row.sealed?.bytes).bind(row.expiresAt)

@@ -12,7 +12,7 @@ enum Schema {
     static let pageSize = 2_048
 
     /// The SQL of each step; `PRAGMA user_version` is the number of applied steps.
-    static let steps = [first]
+    static let steps = [first, second]
 
     // Credentials are stored by row number, so that the tree's inner pages hold only integers. In a
     // tree ordered by id, they would hold whole rows, and the tree for a million rows would have
@@ -117,5 +117,19 @@ enum Schema {
             value INTEGER NOT NULL,
             authentication BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let second = """
+        CREATE TABLE challenges (
+            digest BLOB NOT NULL PRIMARY KEY,
+            purpose TEXT NOT NULL,
+            subject BLOB,
+            credential BLOB,
+            body BLOB NOT NULL,
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            authentication BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX challenges_by_expiry ON challenges (expires_at);
         """
 }

@@ -5,13 +5,15 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
     case begin, commit, rollback, savepoint, release, rollbackTo
     case credentialByID, credentialsAlive, credentialsAll, credentialByFingerprint
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
-    case ticket, answer, clientByDigest, clients, events, chains
-    case ticketsByDigest, answersByKey, clientsByID
+    case ticket, challenge, answer, clientByDigest, clients, events, chains
+    case ticketsByDigest, challengesByDigest, answersByKey, clientsByID
     case hasCapacity, insertCredential, updateBody, updateCredential
-    case insertTicket, spendTicket, dropTickets, insertAnswer, endAnswers
+    case insertTicket, spendTicket, dropTickets, insertChallenge, spendChallenge
+    case insertAnswer, endAnswers
     case insertClient, updateClient
     case writeDummy, insertEvent, lastChain, updateHead
-    case endLapsedAnswers, pruneCredentials, pruneTickets, pruneAnswers, pruneEvents, updateStart
+    case endLapsedAnswers, pruneCredentials, pruneTickets, pruneChallenges, pruneAnswers
+    case pruneEvents, updateStart
 
     var sql: String {
         switch self {
@@ -38,6 +40,9 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
             "SELECT key_id, count(*) FROM answers WHERE key_id IS NOT NULL GROUP BY key_id"
         case .ticket: Self.ticketRow + "WHERE digest = ?1"
         case .ticketsByDigest: Self.ticketRow + "WHERE digest >= ?1 ORDER BY digest LIMIT ?2"
+        case .challenge: Self.challengeRow + "WHERE digest = ?1"
+        case .challengesByDigest:
+            Self.challengeRow + "WHERE digest >= ?1 ORDER BY digest LIMIT ?2"
         case .answer: Self.answerRow + "WHERE key = ?1"
         case .answersByKey: Self.answerRow + "WHERE key >= ?1 ORDER BY key LIMIT ?2"
         case .clientByDigest: Self.client + "WHERE digest = ?1"
@@ -69,6 +74,8 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
         case .insertTicket: "INSERT INTO tickets VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
         case .spendTicket: "DELETE FROM tickets WHERE digest = ?1"
         case .dropTickets: "DELETE FROM tickets WHERE credential = ?1"
+        case .insertChallenge: "INSERT INTO challenges VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+        case .spendChallenge: "DELETE FROM challenges WHERE digest = ?1"
         case .insertAnswer: "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
         case .endAnswers: Self.endingAnswers + "credential = ?1"
         case .insertClient: "INSERT INTO clients VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
@@ -88,6 +95,9 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
         case .pruneCredentials: "DELETE FROM credentials WHERE id IN " + Self.lapsed
         case .pruneTickets:
             "DELETE FROM tickets WHERE digest IN (SELECT digest FROM tickets "
+                + "WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"
+        case .pruneChallenges:
+            "DELETE FROM challenges WHERE digest IN (SELECT digest FROM challenges "
                 + "WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"
         case .pruneAnswers:
             "DELETE FROM answers WHERE key IN (SELECT key FROM answers "
@@ -111,6 +121,7 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
         + "WHERE lapses_at <= ?1 AND state = 'pending' ORDER BY lapses_at, id LIMIT ?2)"
     private static let credential = "SELECT \(RowColumns.credential) FROM credentials "
     private static let ticketRow = "SELECT \(RowColumns.ticket) FROM tickets "
+    private static let challengeRow = "SELECT \(RowColumns.challenge) FROM challenges "
     private static let answerRow = "SELECT \(RowColumns.answer) FROM answers "
     private static let client = "SELECT \(RowColumns.client) FROM clients "
 }

@@ -24,6 +24,10 @@ extension SQLiteSession {
         case .dropTickets(let credential):
             try self[.dropTickets].bind(credential.bytes).run()
             return true
+        case .insertChallenge(let row):
+            return try inserts(self[.insertChallenge].bind(row).bind(code))
+        case .spendChallenge(let digest):
+            return try self[.spendChallenge].bind(digest).run() == 1
         case .insertAnswer(let row):
             return try inserts(self[.insertAnswer].bind(row).bind(code))
         case .endAnswers(let credential):

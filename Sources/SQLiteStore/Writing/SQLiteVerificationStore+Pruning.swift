@@ -21,13 +21,14 @@ extension DatabaseWriter {
         _ = try prune(.endLapsedAnswers, pruning)
         let credentials = try prune(.pruneCredentials, pruning)
         let tickets = try prune(.pruneTickets, pruning)
+        let challenges = try prune(.pruneChallenges, pruning)
         let answers = try prune(.pruneAnswers, pruning)
         let old = try oldEvents(pruning)
         if let end = old.end { try session[.pruneEvents].bind(end).run() }
         for start in old.starts { try session[.updateStart].bind(start).run() }
         return PruningOutcome(
-            credentials: credentials, tickets: tickets, answers: answers, events: old.count,
-            areEventsAltered: old.areAltered)
+            credentials: credentials, tickets: tickets, challenges: challenges, answers: answers,
+            events: old.count, areEventsAltered: old.areAltered)
     }
 
     private func prune(_ statement: StoreStatement, _ pruning: Pruning) throws(SQLiteFailure) -> Int

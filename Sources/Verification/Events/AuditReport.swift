@@ -46,6 +46,11 @@ extension StoreSnapshot {
         if isSound {
             try check(.credentialsByID, &rows) { row throws(Failure) in try row.credential(key) }
             try check(.ticketsByDigest, &rows) { row throws(Failure) in try row.ticket(key) }
+            if try hasChallenges {
+                try check(.challengesByDigest, &rows) { row throws(Failure) in
+                    try row.challenge(key)
+                }
+            }
             try check(.answersByKey, &rows) { row throws(Failure) in try row.answer(key) }
             try check(.clientsByID, &rows) { row throws(Failure) in try row.client(key) }
         }

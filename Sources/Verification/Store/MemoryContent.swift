@@ -6,6 +6,7 @@ struct MemoryContent: Sendable {
     private(set) var subjects: [Subject: Set<CredentialID>] = [:]
     private(set) var fingerprints: [[UInt8]: CredentialID] = [:]
     private(set) var tickets: [[UInt8]: TicketRow] = [:]
+    private(set) var challenges: [[UInt8]: ChallengeRow] = [:]
     private(set) var answers: [[UInt8]: AnswerRow] = [:]
     private(set) var clients: [[UInt8]: ClientRow] = [:]
     private(set) var dummies: [Int: DummyRow] = [:]
@@ -34,6 +35,8 @@ struct MemoryContent: Sendable {
                 && isFree(row.fingerprint, for: row.id)
         case .insertTicket(let row): tickets[row.digest] == nil
         case .spendTicket(let digest): tickets[digest] != nil
+        case .insertChallenge(let row): challenges[row.digest] == nil
+        case .spendChallenge(let digest): challenges[digest] != nil
         case .insertAnswer(let row): answers[row.key] == nil
         case .insertClient(let row):
             clients[row.id] == nil
@@ -61,6 +64,8 @@ struct MemoryContent: Sendable {
         case .spendTicket(let digest): tickets[digest] = nil
         case .dropTickets(let id):
             for (digest, row) in tickets where row.credential == id { tickets[digest] = nil }
+        case .insertChallenge(let row): challenges[row.digest] = row
+        case .spendChallenge(let digest): challenges[digest] = nil
         case .insertAnswer(let row): answers[row.key] = row
         case .endAnswers(let id): endAnswers(of: id)
         case .insertClient(let row), .updateClient(let row): clients[row.id] = row
@@ -82,6 +87,9 @@ struct MemoryContent: Sendable {
         let oldTickets = tickets.values.filter { pruning.isDue($0.expiresAt) }
             .prefix(pruning.limit)
         for row in oldTickets { tickets[row.digest] = nil }
+        let oldChallenges = challenges.values.filter { pruning.isDue($0.expiresAt) }
+            .prefix(pruning.limit)
+        for row in oldChallenges { challenges[row.digest] = nil }
         let oldAnswers = answers.values.filter { pruning.isDue($0.expiresAt) }
             .prefix(pruning.limit)
         for row in oldAnswers { answers[row.key] = nil }
@@ -90,8 +98,9 @@ struct MemoryContent: Sendable {
         if let newStart = old.starts.first { start = newStart }
         events.removeFirst(old.count)
         return PruningOutcome(
-            credentials: lapsed.count, tickets: oldTickets.count, answers: oldAnswers.count,
-            events: old.count, areEventsAltered: old.areAltered)
+            credentials: lapsed.count, tickets: oldTickets.count,
+            challenges: oldChallenges.count, answers: oldAnswers.count, events: old.count,
+            areEventsAltered: old.areAltered)
     }
 
     private mutating func endAnswers(of id: CredentialID) {

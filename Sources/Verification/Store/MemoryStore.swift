@@ -61,6 +61,9 @@ public actor MemoryStore: VerificationStore {
     /// The ticket with this digest.
     public func ticket(digest: [UInt8]) -> TicketRow? { content.tickets[digest] }
 
+    /// The challenge with this digest.
+    public func challenge(digest: [UInt8]) -> ChallengeRow? { content.challenges[digest] }
+
     /// The recorded response under this key.
     public func answer(key: [UInt8]) -> AnswerRow? { content.answers[key] }
 

@@ -32,6 +32,8 @@ package enum RowColumns {
     package static let ticket =
         "digest, purpose, credential, subject, verification, created_at, expires_at, "
         + "authentication"
+    package static let challenge =
+        "digest, purpose, subject, credential, body, created_at, expires_at, authentication"
     package static let answer =
         "key, request, credential, key_id, sealed_answer, expires_at, authentication"
     package static let client =
@@ -71,11 +73,20 @@ extension RowReader {
             key)
     }
 
+    package mutating func challenge(_ key: AuditKey) throws(Failure) -> ChallengeRow {
+        try authentic(
+            ChallengeRow(
+                digest: try requiredBytes(),
+                purpose: try value(ChallengeRow.Purpose(rawValue: requiredText())),
+                subject: try bytes().map { name throws(Failure) in try value(Subject(utf8: name)) },
+                credential: try credentialID(), body: try requiredBytes(), createdAt: try time(),
+                expiresAt: try time()),
+            key)
+    }
+
     package mutating func answer(_ authenticator: AuditKey) throws(Failure) -> AnswerRow {
         let (key, request) = (try requiredBytes(), try requiredBytes())
-        let credential = try bytes().map { id throws(Failure) in
-            try value(CredentialID(bytes: id))
-        }
+        let credential = try credentialID()
         let sealed: AnswerRow.Sealed?
         switch (try keyID(), try bytes()) {
         case (let keyID?, let bytes?): sealed = AnswerRow.Sealed(bytes, under: keyID)
@@ -184,6 +195,10 @@ extension RowReader {
     package mutating func keyID() throws(Failure) -> KeyID? {
         guard let number = try integer() else { return nil }
         return try value(UInt32(exactly: number).flatMap { KeyID($0) })
+    }
+
+    private mutating func credentialID() throws(Failure) -> CredentialID? {
+        try bytes().map { id throws(Failure) in try value(CredentialID(bytes: id)) }
     }
 
     private mutating func time() throws(Failure) -> UnixTime {

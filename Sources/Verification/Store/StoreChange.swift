@@ -28,6 +28,14 @@ public enum StoreChange: Hashable, Sendable {
     case spendTicket(digest: [UInt8])
     /// Deletes all tickets of a credential, if there are any.
     case dropTickets(of: CredentialID)
+    /// Adds a challenge.
+    ///
+    /// Condition: its digest does not exist.
+    case insertChallenge(ChallengeRow)
+    /// Deletes the challenge with this digest.
+    ///
+    /// Condition: it exists.
+    case spendChallenge(digest: [UInt8])
     /// Records a response.
     ///
     /// Condition: its key does not exist.
@@ -56,7 +64,7 @@ public enum StoreChange: Hashable, Sendable {
     public var hasCondition: Bool {
         switch self {
         case .requireCapacity, .insertCredential, .updateCredential, .insertTicket, .spendTicket,
-            .insertAnswer, .insertClient, .updateClient:
+            .insertChallenge, .spendChallenge, .insertAnswer, .insertClient, .updateClient:
             true
         case .dropTickets, .endAnswers, .writeDummy, .appendEvent: false
         }

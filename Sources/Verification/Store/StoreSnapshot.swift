@@ -5,6 +5,9 @@ package protocol StoreSnapshot {
     associatedtype Row: RowReader where Row.Failure == Failure
     associatedtype Statement: PageStatement
 
+    /// Whether the database has a table of challenges; a database of an earlier release has none.
+    var hasChallenges: Bool { get throws(Failure) }
+
     /// Where each chain begins and ends, oldest first.
     func chains() throws(Failure) -> [ChainRecord]
 
@@ -23,6 +26,7 @@ package protocol StoreSnapshot {
 package protocol PageStatement {
     static var credentialsByID: Self { get }
     static var ticketsByDigest: Self { get }
+    static var challengesByDigest: Self { get }
     static var answersByKey: Self { get }
     static var clientsByID: Self { get }
 }

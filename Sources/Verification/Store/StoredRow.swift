@@ -104,6 +104,28 @@ extension TicketRow: StoredRow {
     }
 }
 
+extension ChallengeRow: StoredRow {
+    /// The name of its table.
+    public static let table = "challenges"
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { digest }
+
+    /// Every column.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.table)
+        writer.write(digest)
+        writer.write(purpose.rawValue)
+        writer.writeOptional(subject) { $0.write($1.utf8) }
+        writer.writeOptional(credential) { $0.write($1.bytes) }
+        writer.write(body)
+        writer.write(createdAt)
+        writer.write(expiresAt)
+        return writer.bytes
+    }
+}
+
 extension AnswerRow: StoredRow {
     /// The name of its table.
     public static let table = "answers"

@@ -38,15 +38,17 @@ extension VerificationStore {
         _ pruning: Pruning
     ) async throws(StoreFailure) -> PruningOutcome {
         let part = Pruning(now: pruning.now, eventsBefore: pruning.eventsBefore, limit: 250)
-        var all = PruningOutcome(credentials: 0, tickets: 0, answers: 0, events: 0)
+        var all = PruningOutcome(credentials: 0, tickets: 0, challenges: 0, answers: 0, events: 0)
         while true {
             let gone = try await prune(part)
             all = PruningOutcome(
                 credentials: all.credentials + gone.credentials,
-                tickets: all.tickets + gone.tickets, answers: all.answers + gone.answers,
-                events: all.events + gone.events,
+                tickets: all.tickets + gone.tickets, challenges: all.challenges + gone.challenges,
+                answers: all.answers + gone.answers, events: all.events + gone.events,
                 areEventsAltered: all.areEventsAltered || gone.areEventsAltered)
-            let counts = [gone.credentials, gone.tickets, gone.answers, gone.events]
+            let counts = [
+                gone.credentials, gone.tickets, gone.challenges, gone.answers, gone.events,
+            ]
             guard counts.contains(where: { $0 >= part.limit }), !Task.isCancelled else {
                 return all
             }

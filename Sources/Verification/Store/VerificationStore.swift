@@ -32,6 +32,9 @@ public protocol VerificationStore: Sendable {
     /// The ticket with this digest, even if it has expired.
     func ticket(digest: [UInt8]) async throws(StoreFailure) -> TicketRow?
 
+    /// The challenge with this digest, even if it has expired.
+    func challenge(digest: [UInt8]) async throws(StoreFailure) -> ChallengeRow?
+
     /// The row of the response recorded under this key, even if the response has been deleted or
     /// has expired.
     func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow?
@@ -95,8 +98,8 @@ public struct KeyUsage: Hashable, Sendable {
 
 /// What may be deleted.
 public struct Pruning: Hashable, Sendable {
-    /// Unconfirmed enrolments, tickets and responses that have expired by this time are deleted;
-    /// `nil` keeps them.
+    /// Unconfirmed enrolments, tickets, challenges and responses that have expired by this time are
+    /// deleted; `nil` keeps them.
     ///
     /// With an unconfirmed enrolment, the secrets in its recorded responses are deleted.
     public let now: UnixTime?
@@ -120,6 +123,8 @@ public struct PruningOutcome: Hashable, Sendable {
     public let credentials: Int
     /// Deleted tickets.
     public let tickets: Int
+    /// Deleted challenges.
+    public let challenges: Int
     /// Deleted recorded responses.
     public let answers: Int
     /// Deleted events.
@@ -129,10 +134,12 @@ public struct PruningOutcome: Hashable, Sendable {
 
     /// Creates the value from counts.
     public init(
-        credentials: Int, tickets: Int, answers: Int, events: Int, areEventsAltered: Bool = false
+        credentials: Int, tickets: Int, challenges: Int, answers: Int, events: Int,
+        areEventsAltered: Bool = false
     ) {
         self.credentials = credentials
         self.tickets = tickets
+        self.challenges = challenges
         self.answers = answers
         self.events = events
         self.areEventsAltered = areEventsAltered

@@ -1,0 +1,48 @@
+/// An open authentication ceremony, as stored: good for one decision.
+///
+/// A challenge is a row, and not a signed token with a list of spent ones, because an absent row
+/// refuses. If a row is pruned too early or a commit is lost, the ceremony has to be repeated; a
+/// lost entry in a list of spent tokens would let a recorded response be replayed.
+public struct ChallengeRow: Hashable, Sendable {
+    /// What a challenge may be used for.
+    public enum Purpose: String, CaseIterable, Hashable, Sendable {
+        /// A passkey signs in.
+        case assertion
+        /// A device key signs in.
+        case signIn = "sign-in"
+        /// A device key confirms a text.
+        case confirm
+    }
+
+    /// The primary key: the keyed digest of the token that names the ceremony, 32 bytes.
+    public let digest: [UInt8]
+    /// What the challenge may be used for.
+    public let purpose: Purpose
+    /// The subject that has to answer; `nil` if the answer names it.
+    public let subject: Subject?
+    /// The credential that has to answer; `nil` if any credential may.
+    public let credential: CredentialID?
+    /// All other data, in Verification's own versioned encoding; at most ``maximumBodyCount`` bytes.
+    public let body: [UInt8]
+    /// When the ceremony began.
+    public let createdAt: UnixTime
+    /// The time from which it is invalid and may be pruned; indexed.
+    public let expiresAt: UnixTime
+
+    /// The maximum length of a body in bytes.
+    public static let maximumBodyCount = 4_096
+
+    /// Creates a row from its stored columns.
+    public init(
+        digest: [UInt8], purpose: Purpose, subject: Subject?, credential: CredentialID?,
+        body: [UInt8], createdAt: UnixTime, expiresAt: UnixTime
+    ) {
+        self.digest = digest
+        self.purpose = purpose
+        self.subject = subject
+        self.credential = credential
+        self.body = body
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+    }
+}
