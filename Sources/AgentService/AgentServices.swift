@@ -78,7 +78,7 @@ struct AgentServices: Sendable {
             let response = body(use)
             vaults.learn(from: use, of: place)
             switch response {
-            case .code, .match, .listing, .check, .lockOut, .done:
+            case .code, .match, .contents, .listing, .check, .lockOut, .done:
                 return vaults.isHeld(place, use.unlocking) ? response : .notHeld
             default: return response
             }

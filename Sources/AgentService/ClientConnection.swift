@@ -15,6 +15,8 @@ final class ClientConnection: @unchecked Sendable {
     private var shown: [ShownEntry] = []
     /// The entries for which this client proved presence, for its next edit.
     private var confirmed: [ConfirmedEntry] = []
+    /// The vaults for which this client proved again what opens them.
+    private var proofs: [RepeatedProof] = []
 
     /// The use of a secret that is to be recorded with this vault.
     private var pending: (use: RecordedUse, vault: UnlockedVault)?
@@ -147,6 +149,19 @@ final class ClientConnection: @unchecked Sendable {
         case .rehearse(let place, let edit):
             return using(place) { use throws(EntryRefusal) in
                 try service.rehearse(edit, in: use)
+            }
+        case .prove(let place, let opener, let ceiling):
+            return using(place) { use throws(EntryRefusal) in
+                try service.prove(opener, ceiling: ceiling, in: use, place, &proofs)
+            }
+        case .contents(let place, let ids, let presence, let isUse):
+            return using(place) { use throws(EntryRefusal) in
+                let response = try service.contents(
+                    of: ids, in: use, place, presence, person, proofs)
+                if isUse, ids.count == 1 {
+                    pending = (RecordedUse(place: place, id: ids[0], time: .now), use.vault)
+                }
+                return response
             }
         // No question is pending.
         case .answer, .cancel: return .misunderstood

@@ -5,7 +5,7 @@ extension AgentRequest: Transferable {
     // `lockAll` and `stop` are the same in all versions.
     private enum Kind: UInt8 {
         case unlock, lock, lockAll, status, stop, list, code, verify, lockOut, check, answer
-        case cancel, edit, confirm, rehearse
+        case cancel, edit, confirm, rehearse, prove, contents
     }
 
     package func write(to output: FrameWriter) {
@@ -62,6 +62,17 @@ extension AgentRequest: Transferable {
             output.append(choice: Kind.answer)
             output.append(answer)
         case .cancel: output.append(choice: Kind.cancel)
+        case .prove(let place, let opener, let ceiling):
+            output.append(choice: Kind.prove)
+            output.append(place)
+            output.append(opener)
+            output.append(signed: Int64(ceiling))
+        case .contents(let place, let ids, let presence, let isUse):
+            output.append(choice: Kind.contents)
+            output.append(place)
+            output.append(list: ids)
+            output.append(presence)
+            output.append(isUse)
         }
     }
 
@@ -98,6 +109,14 @@ extension AgentRequest: Transferable {
                 try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
         case .answer: self = .answer(try fields.value(bytes))
         case .cancel: self = .cancel
+        case .prove:
+            self = .prove(
+                try fields.value(bytes), try fields.value(bytes),
+                ceiling: try AgentRequest.ceiling(&fields, bytes))
+        case .contents:
+            self = .contents(
+                try fields.value(bytes), try fields.values(bytes), try fields.value(bytes),
+                isUse: try fields.flag(bytes))
         }
     }
 

@@ -29,6 +29,13 @@ package enum AgentRequest: Sendable {
     case confirm(VaultPlace, RecordID, AgentPresence)
     /// The outcome of an edit that is not saved, as if every presence check had succeeded.
     case rehearse(VaultPlace, VaultEdit)
+    /// Proves again what opens the vault, so that this connection may show secrets.
+    case prove(VaultPlace, VaultOpener, ceiling: Int)
+    /// Opens entries for a verb that shows secrets; after ``prove(_:_:ceiling:)``, and after the
+    /// check that an entry requires. A check is for a single entry.
+    ///
+    /// - Parameter isUse: whether to record that the entries were used.
+    case contents(VaultPlace, [RecordID], AgentPresence, isUse: Bool)
     /// Answers a module's question; only after ``AgentResponse/asks(_:isEchoed:)``.
     case answer(SecretBytes)
     /// Cancels the check; only after ``AgentResponse/asks(_:isEchoed:)``.

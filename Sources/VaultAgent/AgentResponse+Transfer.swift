@@ -6,7 +6,7 @@ extension AgentResponse: Transferable {
     private enum Kind: UInt8 {
         case done, notHeld, locked, outOfReach, listing, code, match, noMatch, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
-        case tooManyClients, edited
+        case tooManyClients, edited, contents
     }
 
     package func write(to output: FrameWriter) {
@@ -50,6 +50,9 @@ extension AgentResponse: Transferable {
             output.append(choice: Kind.noVerdict)
             output.append(failure)
         case .noCode: output.append(choice: Kind.noCode)
+        case .contents(let contents):
+            output.append(choice: Kind.contents)
+            output.append(list: contents)
         case .says(let text):
             output.append(choice: Kind.says)
             output.append(text)
@@ -84,6 +87,7 @@ extension AgentResponse: Transferable {
         case .refused: self = .refused(try fields.value(bytes))
         case .noVerdict: self = .noVerdict(try fields.value(bytes))
         case .noCode: self = .noCode
+        case .contents: self = .contents(try fields.values(bytes))
         case .says: self = .says(try fields.value(bytes))
         case .asks: self = .asks(try fields.value(bytes), isEchoed: try fields.flag(bytes))
         case .misunderstood: self = .misunderstood

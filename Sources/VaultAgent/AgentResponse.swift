@@ -1,7 +1,7 @@
 package import PresenceDevices
 package import SecretVault
 
-/// What the agent answers; it never contains a key or a secret.
+/// What the agent answers; only ``contents(_:)`` contains secrets, and no answer a vault's key.
 package enum AgentResponse: Sendable {
     /// It is done.
     case done
@@ -20,6 +20,8 @@ package enum AgentResponse: Sendable {
     case status(AgentStatus)
     /// The outcome of an edit, and what to report about the save.
     case edited(EditOutcome, [VaultReport])
+    /// The secrets of entries, for a verb that shows them.
+    case contents([EntryContent])
     /// The vault refused or failed.
     case failed(VaultError)
     /// The presence check failed, at this cost.

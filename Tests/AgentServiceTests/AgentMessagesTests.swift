@@ -46,6 +46,9 @@ struct AgentMessagesTests {
             .unlock(place, .passphrase(secret), ceiling: 20, .standard), .lock(place), .lockAll,
             .status, .stop, .list(place), .lockOut(place, id), .check(place), .answer(secret),
             .cancel, .code(place, id, .counter, .none),
+            .prove(place, .passphrase(secret), ceiling: 20),
+            .contents(place, [], .none, isUse: false),
+            .contents(place, [id, id], .modules("To show"), isUse: true),
         ]
         for presence in presences {
             for isRefresh in [false, true] {
@@ -74,6 +77,7 @@ struct AgentMessagesTests {
             .unknown,
         ]
         var responses: [AgentResponse] = [
+            .contents([.plainSecret(issuer: "a", account: "b", value: secret)]), .contents([]),
             .done, .notHeld, .outOfReach, .code(IssuedCode(text: "123456", counter: nil)),
             .code(IssuedCode(text: "123456", counter: 7)), .match(nil), .match(-3),
             .failed(.noSuchEntry), .refused(.wait(seconds: 60)), .noCode, .says("touch it"),

@@ -88,7 +88,7 @@ struct AgentTests {
         try agent.run("\(Self.code) --recovery-key", status: 4)
         try agent.shell("WATCHWORD_AGENT=off watchword \(Self.code)", status: 4)
         #expect(try agent.run("\(Self.code) --passphrase-file pass.txt").text == "287082\n")
-        // Secrets are never passed on.
+        // Showing a secret asks again.
         try agent.run("show Site --uri", status: 4)
         try agent.run("export", status: 4)
     }

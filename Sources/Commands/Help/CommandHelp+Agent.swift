@@ -13,8 +13,8 @@ extension CommandHelp {
         details: [
             "Asks for the passphrase, and passes it to the agent, a program in the background that "
                 + "opens the vault and holds its key in memory that other programs cannot read. Other "
-                + "commands then get codes and lists from the agent without asking; secrets are "
-                + "never passed on. The commands that show secrets ask again.",
+                + "commands then get codes and lists from the agent without asking. The commands that show "
+                + "secrets (show --uri, --qr and --reveal, and export) always ask again.",
             "The agent locks the vault 15 minutes after the last use of a secret, 8 hours after it was "
                 + "unlocked, and when the machine is suspended. TIME is a number followed by s, m "
                 + "or h. “list” and “agent status” do not count as uses.",

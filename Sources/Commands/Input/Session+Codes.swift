@@ -125,9 +125,11 @@ extension Session {
     /// Sends a request that uses `entry`, after the confirmation that it requires.
     ///
     /// With the agent, having unlocked the vault never counts as the confirmation.
+    ///
+    /// - Parameter given: what has just been asked for and counts for this entry, too.
     func agentResponse(
         for entry: EntrySummary, in vault: AgentVault, for use: EntryUse,
-        _ request: (AgentPresence) -> AgentRequest
+        given: VaultOpener? = nil, _ request: (AgentPresence) -> AgentRequest
     ) throws(CommandFailure) -> AgentResponse {
         if use.mayReuse, entry.requiresCheckPerUse, entry.accessControl.reuse != .none {
             let response = try exchange(request(.none), with: vault.client)
@@ -136,9 +138,12 @@ extension Session {
             }
         }
         var attempts = PromptAttempts()
+        var given = given
         while true {
+            defer { given = nil }
             do {
-                return try agentResponseOnce(for: entry, in: vault, for: use, request)
+                return try agentResponseOnce(
+                    for: entry, in: vault, for: use, given: given, request)
             } catch .presence(let refusal) where attempts.allowAnother(after: refusal) {
                 // The system's modules repeat their own prompts.
                 guard try checkChoice().check(of: entry) == .passphrase else {
@@ -150,12 +155,12 @@ extension Session {
     }
 
     private func agentResponseOnce(
-        for entry: EntrySummary, in vault: AgentVault, for use: EntryUse,
+        for entry: EntrySummary, in vault: AgentVault, for use: EntryUse, given: VaultOpener?,
         _ request: (AgentPresence) -> AgentRequest
     ) throws(CommandFailure) -> AgentResponse {
         let person = RelayedQuestions(
             purpose: Messages.purpose(of: use, entry.name), from: vault.client)
-        let presence = try presence(for: entry, in: vault, for: use)
+        let presence = try presence(for: entry, in: vault, for: use, given: given)
         let response: AgentResponse
         do {
             response = try vault.client.send(request(presence), asking: person.answer)
@@ -192,7 +197,7 @@ extension Session {
 
     /// The confirmation that `entry` requires; prompts for a passphrase unless the entry is locked.
     private func presence(
-        for entry: EntrySummary, in vault: AgentVault, for use: EntryUse
+        for entry: EntrySummary, in vault: AgentVault, for use: EntryUse, given: VaultOpener?
     ) throws(CommandFailure) -> AgentPresence {
         guard entry.accessControl.presence.isPerUse else { return .none }
         guard entry.tombstone == nil else {
@@ -207,6 +212,7 @@ extension Session {
             if promptsForOpener { discardAnswer(duringLockOutOf: lockOut.seconds) }
             throw .presence(.entryLockedOut(entry.name, seconds: lockOut.seconds))
         }
+        if let given, given.provesPresence { return .opener(given) }
         return .opener(
             try openerAgain(for: purpose, of: entry, among: vault.slots, openedBy: nil))
     }

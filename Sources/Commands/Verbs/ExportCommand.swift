@@ -9,7 +9,7 @@ import SecretVault
 enum ExportCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let request = try ExportRequest(session)
-        let vault = try session.unlock()
+        let vault = try session.openVaultForSecrets()
         let selection = try ExportSelection(of: vault.entries, session)
         if request.destination == .standardOutput, !request.isEncrypted {
             let isAll = session.arguments.values(of: .only).isEmpty
@@ -47,26 +47,20 @@ enum ExportCommand {
     /// All confirmations are asked for before anything is written, so that a backup is complete or
     /// empty.
     private static func opened(
-        _ entries: [EntrySummary], in vault: UnlockedVault, _ session: Session
+        _ entries: [EntrySummary], in vault: SecretsVault, _ session: Session
     ) throws(CommandFailure) -> [OpenedEntry] {
         let asking = entries.filter(\.requiresCheckPerUse)
-        var asked: [RecordID: EntryContent] = [:]
+        var contents: [RecordID: EntryContent] = [:]
         for (index, entry) in asking.enumerated() {
             let use = EntryUse.export(number: index + 1, of: asking.count)
-            asked[entry.id] = try session.content(of: entry, in: vault, for: use)
+            contents[entry.id] = try session.content(of: entry, in: vault, for: use)
         }
-        var opened: [OpenedEntry] = []
-        for entry in entries {
-            let content: EntryContent
-            if let confirmed = asked[entry.id] {
-                content = confirmed
-            } else {
-                content = try session.content(
-                    of: entry, in: vault, for: .export(number: 1, of: 1))
-            }
-            opened.append(OpenedEntry(summary: entry, content: content))
+        let others = entries.filter { contents[$0.id] == nil }
+        let opened = try session.contents(of: others, in: vault, for: .export(number: 1, of: 1))
+        for (entry, content) in zip(others, opened) { contents[entry.id] = content }
+        return entries.compactMap { entry in
+            contents[entry.id].map { OpenedEntry(summary: entry, content: $0) }
         }
-        return opened
     }
 
     private static func deliver(

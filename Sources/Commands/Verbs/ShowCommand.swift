@@ -23,8 +23,7 @@ enum ShowCommand {
             try session.recordUse(of: entry, in: vault)
             return .done
         }
-        // The agent gives no secrets, so this asks for the passphrase even if the vault is unlocked.
-        let vault = try session.unlock()
+        let vault = try session.openVaultForSecrets()
         let entry = try vault.entries.one(named: arguments.operands[0])
         if arguments.has(.reveal) {
             try reveal(entry, in: vault, session)
@@ -82,7 +81,7 @@ enum ShowCommand {
         }
     }
 
-    private static func reveal(_ entry: EntrySummary, in vault: UnlockedVault, _ session: Session)
+    private static func reveal(_ entry: EntrySummary, in vault: SecretsVault, _ session: Session)
         throws(CommandFailure)
     {
         guard entry.kind == .secret else { throw .notPlain(entry.name.visible) }
@@ -95,7 +94,7 @@ enum ShowCommand {
     }
 
     private static func showAddress(
-        _ entry: EntrySummary, in vault: UnlockedVault, _ session: Session
+        _ entry: EntrySummary, in vault: SecretsVault, _ session: Session
     ) throws(CommandFailure) {
         let shows = session.arguments.has(.uri) || session.arguments.has(.qrShown)
         if shows { try session.confirmShowing("the key of \(entry.name.visible)") }

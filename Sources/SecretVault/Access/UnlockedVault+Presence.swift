@@ -176,7 +176,7 @@ extension UnlockedVault {
     ///
     /// Counts nothing: ``prove(_:for:words:reading:lasting:now:)`` counts the attempt.
     func isOpened(by opener: VaultOpener) throws(OpenerCheck.Failure) -> Bool {
-        if case .device(_, let slot) = opener, !slot.provesPresence {
+        if !opener.provesPresence {
             throw OpenerCheck.Failure(reason: .presenceNeeded, mayConcealAttempt: false)
         }
         let document: VaultDocument

@@ -79,9 +79,11 @@ extension AccessControl: Transferable {
     package init(
         reading fields: inout FieldReader, in bytes: Span<UInt8>
     ) throws(FieldReader.Unreadable) {
-        self.init(
-            presence: try fields.value(bytes), onFailure: try fields.value(bytes),
-            reuse: try fields.value(bytes))
+        let presence: Presence = try fields.value(bytes)
+        let onFailure: OnFailure = try fields.value(bytes)
+        let reuse: ReuseTime = try fields.value(bytes)
+        guard presence.isPerUse || reuse == .none else { throw FieldReader.Unreadable() }
+        self.init(presence: presence, onFailure: onFailure, reuse: reuse)
     }
 }
 

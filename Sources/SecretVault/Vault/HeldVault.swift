@@ -1,3 +1,4 @@
+internal import Cryptography
 package import POSIX
 
 /// An open vault that several threads use: each gets an ``UnlockedVault`` of its own.
@@ -42,6 +43,17 @@ package struct HeldVault: Sendable {
 }
 
 extension UnlockedVault {
+    /// Checks that `opener` opens this vault; a failure counts as one of unlocking does.
+    ///
+    /// - Throws: ``VaultError/replaced`` or ``VaultError/rekeyed`` if it opens the file, but with
+    ///   another key.
+    package func confirm(_ opener: VaultOpener, ceiling: Int) throws(VaultError) {
+        let path = location.folder + "/" + location.name
+        let again = try Vault.unlock(at: path, with: opener, ceiling: ceiling)
+        guard again.key.vaultID == key.vaultID else { throw .replaced }
+        guard again.key.secret == key.secret else { throw .rekeyed }
+    }
+
     /// One entry.
     ///
     /// - Throws: ``VaultError/noSuchEntry``.

@@ -9,6 +9,11 @@ public enum VaultOpener: Sendable {
     case recoveryKey(RecoveryKey)
     /// The secret that the device of this slot yielded.
     case device(SecretBytes, of: SlotSummary)
+
+    /// Whether a person had to be present to get it: a TPM yields its secret without a PIN, too.
+    package var provesPresence: Bool {
+        if case .device(_, let slot) = self { slot.provesPresence } else { true }
+    }
 }
 
 /// Operations on a vault that is not open.

@@ -1,0 +1,120 @@
+import CommandRunner
+import Cryptography
+import OneTimePassword
+import POSIX
+import SecretVault
+import VaultAgent
+
+/// A vault for a verb that shows secrets, after a check of what opens the vault.
+enum SecretsVault {
+    case own(UnlockedVault)
+    /// The agent checked this opener for the connection.
+    case held(AgentVault, VaultOpener)
+
+    var entries: [EntrySummary] {
+        switch self {
+        case .own(let vault): vault.entries
+        case .held(let vault, _): vault.entries
+        }
+    }
+}
+
+extension Session {
+    /// The vault for a verb that shows secrets: this always asks for what opens the vault.
+    func openVaultForSecrets() throws(CommandFailure) -> SecretsVault {
+        guard let vault = try heldVault() else { return .own(try unlock()) }
+        let path = try vaultPath()
+        if let opener = try deviceOpener(path, slots: vault.slots) {
+            try prove(opener, to: vault, path)
+            return .held(vault, opener)
+        }
+        return try attempting(path) { () throws(CommandFailure) in
+            let opener = try opener(slots: vault.slots)
+            try prove(opener, to: vault, path)
+            return .held(vault, opener)
+        }
+    }
+
+    private func prove(
+        _ opener: VaultOpener, to vault: AgentVault, _ path: String
+    ) throws(CommandFailure) {
+        let began = SystemClock.unixTime()
+        let request = AgentRequest.prove(vault.place, opener, ceiling: try unlockCeiling())
+        switch try exchange(request, with: vault.client) {
+        case .done: return
+        case .failed(let error): throw refusal(error, at: path, since: began)
+        case .notHeld: throw .agentLocked(nil)
+        case .locked(let reason): throw .agentLocked(reason)
+        default: throw .agent(.malformed)
+        }
+    }
+
+    /// Opens `entry`.
+    func content(
+        of entry: EntrySummary, in vault: SecretsVault, for use: EntryUse
+    ) throws(CommandFailure) -> EntryContent {
+        switch vault {
+        case .own(let vault): return try content(of: entry, in: vault, for: use)
+        case .held(let vault, let opener):
+            // What opened the vault counts for one entry, as without the agent.
+            let given = use.isFurther ? nil : opener
+            let response = try agentResponse(for: entry, in: vault, for: use, given: given) {
+                .contents(vault.place, [entry.id], $0, isUse: use == .show)
+            }
+            guard case .contents(let contents) = response, contents.count == 1 else {
+                throw .agent(.malformed)
+            }
+            return contents[0]
+        }
+    }
+
+    /// Opens `entry`, which has codes.
+    func credential(
+        of entry: EntrySummary, in vault: SecretsVault, for use: EntryUse
+    ) throws(CommandFailure) -> Credential {
+        guard
+            case .oneTimePassword(let credential) = try content(of: entry, in: vault, for: use)
+        else { throw .noCodes(entry.name.visible, entry.kind) }
+        return credential
+    }
+
+    /// Opens entries that require no check of their own.
+    func contents(
+        of entries: [EntrySummary], in vault: SecretsVault, for use: EntryUse
+    ) throws(CommandFailure) -> [EntryContent] {
+        switch vault {
+        case .own(let vault):
+            return try entries.map { entry throws(CommandFailure) in
+                try content(of: entry, in: vault, for: use)
+            }
+        case .held(let vault, _):
+            var contents: [EntryContent] = []
+            while contents.count < entries.count {
+                let next = entries[contents.count...].prefix(Session.contentsAtOnce)
+                contents += try self.contents(of: next.map(\.id), by: vault)
+            }
+            return contents
+        }
+    }
+
+    /// How many of the largest secrets fit in one response of the agent.
+    private static let contentsAtOnce = 500
+
+    private func contents(
+        of ids: [RecordID], by vault: AgentVault
+    ) throws(CommandFailure) -> [EntryContent] {
+        let request = AgentRequest.contents(vault.place, ids, .none, isUse: false)
+        switch try exchange(request, with: vault.client) {
+        case .contents(let contents) where contents.count == ids.count: return contents
+        case .notHeld: throw .agentLocked(nil)
+        case .locked(let reason): throw .agentLocked(reason)
+        case .failed(let error): throw .vault(VisibleText.of(try vaultPath()), error)
+        default: throw .agent(.malformed)
+        }
+    }
+
+    /// Records that `entry` was used; the agent does it itself.
+    func recordUse(of entry: EntrySummary, in vault: SecretsVault) throws(CommandFailure) {
+        if case .own(let vault) = vault { try recordUse(of: entry, in: vault) }
+    }
+}

@@ -1,0 +1,201 @@
+import Cryptography
+import Foundation
+import OneTimePassword
+import SecretVault
+import TestSupport
+import Testing
+import VaultAgent
+
+/// The verbs that show secrets, through the agent.
+struct AgentSecretsTests {
+    private static let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    private static let question = "Passphrase: "
+    private static let passphrase = AgentPresence.opener(
+        .passphrase(SecretBytes(text: AgentFixture.passphrase)))
+
+    /// An agent that holds a vault.
+    private func unlocked(_ more: [String] = []) throws -> AgentFixture {
+        let agent = try AgentFixture(
+            [
+                "Site:me --secret-file key.txt", "Plain:me --type secret --secret-file key.txt",
+            ] + more)
+        try agent.run(AgentFixture.unlock)
+        return agent
+    }
+
+    private func prove(
+        _ client: AgentClient, _ place: VaultPlace, _ passphrase: String = AgentFixture.passphrase
+    ) throws -> AgentResponse {
+        let opener = VaultOpener.passphrase(SecretBytes(text: passphrase))
+        return try client.send(.prove(place, opener, ceiling: 20))
+    }
+
+    private func isRefused(_ response: AgentResponse) -> Bool {
+        if case .failed(.presenceNeeded) = response { true } else { false }
+    }
+
+    @Test("secrets are shown as without the agent, each time after the passphrase")
+    func same() throws {
+        let agent = try unlocked()
+        for (command, found) in [
+            ("show Site --uri --yes", "secret=\(Self.key)"),
+            ("show Plain --reveal --yes", Self.key),
+            ("export --yes --only Site", "otpauth://totp/Site:me?secret=\(Self.key)"),
+        ] {
+            for _ in 0..<2 {
+                let screen = try agent.answering(
+                    Self.question, AgentFixture.passphrase, command)
+                #expect(screen.contains(found), "\(command)")
+            }
+            // Without a terminal, nobody can be asked.
+            let silent = try agent.run(command, status: 4)
+            #expect(silent.text == "")
+            let wrong = try agent.terminal(command)
+            for _ in 0..<3 {
+                try wrong.waitFor(Self.question)
+                wrong.clear()
+                try wrong.type("guess\n")
+            }
+            #expect(try wrong.end() == 4)
+            #expect(!wrong.screen.contains(Self.key))
+            try agent.run("unlock --passphrase-file pass.txt")
+        }
+        // Wiped entries, and kinds without the secret, are refused as without the agent.
+        for command in ["show Site --reveal --yes", "show Plain --uri --yes"] {
+            let screen = try agent.answering(
+                Self.question, AgentFixture.passphrase, command, status: 1)
+            let direct = try agent.run("\(command) --passphrase-file pass.txt", status: 1)
+            let sentence = AgentFixture.errors(direct).dropLast()
+            #expect(screen.contains(sentence), "\(command)")
+        }
+    }
+
+    @Test("an export of many entries through the agent is the same as without it")
+    func exported() throws {
+        let agent = try unlocked(["Bank:me --presence per-use:passphrase --secret-file key.txt"])
+        try agent.shell(
+            "for i in $(seq -f %08.0f 1200 | tr 0-9 A-J); do "
+                + "echo \"otpauth://totp/App$i:me?secret=${i}NBSWY3DP\"; "
+                + "done >many.txt; watchword import -q many.txt")
+        try agent.shell(
+            "watchword export --passphrase-file pass.txt >direct.txt; chmod 600 pass.txt")
+        // The passphrase counts for the first entry that requires a check. The plain secret is left
+        // out, so the status is 1.
+        _ = try agent.answering(
+            Self.question, AgentFixture.passphrase, "export --yes -o held.txt", status: 1)
+        try agent.shell("sort direct.txt >a; sort held.txt >b; cmp a b")
+        #expect(try agent.shell("grep -c '' held.txt").text == "1202\n")
+    }
+
+    @Test("wrong passphrases for showing secrets count with those for unlocking")
+    func failures() throws {
+        let agent = try unlocked()
+        let (client, place) = (try agent.client(), try agent.place())
+        for attempt in 1...5 {
+            let response = try prove(client, place, "guess \(attempt)")
+            #expect("\(response)" == "failed(SecretVault.VaultError.wrongPassphrase)")
+        }
+        guard case .failed(.lockedOut) = try prove(client, place) else {
+            Issue.record("not locked out")
+            return
+        }
+        let refused = try agent.run("list --passphrase-file pass.txt", status: 4)
+        #expect(AgentFixture.errors(refused).contains("too many failures"))
+        // The agent still holds the vault.
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
+    @Test("a client gets a secret only after a proof on its own connection, until the next lock")
+    func hostile() throws {
+        let agent = try unlocked()
+        let (client, other, place) = (
+            try agent.client(), try agent.client(), try agent.place()
+        )
+        let ids = try agent.listing(client, of: place).entries.map(\.summary.id)
+        let request = AgentRequest.contents(place, ids, .none, isUse: false)
+        #expect(isRefused(try client.send(request)))
+        // A check of an entry is no proof of what opens the vault.
+        _ = try client.send(.confirm(place, ids[0], Self.passphrase))
+        #expect(
+            isRefused(try client.send(.contents(place, [ids[0]], Self.passphrase, isUse: true))))
+        _ = try prove(client, place, "guess")
+        #expect(isRefused(try client.send(request)))
+        guard case .done = try prove(client, place) else {
+            Issue.record("not proved")
+            return
+        }
+        #expect(isRefused(try other.send(request)))
+        guard case .contents(let contents) = try client.send(request) else {
+            Issue.record("no secrets")
+            return
+        }
+        #expect(contents.count == 2)
+        try agent.run("lock")
+        guard case .notHeld = try client.send(request) else {
+            Issue.record("the vault is locked")
+            return
+        }
+        try agent.run(AgentFixture.unlock)
+        #expect(isRefused(try client.send(request)))
+    }
+
+    @Test("a proof for another vault that the client controls is no proof")
+    func otherVault() throws {
+        let agent = try unlocked()
+        let (client, place) = (try agent.client(), try agent.place())
+        // In the same folder, so that the agent can reach it.
+        let folder = "$(dirname \(AgentFixture.vault))"
+        try agent.shell(
+            "echo mine >mine.txt; watchword init -q --vault \(folder)/other --scrypt-log-n 10 "
+                + "--no-recovery-key --passphrase-file mine.txt")
+        let own = try VaultPlace(
+            at: agent.folder.file(AgentFixture.vault.replacing("/vault", with: "/other")))
+        let response = try prove(client, own, "mine")
+        guard case .notHeld = response else {
+            Issue.record("the agent does not hold it")
+            return
+        }
+        let ids = try agent.listing(client, of: place).entries.map(\.summary.id)
+        #expect(isRefused(try client.send(.contents(place, ids, .none, isUse: false))))
+        guard case .failed(.wrongPassphrase) = try prove(client, place, "mine") else {
+            Issue.record("the passphrase of another vault")
+            return
+        }
+    }
+
+    @Test("a per-use entry requires its own check, one for each entry")
+    func perUse() throws {
+        let agent = try unlocked([
+            "A:a --presence per-use:passphrase --secret-file key.txt",
+            "B:b --presence per-use:passphrase --secret-file key.txt",
+            "C:c --presence per-use:pam --secret-file key.txt",
+        ])
+        let (client, place) = (try agent.client(), try agent.place())
+        let ids = try agent.listing(client, of: place).entries.map(\.summary.id)
+        _ = try prove(client, place)
+        func contents(_ ids: [RecordID], _ presence: AgentPresence) throws -> AgentResponse {
+            try client.send(.contents(place, ids, presence, isUse: false))
+        }
+        #expect(isRefused(try contents([ids[2]], .none)))
+        #expect(isRefused(try contents(ids, .none)))
+        #expect(isRefused(try contents([ids[2], ids[3]], Self.passphrase)))
+        guard case .contents = try contents([ids[2]], Self.passphrase) else {
+            Issue.record("checked")
+            return
+        }
+        #expect(isRefused(try contents([ids[2]], .none)))
+        guard case .failed(.differentCheckRequired) = try contents([ids[4]], Self.passphrase)
+        else {
+            Issue.record("PAM is required")
+            return
+        }
+        // At the prompts, the passphrase that was just entered counts for one entry.
+        let terminal = try agent.terminal("export --yes --only A:a --only B:b")
+        try terminal.waitFor(Self.question)
+        terminal.clear()
+        try terminal.type(AgentFixture.passphrase + "\n")
+        try terminal.waitFor("To export B:b (2 of 2), enter the passphrase again: ")
+        try terminal.type(AgentFixture.passphrase + "\n")
+        #expect(try terminal.end() == 0)
+    }
+}
