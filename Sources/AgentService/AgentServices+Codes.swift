@@ -30,7 +30,7 @@ extension AgentServices {
             if isRefresh,
                 let known = shown.first(where: { isValid($0, of: entry, in: use, place) }),
                 let held = vaults.shownCredential(known.credential, of: place),
-                AgentServices.isCurrent(moment, offset, for: held)
+                isCurrent(moment, offset, for: held)
             {
                 credential = held
             } else {
@@ -97,12 +97,11 @@ extension AgentServices {
     }
 
     /// Whether a program that shows codes needs this one now: the current code or a neighbour of it.
-    private static func isCurrent(
+    private func isCurrent(
         _ moment: Int64, _ offset: UInt64, for credential: Credential
     ) -> Bool {
         guard case .time(let step) = credential.movingFactor, offset <= 1 else { return false }
-        let now = SystemClock.unixTime()
-        return (moment &- now).magnitude <= UInt64(step.period)
+        return (moment &- unixTime()).magnitude <= UInt64(step.period)
     }
 
     private func isValid(

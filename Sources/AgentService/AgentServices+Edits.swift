@@ -31,7 +31,7 @@ extension AgentServices {
     func rehearse(_ edit: VaultEdit, in use: HeldVaults.Use) throws(EntryRefusal) -> AgentResponse {
         let outcome = try EntryRefusal.from { () throws(VaultError) in
             try use.vault.rehearse { changes throws(VaultError) in
-                try edit.apply(to: &changes, confirmedBy: .assumed, now: SystemClock.unixTime())
+                try edit.apply(to: &changes, confirmedBy: .assumed, now: unixTime())
             }
         }
         return .edited(outcome, [])
@@ -60,7 +60,7 @@ extension AgentServices {
                 // The save may have waited for another writer.
                 guard vaults.isHeld(place, use.unlocking) else { return nil }
                 return try edit.apply(
-                    to: &changes, confirmedBy: confirmations, now: SystemClock.unixTime())
+                    to: &changes, confirmedBy: confirmations, now: unixTime())
             }
         }
         guard let outcome = saved else { throw .notHeld }

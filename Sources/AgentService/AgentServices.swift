@@ -12,6 +12,8 @@ struct AgentServices: Sendable {
     let limitsFiles: Bool
     let helpers: HelperChannel
     let stop: WakeSignal
+    /// The time in Unix seconds.
+    var unixTime: @Sendable () -> Int64 = SystemClock.unixTime
 
     func status() -> AgentStatus {
         AgentStatus(
@@ -34,7 +36,7 @@ struct AgentServices: Sendable {
         do throws(VaultError) {
             let vault = try Vault.unlock(at: place.path, with: opener, ceiling: ceiling)
             unlocking = vaults.hold(HeldVault(vault), at: place, for: time)
-            return .listing(listing(of: vault))
+            return unlocking == nil ? .notHeld : .listing(listing(of: vault))
         } catch {
             return .failed(error)
         }

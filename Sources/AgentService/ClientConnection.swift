@@ -38,21 +38,22 @@ final class ClientConnection: @unchecked Sendable {
     }
 
     /// How long a new client may wait before its first request.
-    private static let firstTimeout = Duration.seconds(10)
+    private let firstTimeout: Duration
 
     init(
         _ connection: FrameConnection, _ service: AgentServices,
-        setServed: @escaping @Sendable (Bool) -> Void
+        firstTimeout: Duration = .seconds(10), setServed: @escaping @Sendable (Bool) -> Void
     ) {
         self.connection = connection
         self.service = service
+        self.firstTimeout = firstTimeout
         self.setServed = setServed
     }
 
     /// Answers requests until the client leaves or breaks the protocol.
     func serve() {
         do throws(SystemCallFailure) {
-            var idleTime: Duration? = ClientConnection.firstTimeout
+            var idleTime: Duration? = firstTimeout
             while let frame = try next(idleTime) {
                 setServed(true)
                 defer { setServed(false) }
@@ -98,7 +99,8 @@ final class ClientConnection: @unchecked Sendable {
 
     private func next(_ idleTime: Duration?) throws(SystemCallFailure) -> WipedBuffer? {
         let received = try connection.receive(
-            limit: AgentProtocol.largestRequest, idleTime: idleTime,
+            limit: AgentProtocol.largestRequest, largeFrames: AgentProtocol.edits,
+            idleTime: idleTime,
             timeout: AgentProtocol.frameTimeout)
         guard case .frame(let frame) = received else { return nil }
         return frame
@@ -171,7 +173,7 @@ final class ClientConnection: @unchecked Sendable {
     /// Records the use of an entry, after the client has its code.
     private func record(_ use: RecordedUse, with vault: UnlockedVault) {
         guard !use.repeats(lastUse) else { return }
-        vault.recordUse(of: use.id, at: SystemClock.unixTime())
+        vault.recordUse(of: use.id, at: service.unixTime())
         lastUse = use
     }
 

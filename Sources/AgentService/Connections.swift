@@ -63,6 +63,16 @@ final class Connections: Sendable {
         }
     }
 
+    /// Waits until no request is handled, but no longer than `timeout`.
+    func waitForAnswers(atMost timeout: Duration) throws(SystemCallFailure) {
+        let deadline = Moment.now + timeout
+        while deadline.timeRemaining > .zero,
+            state.withLock({ $0.entries.values.contains { $0.silentSince == nil } })
+        {
+            _ = try Polling.wait(for: [], timeout: .milliseconds(10))
+        }
+    }
+
     func remove(_ number: UInt64) {
         state.withLock { $0.entries[number] = nil }
     }

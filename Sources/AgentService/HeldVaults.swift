@@ -49,6 +49,8 @@ package final class HeldVaults: Sendable {
         var unlockings: UInt64 = 0
         var shown: UInt64 = 0
         var suspended: Duration
+        /// Whether the agent is ending, and holds no more vaults.
+        var isClosed = false
     }
 
     /// The clocks are not read atomically, and the kernel adjusts them; a smaller difference does not
@@ -70,13 +72,14 @@ package final class HeldVaults: Sendable {
 
     /// Holds a vault that has just been opened.
     ///
-    /// - Returns: the number of this unlocking.
+    /// - Returns: the number of this unlocking; `nil` if the agent is ending.
     @discardableResult package func hold(
         _ vault: HeldVault, at place: VaultPlace, for time: HoldingTime
-    ) -> UInt64 {
+    ) -> UInt64? {
         let now = clock()
-        let unlocking = state.withLock { state in
+        let unlocking: UInt64? = state.withLock { state in
             HeldVaults.drop(from: &state, at: now)
+            guard !state.isClosed else { return nil }
             state.unlockings += 1
             state.vaults[place] = Held(
                 vault: vault, stamp: nil, unlocking: state.unlockings, time: time,
@@ -204,6 +207,14 @@ package final class HeldVaults: Sendable {
 
     /// Forgets all keys.
     package func lockAll() { state.withLock { $0.vaults = [:] } }
+
+    /// Forgets all keys, and holds none from now on.
+    package func close() {
+        state.withLock { state in
+            state.vaults = [:]
+            state.isClosed = true
+        }
+    }
 
     /// Forgets the keys whose time has expired, and all keys if the machine was suspended.
     ///

@@ -10,32 +10,57 @@ final class HelperChannel: Sendable {
 
     /// A program that the supervisor started; it is killed when this value is released.
     struct Started: ~Copyable, Sendable {
-        /// The program's standard input and output.
-        let connection: FileDescriptor
-        /// The supervisor kills the program when this closes.
-        private let life: FileDescriptor
+        // The first is the program's standard input and output. The supervisor kills the program
+        // when the second one closes.
+        private let files: FilePair
 
-        fileprivate init(
-            connection: consuming FileDescriptor, life: consuming FileDescriptor
-        ) {
-            self.connection = connection
-            self.life = life
+        fileprivate init(_ files: consuming FilePair) { self.files = files }
+
+        /// Lends the program's standard input and output.
+        func withConnection<Result, Failure: Error>(
+            _ body: (borrowing FileDescriptor) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            try body(files.first)
         }
     }
 
     private let channel: FileDescriptor
-    private let turn = Mutex(())
+    /// Whether the channel is in order: each request has had its response.
+    private let isUsable = Mutex(true)
+    private let timeout: Duration
 
-    init(_ channel: consuming FileDescriptor) { self.channel = channel }
+    init(_ channel: consuming FileDescriptor, timeout: Duration = .seconds(10)) {
+        self.channel = channel
+        self.timeout = timeout
+    }
 
     /// Asks for `watchword-presence`; `nil` if it could not be started.
+    ///
+    /// After a response that is late or wrong, the channel is closed: a later response could belong
+    /// to an earlier request. The supervisor then ends, and the keys are wiped.
     func startPresence() throws(SystemCallFailure) -> Started? {
-        try turn.withLock { _ throws(SystemCallFailure) in
+        try isUsable.withLock { isUsable throws(SystemCallFailure) in
+            guard isUsable else { throw HelperChannel.closed }
+            isUsable = false
+            defer { if !isUsable { channel.shutDown() } }
             try channel.send(HelperChannel.presence)
-            guard let connection = try channel.receiveFile()?.takeFile(),
-                let life = try channel.receiveFile()?.takeFile()
-            else { return nil }
-            return Started(connection: connection, life: life)
+            let ready = try Polling.ready(of: [.reading(channel)], timeout: timeout)
+            guard ready[0], let response = try channel.receiveFile() else {
+                throw HelperChannel.closed
+            }
+            switch response.byte {
+            case HelperChannel.failed:
+                guard response.takeFile() == nil else { throw HelperChannel.closed }
+                isUsable = true
+                return nil
+            case HelperChannel.presence:
+                guard let files = response.takeFiles() else { throw HelperChannel.closed }
+                isUsable = true
+                return Started(files)
+            default: throw HelperChannel.closed
+            }
         }
     }
+
+    private static let closed = SystemCallFailure(call: "recvmsg", number: 71)
 }

@@ -30,6 +30,8 @@ enum KeyHolder {
         guard let listener = try supervisor.receiveFile()?.takeFile(),
             let helpers = try supervisor.receiveFile()?.takeFile()
         else { return }
+        // Each connection, and each file of a request, needs a descriptor.
+        _ = try OpenFileLimit.raise(to: 1024)
         // Open whatever the service needs before the sandbox forbids it.
         let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
         let stop = try WakeSignal()
@@ -59,10 +61,19 @@ enum KeyHolder {
             if try signals.next() != nil || ready[1] || ready[2] { break }
             // A vault is held whose time is shorter than this wait was.
             if ready[3] { try news.clear() }
-            if ready[0] { accept(from: listener, connections, service) }
+            if ready[0], !accept(from: listener, connections, service) {
+                // The connection is still waiting, so the next wait would end at once.
+                try signals.wait(timeout: pause)
+            }
         }
-        vaults.lockAll()
+        vaults.close()
+        // Requests that have begun are answered, above all those that save the vault.
+        try connections.waitForAnswers(atMost: endTimeout)
     }
+
+    /// How long to wait for descriptors or memory.
+    private static let pause = Duration.milliseconds(100)
+    private static let endTimeout = Duration.seconds(2)
 
     private static func report(
         _ greeting: HelperGreeting, to supervisor: borrowing FileDescriptor
@@ -82,21 +93,28 @@ enum KeyHolder {
     }
 
     /// Accepts a connection, and serves it on a thread of its own.
+    ///
+    /// - Returns: `false` if descriptors or memory are exhausted.
     private static func accept(
         from listener: borrowing FileDescriptor, _ connections: Connections,
         _ service: AgentServices
-    ) {
-        let connection: FrameConnection
-        let peer: LocalSocket.Peer
-        do throws(SystemCallFailure) {
-            connection = FrameConnection(try LocalSocket.accept(from: listener))
-            // Root can connect to every socket; only this user is served.
-            peer = try connection.peer()
-            guard peer.isThisUser else { return }
-        } catch {
-            // The client has gone, or no descriptors are left; the next one may succeed.
-            return
+    ) -> Bool {
+        let accepted: FileDescriptor
+        do { accepted = try LocalSocket.accept(from: listener) } catch {
+            return error.isNoConnection
         }
+        serve(FrameConnection(accepted), connections, service)
+        return true
+    }
+
+    private static func serve(
+        _ connection: FrameConnection, _ connections: Connections, _ service: AgentServices
+    ) {
+        let peer: LocalSocket.Peer
+        // The client may have gone.
+        do { peer = try connection.peer() } catch { return }
+        // Root can connect to every socket; only this user is served.
+        guard peer.isThisUser else { return }
         guard let number = connections.add(connection, from: peer.process) else {
             return refuse(connection)
         }

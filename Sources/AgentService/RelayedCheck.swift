@@ -94,7 +94,11 @@ struct RelayedCheck: PresenceCheck {
         of program: borrowing HelperChannel.Started, until deadline: Moment
     ) throws(PAMCheckFailure) -> Bool {
         let relay: ModuleRelay
-        do { relay = try ModuleRelay(program.connection, until: deadline) } catch {
+        do {
+            relay = try program.withConnection { program throws(PAMCheckFailure.Reason) in
+                try ModuleRelay(program, until: deadline)
+            }
+        } catch {
             throw PAMCheckFailure(reason: error, mayConcealAttempt: false)
         }
         do throws(PAMCheckFailure.Reason) {

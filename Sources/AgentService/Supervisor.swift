@@ -11,12 +11,17 @@ struct Supervisor: ~Copyable {
     private let lock: FileLock
     private let signals: SignalQueue
     private let keyHolder: ChildProcess
+    /// The inode number of the socket's file.
+    private let socket: UInt64?
     /// The supervisor's end of the connection on which the key holder asks for programs.
     private let requests: FileDescriptor
     private var programs: [StartedProgram] = []
 
     private static let startTimeout = Duration.seconds(10)
-    private static let endTimeout = Duration.seconds(2)
+    /// Longer than the key holder waits for the requests that have begun.
+    private static let endTimeout = Duration.seconds(3)
+    /// How often to check that clients still find this agent.
+    private static let checkInterval = Duration.seconds(10)
 
     /// Starts the agent for vaults in `folders`, reports on standard output whether that worked, and
     /// waits until it ends.
@@ -60,6 +65,12 @@ struct Supervisor: ~Copyable {
         } catch {
             throw StartFailure(report(on: error))
         }
+        let isHeld: Bool
+        do { isHeld = try lock.isHeld(as: AgentProtocol.lockName, in: folder.folder) } catch {
+            throw StartFailure(error)
+        }
+        // Another process removed the file before it was locked.
+        guard isHeld else { throw StartFailure(.taken) }
         do {
             return try start(folders, in: folder, lock)
         } catch {
@@ -75,6 +86,7 @@ struct Supervisor: ~Copyable {
         // This process holds the lock, so no process listens on a socket that already exists.
         try folder.folder.removeFile(AgentProtocol.socketName)
         let listener = try LocalSocket.listen(at: folder.path(of: AgentProtocol.socketName))
+        let socket = try folder.inode(of: AgentProtocol.socketName)
         guard let path = RunningProgram.path() else { throw noPath }
         let keyHolder = try ChildProcess(
             running: path, arguments: [KeyHolder.argument] + folders, over: SocketPair())
@@ -83,17 +95,18 @@ struct Supervisor: ~Copyable {
         try keyHolder.input.send(1, with: channel.second)
         try awaitGreeting(of: keyHolder)
         return Supervisor(
-            folder: folder, lock: lock, signals: signals, keyHolder: keyHolder,
+            folder: folder, lock: lock, socket: socket, signals: signals, keyHolder: keyHolder,
             requests: channel.takeFirst())
     }
 
     private init(
-        folder: consuming OpenRuntimeFolder, lock: consuming FileLock,
+        folder: consuming OpenRuntimeFolder, lock: consuming FileLock, socket: UInt64?,
         signals: consuming SignalQueue, keyHolder: ChildProcess,
         requests: consuming FileDescriptor
     ) {
         self.folder = folder
         self.lock = lock
+        self.socket = socket
         self.signals = signals
         self.keyHolder = keyHolder
         self.requests = requests
@@ -141,9 +154,9 @@ struct Supervisor: ~Copyable {
             while true {
                 var interests = [Polling.Interest.reading(keyHolder.output), .reading(requests)]
                 interests += programs.map(\.life)
-                let ready = try signals.wait(
-                    for: interests, timeout: programs.isEmpty ? nil : .seconds(5))
+                let ready = try signals.wait(for: interests, timeout: Supervisor.checkInterval)
                 if try signals.next() != nil || ready[0] { return 0 }
+                guard try isInPlace() else { return 0 }
                 programs = zip(programs, ready.dropFirst(2)).compactMap { program, hasEnded in
                     hasEnded || program.isOverdue ? nil : program
                 }
@@ -152,6 +165,16 @@ struct Supervisor: ~Copyable {
         } catch {
             return 6
         }
+    }
+
+    /// Whether clients still find this agent, and no other one can start.
+    ///
+    /// When the user logs out, the system removes the folder.
+    private func isInPlace() throws(SystemCallFailure) -> Bool {
+        // The operator `&&` would lose the error's type.
+        guard try folder.isInPlace() else { return false }
+        guard try lock.isHeld(as: AgentProtocol.lockName, in: folder.folder) else { return false }
+        return try folder.inode(of: AgentProtocol.socketName) == socket
     }
 
     /// Starts the program that the key holder asks for.
@@ -173,8 +196,12 @@ struct Supervisor: ~Copyable {
 
     /// Ends the key holder, which wipes its keys when the connection closes, and removes the socket.
     private consuming func end() {
-        // If this fails, the next agent removes it.
-        do { try folder.folder.removeFile(AgentProtocol.socketName) } catch {}
+        // If this fails, the next agent removes it. The socket of another agent stays.
+        do throws(SystemCallFailure) {
+            if try folder.inode(of: AgentProtocol.socketName) == socket {
+                try folder.folder.removeFile(AgentProtocol.socketName)
+            }
+        } catch {}
         keyHolder.input.shutDown()
         do throws(SystemCallFailure) {
             let deadline = Moment.now + Supervisor.endTimeout
@@ -206,8 +233,7 @@ private final class StartedProgram {
     ) throws(SystemCallFailure) {
         child = try ChildProcess(running: path, over: SocketPair())
         let life = try SocketPair()
-        try channel.send(HelperChannel.presence, with: child.input)
-        try channel.send(HelperChannel.presence, with: life.second)
+        try channel.send(HelperChannel.presence, with: child.input, life.second)
         // The other end now belongs to the key holder alone.
         lifeline = life.takeFirst()
         deadline = .now + StartedProgram.timeout

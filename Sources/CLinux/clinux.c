@@ -89,25 +89,30 @@ int linux_peer(int socket, unsigned *user, int *process) {
     return 0;
 }
 
-// Room for the control message of one descriptor.
+// Room for the control message of the most descriptors in one message.
 typedef union {
     struct cmsghdr header;
-    char bytes[CMSG_SPACE(sizeof(int))];
+    char bytes[CMSG_SPACE(LINUX_MOST_FILES * sizeof(int))];
 } file_message;
 
-int linux_send_file(int socket, unsigned char byte, int file) {
+int linux_send_files(int socket, unsigned char byte, const int *files, int count) {
+    if (count < 0 || count > LINUX_MOST_FILES) {
+        errno = EINVAL;
+        return -1;
+    }
     struct iovec part = {.iov_base = &byte, .iov_len = 1};
     file_message control;
     memset(&control, 0, sizeof control);
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (file >= 0) {
+    if (count > 0) {
+        size_t size = (size_t)count * sizeof *files;
         message.msg_control = control.bytes;
-        message.msg_controllen = sizeof control.bytes;
+        message.msg_controllen = CMSG_SPACE(size);
         struct cmsghdr *header = CMSG_FIRSTHDR(&message);
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof file);
-        memcpy(CMSG_DATA(header), &file, sizeof file);
+        header->cmsg_len = CMSG_LEN(size);
+        memcpy(CMSG_DATA(header), files, size);
     }
     ssize_t sent;
     do sent = sendmsg(socket, &message, MSG_NOSIGNAL);
@@ -115,13 +120,14 @@ int linux_send_file(int socket, unsigned char byte, int file) {
     return sent == 1 ? 0 : -1;
 }
 
-int linux_receive_file(int socket, unsigned char *byte, int *file) {
+int linux_receive_files(int socket, unsigned char *byte, int *files) {
     struct iovec part = {.iov_base = byte, .iov_len = 1};
     file_message control;
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
         .msg_controllen = sizeof control.bytes};
-    *file = -1;
+    int count = 0;
+    for (int index = 0; index < LINUX_MOST_FILES; index++) files[index] = -1;
     ssize_t received;
     do received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     while (received < 0 && errno == EINTR);
@@ -129,7 +135,10 @@ int linux_receive_file(int socket, unsigned char *byte, int *file) {
     for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL;
          header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-        memcpy(file, CMSG_DATA(header), sizeof *file);
+        // The room for control messages also limits the number of descriptors.
+        size_t size = header->cmsg_len - CMSG_LEN(0);
+        memcpy(files + count, CMSG_DATA(header), size);
+        count += (int)(size / sizeof *files);
     }
     return (int)received;
 }

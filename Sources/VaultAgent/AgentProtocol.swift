@@ -13,8 +13,11 @@ internal import SecretVault
 package enum AgentProtocol {
     /// The version, which is the first byte of each request.
     static let version: UInt8 = 2
-    /// The maximum size of a request in bytes.
-    package static let largestRequest = 64 << 20
+    /// The maximum size of a request in bytes, unless it contains a change of the vault.
+    package static let largestRequest = 64 << 10
+    /// The requests that contain a change of the vault.
+    package static let edits = IncomingFrame.LargeFrames(
+        limit: 64 << 20, where: AgentRequest.isEdit)
     /// The maximum size of the answer to a module's question.
     package static let largestAnswer = 4096
     /// The maximum size of a response in bytes.

@@ -130,6 +130,11 @@ extension AgentRequest: Transferable {
         return Int(ceiling)
     }
 
+    /// Whether a frame that begins with these bytes contains a change of the vault.
+    static func isEdit(_ frame: Span<UInt8>) -> Bool {
+        frame.count > 1 && [Kind.edit.rawValue, Kind.rehearse.rawValue].contains(frame[1])
+    }
+
     /// Whether a request of another version may be read: its encoding is the same in all versions.
     static func isUniversal(_ request: Span<UInt8>) -> Bool {
         request.count == 1

@@ -80,7 +80,7 @@ package enum AgentReport: Hashable, Sendable {
 
     private enum Kind: UInt8 {
         case ready = 1
-        case taken, missingFolder, exposedFolder, failed
+        case taken, missingFolder, exposedFolder, foreignFolder, failed
     }
 
     /// Sends it.
@@ -92,6 +92,9 @@ package enum AgentReport: Hashable, Sendable {
         case .noFolder(.missing): frame.append(Kind.missingFolder.rawValue)
         case .noFolder(.notPrivate(let path)):
             frame.append(Kind.exposedFolder.rawValue)
+            frame.append(path)
+        case .noFolder(.notOwned(let path)):
+            frame.append(Kind.foreignFolder.rawValue)
             frame.append(path)
         case .noFolder(.system(let failure)), .failed(let failure):
             frame.append(Kind.failed.rawValue)
@@ -108,6 +111,7 @@ package enum AgentReport: Hashable, Sendable {
             case .taken: self = .taken
             case .missingFolder: self = .noFolder(.missing)
             case .exposedFolder: self = .noFolder(.notPrivate(try fields.value(bytes)))
+            case .foreignFolder: self = .noFolder(.notOwned(try fields.value(bytes)))
             case .failed: self = .failed(try fields.value(bytes))
             case nil: return nil
             }

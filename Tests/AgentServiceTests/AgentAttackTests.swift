@@ -47,6 +47,30 @@ struct AgentAttackTests {
                 .contains("ptrace"))
     }
 
+    @Test("memory: as installed, a process cannot be read before it protects itself")
+    func loading() throws {
+        // Root may read every file, and every process.
+        guard geteuid() == 0 else { return }
+        let agent = try AgentFixture(asOrdinaryUser: true)
+        for (mode, status) in [("755", 0), ("711", 2)] as [(String, Int32)] {
+            let program = agent.folder.file("agent-\(mode)")
+            let copy = try ForeignProgram(path: "/usr/bin/install").run([
+                "-m", mode, BuiltProgram.path("watchword-agent"), program,
+            ])
+            #expect(copy.status == 0)
+            // The dynamic linker waits in the middle of its messages until somebody reads them.
+            let outcome = try agent.shell(
+                """
+                mkfifo pipe; exec 3<>pipe
+                LD_DEBUG=all '\(program)' --version 2>&3 >/dev/null &
+                head -c 1 <&3 >/dev/null
+                (: </proc/$!/mem); status=$?
+                kill -9 $!; rm pipe; exit $status
+                """, status: status)
+            #expect(AgentFixture.errors(outcome).contains("ermission denied") == (status != 0))
+        }
+    }
+
     @Test("memory: the key holder can neither start a program, connect, nor reach other files")
     func confinement() throws {
         let agent = try AgentFixture()
@@ -133,13 +157,14 @@ struct AgentAttackTests {
         try agent.shell("watchword-agent \"$PWD\" >report", status: 6)
         #expect(try agent.run("code Site --at 59").text == "287082\n")
         // Nothing else is taken for the agent.
-        try agent.shell("mv \(Self.socket) run/real; ln -s ../real \(Self.socket)")
-        let link = try agent.run("agent status", status: 3)
-        #expect(AgentFixture.errors(link).contains("is not your agent"))
-        try agent.shell("rm \(Self.socket); echo >\(Self.socket)")
-        try agent.run("agent status", status: 3)
-        try agent.shell("mv run/real \(Self.socket)")
-        #expect(try agent.run("code Site --at 59").text == "287082\n")
+        try agent.shell("mkdir -p -m 700 other other/watchword")
+        for fake in ["ln -s ../../\(Self.socket)", "echo >"] {
+            try agent.shell("cd other/watchword; \(fake) agent.sock")
+            let refused = try agent.shell(
+                "XDG_RUNTIME_DIR=$PWD/other watchword agent status", status: 3)
+            #expect(AgentFixture.errors(refused).contains("is not your agent"))
+            try agent.shell("rm other/watchword/agent.sock")
+        }
         // Neither is a folder that others can open.
         try agent.shell("chmod 755 run/watchword")
         let exposed = try agent.run("agent status", status: 3)

@@ -147,5 +147,13 @@ struct LocalSocketTests {
         let content = try [UInt8](capacity: 4) { try received.readToEnd(into: &$0) }
         #expect(content == [7])
         if second.takeFile() != nil { Issue.record("a file came with the second byte") }
+        let other = try FileDescriptor(reading: folder.write([8], to: "other"))
+        try pair.first.send(5, with: file, other)
+        guard let both = try pair.second.receiveFile()?.takeFiles() else {
+            Issue.record("two files were not received")
+            return
+        }
+        let last = try [UInt8](capacity: 4) { try both.second.readToEnd(into: &$0) }
+        #expect(last == [8])
     }
 }

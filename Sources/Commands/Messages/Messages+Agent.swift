@@ -13,6 +13,9 @@ extension Messages {
         case .folder(.notPrivate(let path)):
             "\(VisibleText.of(path)): other users can open this folder, so the agent's socket is not "
                 + "safe there; run chmod 700 on it"
+        case .folder(.notOwned(let path)):
+            "\(VisibleText.of(path)): this folder belongs to another user; set XDG_RUNTIME_DIR to a "
+                + "folder of your own, which only you can open"
         case .folder(.system(let failure)): "the agent's folder: " + sentence(for: failure)
         case .notOurs:
             "what is at the path of the agent's socket is not your agent; remove it"

@@ -135,7 +135,9 @@ extension ExitCode {
             case .login(_, let error): ExitCode(error)
             case .passphrasesDiffer, .emptyPassphrase, .pinsDiffer, .badPIN: .presence
             case .token(let failure, _): ExitCode(failure)
-            case .agent(.notOurs), .agent(.folder(.notPrivate)), .outOfReach: .badInput
+            case .agent(.notOurs), .agent(.folder(.notPrivate)), .agent(.folder(.notOwned)),
+                .outOfReach:
+                .badInput
             case .agent: .system
             case .agentLocked: .presence
             case .input(_, let error): ExitCode(error)

@@ -34,6 +34,8 @@ enum UnlockCommand {
             case .listing(let listing): return listing
             case .failed(let error): throw session.refusal(error, at: path, since: began)
             case .outOfReach: throw .outOfReach(VisibleText.of(path))
+            // It is ending.
+            case .notHeld: throw .agent(.noAnswer)
             default: throw .agent(.malformed)
             }
         }

@@ -26,6 +26,17 @@ public struct FileLock: ~Copyable, Sendable {
             name, in: folder, operation: sharing ? LOCK_SH : LOCK_EX, timeout: timeout)
     }
 
+    /// Whether the locked file is the one with this name.
+    ///
+    /// Otherwise the file was removed or replaced, and another process can hold the lock as well.
+    public func isHeld(
+        as name: String, in folder: borrowing Folder
+    ) throws(SystemCallFailure) -> Bool {
+        guard let facts = try folder.facts(of: name) else { return false }
+        let own = try descriptor.facts()
+        return facts.st_dev == own.st_dev && facts.st_ino == own.st_ino
+    }
+
     private static func take(
         _ name: String, in folder: borrowing Folder, operation: Int32, timeout: Duration
     ) throws(PrivateFileError) -> FileDescriptor {

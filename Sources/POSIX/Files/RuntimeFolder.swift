@@ -6,9 +6,10 @@ public enum RuntimeFolder {
     public enum Failure: Error, Hashable, Sendable {
         /// The system provides none: XDG_RUNTIME_DIR is not set, and `/run/user/UID` does not exist.
         case missing
-        /// The folder at this path belongs to another user, other users can access it, or it is not a
-        /// folder.
+        /// Other users can access the folder at this path, or it is not a folder.
         case notPrivate(String)
+        /// The folder at this path belongs to another user.
+        case notOwned(String)
         /// A system call failed.
         case system(SystemCallFailure)
     }
@@ -22,9 +23,15 @@ public enum RuntimeFolder {
         guard parent.hasPrefix("/") else { throw .missing }
         let outer: Folder
         do { outer = try Folder(opening: parent) } catch {
-            throw error.isMissing ? .missing : .system(error)
+            // After `su`, the variable still names the other user's folder, which holds nothing of
+            // this user.
+            guard error.number == EACCES else {
+                throw error.isMissing ? .missing : .system(error)
+            }
+            throw makes ? .notOwned(parent) : .missing
         }
-        try requirePrivate(outer, at: parent)
+        // Without the program's own folder, nobody uses the outer one.
+        if makes { try requirePrivate(outer, at: parent) }
         let path = parent + "/watchword"
         let own: Folder?
         do throws(PrivateFileError) {
@@ -35,9 +42,11 @@ public enum RuntimeFolder {
         } catch .system(let failure) {
             throw .system(failure)
         } catch {
+            try requirePrivate(outer, at: parent)
             throw .notPrivate(path)
         }
         guard let own else { throw .missing }
+        if !makes { try requirePrivate(outer, at: parent) }
         try requirePrivate(own, at: path)
         return OpenRuntimeFolder(path: path, folder: own)
     }
@@ -45,8 +54,11 @@ public enum RuntimeFolder {
     private static func requirePrivate(
         _ folder: borrowing Folder, at path: String
     ) throws(Failure) {
-        let isPrivate: Bool
-        do { isPrivate = try folder.isPrivate() } catch { throw .system(error) }
+        let (isPrivate, isOwn): (Bool, Bool)
+        do { (isPrivate, isOwn) = (try folder.isPrivate(), try folder.isOwn()) } catch {
+            throw .system(error)
+        }
+        guard isOwn else { throw .notOwned(path) }
         guard isPrivate else { throw .notPrivate(path) }
     }
 }
@@ -57,6 +69,21 @@ public struct OpenRuntimeFolder: ~Copyable, Sendable {
     public let path: String
     /// The open folder.
     public let folder: Folder
+
+    /// Whether its path still leads to it.
+    public func isInPlace() throws(SystemCallFailure) -> Bool {
+        let facts = try folder.descriptor.facts()
+        let own = FolderIdentity(device: UInt64(facts.st_dev), number: UInt64(facts.st_ino))
+        do { return try FolderIdentity(at: path) == own } catch {
+            guard error.isMissing else { throw error }
+            return false
+        }
+    }
+
+    /// The inode number of the file `name`; `nil` if there is none.
+    public func inode(of name: String) throws(SystemCallFailure) -> UInt64? {
+        try folder.facts(of: name).map { UInt64($0.st_ino) }
+    }
 
     /// The path of the file `name` in it.
     public func path(of name: String) -> String { path + "/" + name }
@@ -79,6 +106,11 @@ public struct OpenRuntimeFolder: ~Copyable, Sendable {
 }
 
 extension Folder {
+    /// Whether the folder belongs to this process's user.
+    fileprivate func isOwn() throws(SystemCallFailure) -> Bool {
+        try descriptor.facts().st_uid == geteuid()
+    }
+
     /// Whether the folder belongs to this process's user and no other user can access it.
     func isPrivate() throws(SystemCallFailure) -> Bool {
         let facts = try descriptor.facts()

@@ -30,15 +30,16 @@ public final class FrameConnection: Sendable {
     /// Ends the connection; a thread that waits for it is woken.
     public func shutDown() { socket.shutDown() }
 
-    /// Waits for the next frame, of at most `limit` bytes.
+    /// Waits for the next frame, which has at most `limit` bytes or is one of `largeFrames`.
     ///
     /// - Parameters:
     ///   - idleTime: how long to wait for the frame's first byte; `nil` waits indefinitely.
     ///   - timeout: how long the frame may then take.
     public func receive(
-        limit: Int, idleTime: Duration?, timeout: Duration
+        limit: Int, largeFrames: IncomingFrame.LargeFrames? = nil, idleTime: Duration?,
+        timeout: Duration
     ) throws(SystemCallFailure) -> Received {
-        var incoming = try IncomingFrame(limit: limit)
+        var incoming = try IncomingFrame(limit: limit, largeFrames: largeFrames)
         var deadline = idleTime.map { Moment.now + $0 }
         var hasBegun = false
         while true {

@@ -64,13 +64,7 @@ public final class FrameWriter {
             return false
         }
         do throws(SystemCallFailure) {
-            let larger = try WipedBuffer(capacity: max(needed, 2 * buffer.capacity))
-            buffer.withBytes { bytes in
-                larger.append { output in
-                    for index in bytes.indices { output.append(bytes[index]) }
-                }
-            }
-            buffer = larger
+            buffer = try buffer.enlarged(to: max(needed, 2 * buffer.capacity))
             return true
         } catch {
             failure = error

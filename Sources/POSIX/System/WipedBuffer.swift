@@ -59,6 +59,13 @@ internal import Glibc
         }
     }
 
+    /// A copy with more room; this buffer keeps its content until it is released.
+    func enlarged(to capacity: Int) throws(SystemCallFailure) -> WipedBuffer {
+        let larger = try WipedBuffer(capacity: capacity)
+        withBytes { larger.append($0) }
+        return larger
+    }
+
     /// Appends `bytes`, for which there must be room.
     public func append(_ bytes: [UInt8]) { append(bytes.span) }
 

@@ -1,0 +1,133 @@
+import Cryptography
+import Foundation
+import POSIX
+import SecretVault
+import Synchronization
+import TestSupport
+import Testing
+import VaultAgent
+
+@testable import AgentService
+
+/// When and how the agent ends, and what it does when resources run out.
+@Suite(.serialized)
+struct AgentEndTests {
+    private static let run = "run/watchword"
+
+    /// Waits until a process has ended.
+    private func waitForEnd(of process: Int32, in agent: AgentFixture) throws {
+        try agent.shell("timeout 60 sh -c 'while [ -d /proc/\(process) ]; do sleep 0.1; done'")
+    }
+
+    @Test("an agent that clients no longer find, or beside which another could start, ends")
+    func displaced() throws {
+        let changes = [
+            "rm \(Self.run)/agent.lock", "rm \(Self.run)/agent.sock",
+            "mv \(Self.run) run/other", "rm -r run",
+            "mv \(Self.run)/agent.lock \(Self.run)/old; touch \(Self.run)/agent.lock",
+        ]
+        var agents: [(AgentFixture, Int32)] = []
+        for change in changes {
+            let agent = try AgentFixture()
+            try agent.run(AgentFixture.unlock)
+            let holder = try agent.keyHolder()
+            try agent.shell(change)
+            agents.append((agent, holder))
+        }
+        for (agent, holder) in agents { try waitForEnd(of: holder, in: agent) }
+    }
+
+    @Test("an agent that ends leaves the socket of its successor")
+    func successor() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let first = try agent.keyHolder()
+        try agent.shell("rm \(Self.run)/agent.lock \(Self.run)/agent.sock")
+        try agent.run(AgentFixture.unlock)
+        #expect(try agent.keyHolder() != first)
+        try waitForEnd(of: first, in: agent)
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
+    @Test("stopping the agent answers the requests that have begun")
+    func stopDuringSave() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let (client, place) = (try agent.client(), try agent.place())
+        let id = try agent.listing(client, of: place).entries[0].summary.id
+        // A save waits for this lock.
+        let own = try Folder(
+            opening: agent.folder.file(".local/share/watchword/.watchword/by-name/vault"))
+        let response = Mutex<String?>(nil)
+        var worker: WorkerThread?
+        do {
+            let lock = try FileLock("lock", in: own, timeout: .seconds(10))
+            let connection = Connection(client)
+            worker = WorkerThread {
+                let text = connection.response(to: .edit(place, .remove(id, purge: false), .none))
+                response.withLock { $0 = text }
+            }
+            guard case .done = try agent.client().send(.stop) else {
+                Issue.record("the agent was not stopped")
+                return
+            }
+            withExtendedLifetime(lock) {}
+        }
+        worker?.join()
+        #expect(response.withLock { $0 } == "notHeld")
+        try agent.shell("timeout 60 sh -c 'while [ -e \(Self.run)/agent.sock ]; do :; done'")
+    }
+
+    /// A connection that another thread uses.
+    private final class Connection: @unchecked Sendable {
+        // `@unchecked Sendable`: only one thread uses it.
+        private let client: AgentClient
+        init(_ client: AgentClient) { self.client = client }
+        func response(to request: AgentRequest) -> String {
+            do { return "\(try client.send(request))" } catch { return "\(error)" }
+        }
+    }
+
+    @Test("an agent without free descriptors waits, and then serves the clients that waited")
+    func descriptors() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let holder = try agent.keyHolder()
+        try agent.shell("prlimit --pid \(holder) --nofile=8:")
+        let waiting = try agent.client()
+        func processorTime() throws -> Int {
+            let fields = try agent.shell("cut -d ' ' -f 14,15 /proc/\(holder)/stat").text
+            return fields.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+                .reduce(0, +)
+        }
+        let before = try processorTime()
+        _ = try Polling.wait(for: [waiting.readable], timeout: .seconds(1))
+        // In hundredths of a second.
+        #expect(try processorTime() - before < 10)
+        try agent.shell("prlimit --pid \(holder) --nofile=1024:")
+        guard case .status = try waiting.send(.status) else {
+            Issue.record("no status")
+            return
+        }
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
+    @Test("a folder for sockets that others can open or own is reported only if it matters")
+    func folders() throws {
+        let agent = try AgentFixture()
+        try agent.shell("chmod 755 run")
+        #expect(try agent.run("agent status").text == "The agent is not running.\n")
+        let exposed = try agent.run(AgentFixture.unlock, status: 3)
+        #expect(AgentFixture.errors(exposed).contains("run chmod 700 on it"))
+        guard geteuid() == 0 else { return }
+        try agent.shell("mkdir -m 700 run/watchword; chown 12345 run")
+        for verb in ["agent status", AgentFixture.unlock] {
+            let foreign = try agent.run(verb, status: 3)
+            #expect(AgentFixture.errors(foreign).contains("belongs to another user"))
+        }
+        // After `su`, the variable names a folder that this user cannot open.
+        try agent.shell("chown 0 run; chmod 700 run; chmod 711 .")
+        let other = "setpriv --reuid 12345 --clear-groups watchword"
+        #expect(try agent.shell("\(other) agent status").text == "The agent is not running.\n")
+    }
+}
