@@ -27,7 +27,7 @@ enum KeysCommand {
     ) throws(ServerFailure) {
         let state = state(of: id, ring)
         let counts =
-            CredentialKind.allCases.map { ($0.rawValue, usage?.credentials[$0] ?? 0) }
+            CredentialKind.allCases.map { (label($0), usage?.credentials[$0] ?? 0) }
             + [("answers", usage?.answers ?? 0)]
         if session.wantsJSON {
             try session.printer.line(
@@ -40,6 +40,11 @@ enum KeysCommand {
                 "key \(id.number)  \(state)  "
                     + (words.isEmpty ? "unused" : words.joined(separator: ", ")))
         }
+    }
+
+    /// The kind's name; “key” is the number of the server's own key.
+    private static func label(_ kind: CredentialKind) -> String {
+        kind == .key ? "device_key" : kind.rawValue
     }
 
     private static func state(of id: KeyID, _ ring: KeyRing) -> String {

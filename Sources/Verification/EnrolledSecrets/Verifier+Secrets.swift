@@ -145,7 +145,8 @@ extension Verifier {
         return ids.allSatisfy { known.contains($0.bytes) }
     }
 
-    private func digest(
+    /// The digest under which a token's row is found.
+    func digest(
         _ token: Token, _ context: DecisionContext
     ) throws(VerifierError) -> [UInt8] {
         try deciding { () throws(CryptographyFailure) in

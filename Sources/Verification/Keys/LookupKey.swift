@@ -6,12 +6,18 @@ struct LookupKey: Sendable {
     private let tokens: HMACKey
     private let marks: HMACKey
     private let recoverySets: HMACKey
+    private let passkeys: HMACKey
+    private let deviceKeys: HMACKey
+    private let userHandles: HMACKey
 
     init(_ secret: SecretBytes) throws(CryptographyFailure) {
         seeds = HMACKey(try secret.derived("watchword blind index"))
         tokens = HMACKey(try secret.derived("watchword token digest"))
         marks = HMACKey(try secret.derived("watchword secret mark"))
         recoverySets = HMACKey(try secret.derived("watchword recovery set"))
+        passkeys = HMACKey(try secret.derived("watchword passkey index"))
+        deviceKeys = HMACKey(try secret.derived("watchword device key index"))
+        userHandles = HMACKey(try secret.derived("watchword user handle"))
     }
 
     /// The blind index of a seed (RFC 6238, section 3, R5): the same for all seeds that HMAC with
@@ -48,6 +54,27 @@ struct LookupKey: Sendable {
     /// The blind index of a subject's set of recovery codes; a subject has at most one active set.
     func fingerprint(ofSetFor subject: Subject) throws(CryptographyFailure) -> [UInt8] {
         try recoverySets.authenticationCode(of: subject.utf8.span)
+    }
+
+    /// The blind index of a passkey, which finds the row of an assertion, and under which no second
+    /// credential can be registered.
+    func fingerprint(
+        ofPasskey id: [UInt8], for relyingParty: String
+    ) throws(CryptographyFailure) -> [UInt8] {
+        var name = ByteWriter()
+        name.write(relyingParty)
+        name.write(id)
+        return try passkeys.authenticationCode(of: name.bytes.span)
+    }
+
+    /// The blind index of a device key.
+    func fingerprint(ofDeviceKey point: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
+        try deviceKeys.authenticationCode(of: point.span)
+    }
+
+    /// The name of a subject for authenticators: always the same 32 bytes, which reveal nothing.
+    func userHandle(of subject: Subject) throws(CryptographyFailure) -> [UInt8] {
+        try userHandles.authenticationCode(of: subject.utf8.span)
     }
 
     /// The digest under which a token is stored.

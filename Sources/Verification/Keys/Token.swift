@@ -14,6 +14,12 @@ public struct Token: Sendable {
         case secret
         /// Identifies the application that sends a request.
         case clientKey
+        /// Names a ceremony in which a passkey signs in.
+        case ceremony
+        /// Is signed by a device key.
+        case deviceChallenge
+        /// Recognises a browser in which a passkey was used before.
+        case knownDevice
 
         /// The prefix of its text.
         public var prefix: String {
@@ -22,6 +28,9 @@ public struct Token: Sendable {
             case .loginTicket: "wwl_"
             case .secret: "wws_"
             case .clientKey: "wwk_"
+            case .ceremony: "wwc_"
+            case .deviceChallenge: "wwx_"
+            case .knownDevice: "wwd_"
             }
         }
 

@@ -63,7 +63,7 @@ struct CodeAttempt: Sendable {
             return finding
         case .recovery(let set):
             return try check(set, of: &record)
-        case .secret, .none:
+        case .secret, .pendingPasskey, .passkey, .deviceKey, .none:
             throw .damagedRow
         }
     }
@@ -110,7 +110,7 @@ extension CodeAttempt {
         case (.hotp, .resynchronization): 2 * (Policy.resynchronizationCounters + 1)
         case (.totp, _): context.policy.profile.codeCount
         case (.hotp, _): counter == nil ? context.policy.lookAhead + 1 : 1
-        case (.recovery, _), (.secret, _): 0
+        case (.recovery, _), (.secret, _), (.passkey, _), (.key, _): 0
         }
     }
 

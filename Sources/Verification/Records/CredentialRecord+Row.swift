@@ -52,6 +52,17 @@ extension CredentialRecord {
         case .secret(let chain):
             writer.write(UInt8(4))
             chain.write(into: &writer)
+        case .pendingPasskey(let passkey):
+            writer.write(UInt8(5))
+            writer.write(false)
+            passkey.write(into: &writer)
+        case .passkey(let passkey):
+            writer.write(UInt8(5))
+            writer.write(true)
+            passkey.write(into: &writer)
+        case .deviceKey(let key):
+            writer.write(UInt8(6))
+            key.write(into: &writer)
         }
         return writer.bytes
     }
@@ -91,6 +102,12 @@ extension CredentialRecord {
         case (2, .hotp): material = .counter(try HOTPState(from: &reader))
         case (3, .recovery): material = .recovery(try RecoverySet(from: &reader))
         case (4, .secret): material = .secret(try SecretChain(from: &reader))
+        case (5, .passkey):
+            material =
+                try reader.readFlag()
+                ? .passkey(try PasskeyState(from: &reader))
+                : .pendingPasskey(try PendingPasskey(from: &reader))
+        case (6, .key): material = .deviceKey(try DeviceKeyState(from: &reader))
         default: throw .malformed
         }
         try reader.end()

@@ -29,6 +29,9 @@ struct CredentialRecord: Sendable {
         case counter(HOTPState)
         case recovery(RecoverySet)
         case secret(SecretChain)
+        case pendingPasskey(PendingPasskey)
+        case passkey(PasskeyState)
+        case deviceKey(DeviceKeyState)
         /// Nothing yet, or deleted.
         case none
     }
@@ -38,15 +41,19 @@ struct CredentialRecord: Sendable {
         state == .pending && lapsesAt.map { $0 <= now } ?? false
     }
 
-    /// Ends the credential and deletes its material.
+    /// Ends the credential and deletes its material, except for a confirmed device key, which is
+    /// public, and by which its holder proves that it may learn of the end.
     ///
     /// If it was never confirmed, its key can be enrolled again. If it is a set of recovery codes,
     /// a new set can be enrolled.
     mutating func end(as state: CredentialState, because reason: Event.Reason, at now: UnixTime) {
         if confirmedAt == nil || kind == .recovery { fingerprint = nil }
         self.state = state
-        material = .none
-        keyID = nil
+        let keepsKey = kind == .key && confirmedAt != nil
+        if !keepsKey {
+            material = .none
+            keyID = nil
+        }
         lapsesAt = nil
         endedAt = now
         endReason = reason
@@ -64,7 +71,7 @@ struct CredentialRecord: Sendable {
         switch material {
         case .time(let password): password.seed.isShort
         case .counter(let password): password.seed.isShort
-        case .recovery, .secret, .none: false
+        case .recovery, .secret, .pendingPasskey, .passkey, .deviceKey, .none: false
         }
     }
 

@@ -14,7 +14,9 @@ extension CredentialRow {
     /// The codes spent between the backup and `now` are unknown, so all of them are refused. TOTP
     /// credentials stay active: every step that could have been accepted by now counts as spent,
     /// however far the clock has drifted since the backup. That is up to 21 steps ahead of the
-    /// clock, usually ten and a half minutes.
+    /// clock, usually ten and a half minutes. Passkeys and device keys also stay active, because
+    /// nothing in them is spent: a challenge is good for one decision, and the restore deletes all
+    /// challenges. A passkey's open step-up is closed.
     ///
     /// For HOTP credentials, recovery codes and enrolled secrets, nothing limits what may have been
     /// spent since the backup, so they are revoked and must be enrolled again. Unconfirmed
@@ -31,9 +33,8 @@ extension CredentialRow {
     ) throws(VerifierError) -> RestoredRow? {
         guard state == .active || state == .pending else { return nil }
         var record = try CredentialRecord(self)
-        if state == .active, !hasEnded, case .time(var password) = record.material {
-            password.spendAllPossibleSteps(by: now)
-            record.material = .time(password)
+        if state == .active, !hasEnded, let material = record.material.afterRestoring(at: now) {
+            record.material = material
             return RestoredRow(
                 row: record.row,
                 event: Event(.restored, time: now, subject: subject, credential: id))
@@ -46,5 +47,22 @@ extension CredentialRow {
             row: record.row,
             event: Event(
                 .revoked, reason: .restored, time: now, subject: subject, credential: id))
+    }
+}
+
+extension CredentialRecord.Material {
+    /// The material without anything that may have been spent by `now`; `nil` if nothing limits what
+    /// may have been spent.
+    fileprivate func afterRestoring(at now: UnixTime) -> CredentialRecord.Material? {
+        switch self {
+        case .time(var password):
+            password.spendAllPossibleSteps(by: now)
+            return .time(password)
+        case .passkey(var passkey):
+            passkey.stepUp = nil
+            return .passkey(passkey)
+        case .deviceKey: return self
+        case .counter, .recovery, .secret, .pendingPasskey, .none: return nil
+        }
     }
 }

@@ -94,7 +94,11 @@ extension CredentialRecord {
                     try RecoverySet(
                         sealing: hashes, salt: set.salt, logN: set.logN, for: place, under: new)
                 })
-        case .secret, .none: return nil
+        case .passkey(let passkey):
+            record.material = .passkey(try passkey.resealed(for: place, from: old, to: new))
+        case .deviceKey(let key):
+            record.material = .deviceKey(try key.resealed(for: place, from: old, to: new))
+        case .secret, .pendingPasskey, .none: return nil
         }
         record.keyID = new.id
         return record

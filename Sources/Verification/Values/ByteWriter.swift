@@ -89,6 +89,16 @@ struct ByteReader {
         try readFlag() ? try body(&self) : nil
     }
 
+    mutating func readOptionalBytes() throws(ByteReaderError) -> [UInt8]? {
+        try readOptional { reader throws(ByteReaderError) in try reader.readBytes() }
+    }
+
+    /// Reads the raw value of an enumeration.
+    mutating func readChoice<Choice: RawRepresentable<String>>() throws(ByteReaderError) -> Choice {
+        guard let choice = Choice(rawValue: try readText()) else { throw .malformed }
+        return choice
+    }
+
     /// Checks that no bytes are left.
     func end() throws(ByteReaderError) {
         guard index == bytes.count else { throw .malformed }

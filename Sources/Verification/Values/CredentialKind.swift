@@ -8,6 +8,10 @@ public enum CredentialKind: String, CaseIterable, Hashable, Sendable {
     case recovery
     /// An enrolled secret that rotates at every use.
     case secret
+    /// A key pair of a WebAuthn authenticator.
+    case passkey
+    /// A key pair of a device that signs with `watchword`.
+    case key
 
     /// Whether the row's data is sealed, so that a key rotation can reseal it.
     ///

@@ -1,0 +1,148 @@
+internal import Cryptography
+
+/// The stored state of a registered passkey: its sealed registration, and what its uses change.
+struct PasskeyState: Hashable, Sendable {
+    private var registration: SealedBox
+    /// The flags of the last accepted ceremony.
+    var flags: PasskeyFlags
+    /// Whether a ceremony that verified the user was ever accepted.
+    var wasUserVerified: Bool
+    /// The highest accepted signature counter.
+    ///
+    /// It never falls.
+    private(set) var count: UInt32
+    /// The devices on which the passkey was accepted, the last used one last.
+    private(set) var devices: [KnownDevice] = []
+    /// The accepted ceremony that still needs a second proof; `nil` if there is none.
+    var stepUp: OpenStepUp?
+
+    /// The maximum number of known devices.
+    ///
+    /// A further device takes the place of the one that was not used for the longest time.
+    static let maximumDevices = 8
+
+    /// A browser, known by a token that the application keeps there.
+    struct KnownDevice: Hashable, Sendable {
+        /// The keyed digest of the token.
+        let digest: [UInt8]
+        /// When the passkey was last accepted there.
+        let usedAt: UnixTime
+    }
+
+    /// A ceremony whose signature was right, but which needs a second proof.
+    ///
+    /// What it would have changed is stored here until the proof is reported.
+    struct OpenStepUp: Hashable, Sendable {
+        /// The id of the decision.
+        let verification: VerificationID
+        /// The time of the decision.
+        let time: UnixTime
+        /// The flags of the ceremony.
+        let flags: PasskeyFlags
+        /// The ceremony's signature counter.
+        let count: UInt32
+        /// The device's digest, if it is to become a known one.
+        let device: [UInt8]?
+    }
+
+    init(
+        sealing passkey: RegisteredPasskey, count: UInt32, for row: SealingContext,
+        under key: KeyVersion
+    ) throws(CryptographyFailure) {
+        var writer = ByteWriter()
+        passkey.write(into: &writer)
+        registration = try SealedBox(
+            sealing: writer.bytes, as: Self.purpose, for: row, under: key)
+        flags = passkey.flags
+        wasUserVerified = passkey.flags.isUserVerified
+        self.count = count
+    }
+
+    private static let purpose = "watchword passkey"
+
+    /// The registration, if this is the row and the key that it was sealed for.
+    func open(
+        for row: SealingContext, under key: KeyVersion
+    ) throws(VerifierError) -> RegisteredPasskey {
+        var reader = ByteReader(try registration.open(as: Self.purpose, for: row, under: key))
+        do throws(ByteReaderError) {
+            let passkey = try RegisteredPasskey(from: &reader)
+            try reader.end()
+            return passkey
+        } catch { throw .damagedRow }
+    }
+
+    /// The same passkey, sealed under another key.
+    func resealed(
+        for row: SealingContext, from old: KeyVersion, to new: KeyVersion
+    ) throws(VerifierError) -> PasskeyState {
+        var state = self
+        state.registration = try registration.resealed(
+            as: Self.purpose, for: row, from: old, to: new)
+        return state
+    }
+
+    /// Records a signature counter; a lower one than before changes nothing.
+    mutating func record(count: UInt32) { self.count = max(self.count, count) }
+
+    /// Records that the passkey was accepted on a device.
+    mutating func record(device: [UInt8], at now: UnixTime) {
+        devices.removeAll { $0.digest == device }
+        devices = (devices + [KnownDevice(digest: device, usedAt: now)])
+            .suffix(Self.maximumDevices)
+    }
+
+    /// Whether the passkey was accepted on this device before.
+    func knows(_ device: [UInt8]) -> Bool {
+        // The digests are keyed, so that their comparison reveals nothing.
+        devices.contains { $0.digest == device }
+    }
+
+    func write(into writer: inout ByteWriter) {
+        registration.write(into: &writer)
+        flags.write(into: &writer)
+        writer.write(wasUserVerified)
+        writer.write(count)
+        writer.write(UInt8(devices.count))
+        for device in devices {
+            writer.write(device.digest)
+            writer.write(device.usedAt)
+        }
+        writer.writeOptional(stepUp) { $1.write(into: &$0) }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        registration = try SealedBox(from: &reader)
+        flags = try PasskeyFlags(from: &reader)
+        wasUserVerified = try reader.readFlag()
+        count = try reader.read()
+        let deviceCount = Int(try reader.read(UInt8.self))
+        guard deviceCount <= Self.maximumDevices else { throw .malformed }
+        for _ in 0..<deviceCount {
+            devices.append(
+                KnownDevice(digest: try reader.readBytes(), usedAt: try reader.readTime()))
+        }
+        stepUp = try reader.readOptional { reader throws(ByteReaderError) in
+            try OpenStepUp(from: &reader)
+        }
+    }
+}
+
+extension PasskeyState.OpenStepUp {
+    fileprivate func write(into writer: inout ByteWriter) {
+        writer.write(verification.bytes)
+        writer.write(time)
+        flags.write(into: &writer)
+        writer.write(count)
+        writer.writeOptional(device) { $0.write($1) }
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(ByteReaderError) {
+        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+        verification = id
+        time = try reader.readTime()
+        flags = try PasskeyFlags(from: &reader)
+        count = try reader.read()
+        device = try reader.readOptionalBytes()
+    }
+}

@@ -1,0 +1,41 @@
+/// The stored state of a passkey that is being registered.
+///
+/// Its challenge is not in a row of its own: confirming the registration changes this row, so that
+/// it happens once, and closing the account ends it.
+struct PendingPasskey: Hashable, Sendable {
+    /// The random bytes that the client data has to contain: ``Challenge/byteCount``.
+    let challenge: [UInt8]
+    /// The ID of the relying party that the passkey will be for.
+    let relyingParty: String
+    /// What the registration requires.
+    let policy: PasskeyPolicy
+    /// The credential to be revoked once the passkey is confirmed.
+    let replaces: CredentialID?
+
+    func write(into writer: inout ByteWriter) {
+        writer.write(challenge)
+        writer.write(relyingParty)
+        policy.write(into: &writer)
+        writer.writeOptional(replaces) { $0.write($1.bytes) }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        challenge = try reader.readBytes()
+        relyingParty = try reader.readText()
+        policy = try PasskeyPolicy(from: &reader)
+        replaces = try reader.readOptional { reader throws(ByteReaderError) in
+            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .malformed }
+            return id
+        }
+        guard challenge.count == Challenge.byteCount else { throw .malformed }
+    }
+
+    init(
+        challenge: [UInt8], relyingParty: String, policy: PasskeyPolicy, replaces: CredentialID?
+    ) {
+        self.challenge = challenge
+        self.relyingParty = relyingParty
+        self.policy = policy
+        self.replaces = replaces
+    }
+}
