@@ -6,17 +6,22 @@ package enum AgentProgram {
     private static let about =
         "watchword-agent holds the keys of unlocked vaults; use `watchword unlock`."
 
-    /// Runs the agent for the vaults in the folders that are given as arguments.
+    /// Runs the agent for the vaults in the folders that are given as arguments, or the system agent
+    /// with its state folder.
     package static func main() -> Never {
         let arguments = Array(CommandLine.arguments.dropFirst())
         switch arguments.first {
-        case KeyHolder.argument: KeyHolder.run(folders: Array(arguments.dropFirst()))
+        case KeyHolder.argument: KeyHolder.run(.user(folders: Array(arguments.dropFirst())))
+        case KeyHolder.systemArgument where arguments.count == 2:
+            KeyHolder.run(.system(folder: arguments[1]))
+        case "--system" where arguments.count == 2 && arguments[1].hasPrefix("/"):
+            Supervisor.run(.system(folder: arguments[1]))
         case "--version": say("watchword-agent \(ProgramVersion.text)", on: .output, status: 0)
         case "--help": say(about, on: .output, status: 0)
         case nil:
             say(about, on: .error, status: 2)
         case let first? where !first.hasPrefix("/"): say(about, on: .error, status: 2)
-        default: Supervisor.run(folders: arguments)
+        default: Supervisor.run(.user(folders: arguments))
         }
     }
 

@@ -40,7 +40,13 @@ extension AgentServices {
                 .vault($0.reason)
             }
         case .modules(let words):
-            var check = RelayedCheck(helpers, person)
+            guard case .account(let account) = reach else {
+                var check = RelayedCheck<Advisory>(helpers, person, user: nil)
+                return try opened(entry, in: use, place, &check, words: words, takingCounter) {
+                    .noVerdict($0)
+                }
+            }
+            var check = RelayedCheck<Enforced>(helpers, person, user: account.user)
             return try opened(entry, in: use, place, &check, words: words, takingCounter) {
                 .noVerdict($0)
             }

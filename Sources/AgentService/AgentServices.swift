@@ -6,8 +6,8 @@ internal import VaultAgent
 /// What the agent does for its clients.
 struct AgentServices: Sendable {
     let vaults: HeldVaults
-    /// The folders whose vaults this process can reach.
-    let reach: Set<FolderIdentity>
+    /// The vaults that the client can use.
+    private(set) var reach: ClientReach
     /// Whether the kernel limits the files.
     let limitsFiles: Bool
     let helpers: HelperChannel
@@ -21,6 +21,13 @@ struct AgentServices: Sendable {
             vaults: vaults.status())
     }
 
+    /// The same for a client that reaches other vaults.
+    func reaching(_ reach: ClientReach) -> AgentServices {
+        var services = self
+        services.reach = reach
+        return services
+    }
+
     /// Opens a vault and holds it.
     ///
     /// - Parameter unlocking: the number of the unlocking, if there was one.
@@ -28,7 +35,7 @@ struct AgentServices: Sendable {
         _ place: VaultPlace, with opener: VaultOpener, ceiling: Int, for time: HoldingTime,
         _ unlocking: inout UInt64?
     ) -> AgentResponse {
-        guard reach.contains(place.folder) else { return .outOfReach }
+        guard reach.contains(place) else { return .outOfReach }
         // The client sends the folder's identity and its path; the path may now name another folder.
         guard FolderReach.identity(of: place.folderPath) == place.folder else {
             return .failed(.notFound)
@@ -44,7 +51,7 @@ struct AgentServices: Sendable {
 
     func list(_ place: VaultPlace) -> AgentResponse {
         // A client that is about to ask for the passphrase learns it before.
-        guard reach.contains(place.folder) else { return .outOfReach }
+        guard reach.contains(place) else { return .outOfReach }
         return using(place) { .listing(listing(of: $0.vault)) }
     }
 

@@ -10,6 +10,8 @@ final class ClientConnection: @unchecked Sendable {
     // `@unchecked Sendable`: it is created by the main thread and then used only by its own thread.
     private let connection: FrameConnection
     private let service: AgentServices
+    /// The number of this connection; never 0.
+    private let number: UInt64
     private let setServed: @Sendable (Bool) -> Void
     /// The entries that this client proved presence for, to refresh the codes that it shows.
     private var shown: [ShownEntry] = []
@@ -24,6 +26,8 @@ final class ClientConnection: @unchecked Sendable {
     private var lastUse: RecordedUse?
     /// The unlocking whose listing the client is to receive.
     private var unlocked: (place: VaultPlace, unlocking: UInt64)?
+    /// The vaults that were opened for this connection only.
+    private var opened: Set<VaultPlace> = []
 
     private struct RecordedUse {
         let place: VaultPlace
@@ -41,10 +45,11 @@ final class ClientConnection: @unchecked Sendable {
     private let firstTimeout: Duration
 
     init(
-        _ connection: FrameConnection, _ service: AgentServices,
+        _ connection: FrameConnection, number: UInt64, _ service: AgentServices,
         firstTimeout: Duration = .seconds(10), setServed: @escaping @Sendable (Bool) -> Void
     ) {
         self.connection = connection
+        self.number = number
         self.service = service
         self.firstTimeout = firstTimeout
         self.setServed = setServed
@@ -72,6 +77,7 @@ final class ClientConnection: @unchecked Sendable {
             // The client has gone, or memory ran out; other clients are not affected.
         }
         service.forget(&shown) { _ in true }
+        for place in opened { service.vaults.lock(place.only(for: number)) }
         connection.shutDown()
     }
 
@@ -110,7 +116,14 @@ final class ClientConnection: @unchecked Sendable {
         try connection.send(response.frame(), timeout: AgentProtocol.frameTimeout)
     }
 
-    private func response(to request: AgentRequest) -> AgentResponse {
+    private func response(to asked: AgentRequest) -> AgentResponse {
+        switch service.admission(of: asked) {
+        case .refused(let response): response
+        case .admitted(let request): response(toAdmitted: request)
+        }
+    }
+
+    private func response(toAdmitted request: AgentRequest) -> AgentResponse {
         switch request {
         case .status: return .status(service.status())
         case .stop: return .done
@@ -124,10 +137,19 @@ final class ClientConnection: @unchecked Sendable {
                 place, with: opener, ceiling: ceiling, for: time, &unlocking)
             if let unlocking { unlocked = (place, unlocking) }
             return response
-        case .list(let place): return service.list(place)
-        case .lockOut(let place, let id): return service.lockOut(of: id, in: place)
-        case .check(let place): return service.check(place)
+        case .open(let place, let opener, let ceiling):
+            var unlocking: UInt64?
+            let response = service.unlock(
+                place.only(for: number), with: opener, ceiling: ceiling, for: .standard,
+                &unlocking)
+            if unlocking != nil { opened.insert(place) }
+            return response
+        case .standing(let place, let moment): return service.standing(of: place, since: moment)
+        case .list(let place): return service.list(own(place))
+        case .lockOut(let place, let id): return service.lockOut(of: id, in: own(place))
+        case .check(let place): return service.check(own(place))
         case .code(let place, let id, let time, let presence):
+            let place = own(place)
             return using(place) { use throws(EntryRefusal) in
                 let response = try service.code(
                     of: id, at: time, in: use, place, presence, person, &shown)
@@ -137,26 +159,32 @@ final class ClientConnection: @unchecked Sendable {
                 return response
             }
         case .verify(let place, let id, let comparison, let presence):
+            let place = own(place)
             return using(place) { use throws(EntryRefusal) in
                 try service.match(comparison, of: id, in: use, place, presence, person)
             }
         case .edit(let place, let edit, let presence):
+            let place = own(place)
             return using(place) { use throws(EntryRefusal) in
                 try service.edit(edit, in: use, place, presence, person, &confirmed)
             }
         case .confirm(let place, let id, let presence):
+            let place = own(place)
             return using(place) { use throws(EntryRefusal) in
                 try service.confirm(id, in: use, place, presence, person, &confirmed)
             }
         case .rehearse(let place, let edit):
+            let place = own(place)
             return using(place) { use throws(EntryRefusal) in
                 try service.rehearse(edit, in: use)
             }
         case .prove(let place, let opener, let ceiling):
+            let place = own(place)
             return using(place) { use throws(EntryRefusal) in
                 try service.prove(opener, ceiling: ceiling, in: use, place, &proofs)
             }
         case .contents(let place, let ids, let presence, let isUse):
+            let place = own(place)
             return using(place) { use throws(EntryRefusal) in
                 let response = try service.contents(
                     of: ids, in: use, place, presence, person, proofs)
@@ -187,6 +215,12 @@ final class ClientConnection: @unchecked Sendable {
                 return error.response
             }
         }
+    }
+
+    /// The place of the vault that this connection uses: the one that was opened for it, if there is
+    /// one.
+    private func own(_ place: VaultPlace) -> VaultPlace {
+        opened.contains(place) ? place.only(for: number) : place
     }
 
     /// The person at the client, who answers the modules' questions.

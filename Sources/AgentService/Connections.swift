@@ -3,13 +3,15 @@ internal import Synchronization
 
 /// The clients that are connected.
 final class Connections: Sendable {
+    /// The most clients of one user at a time.
+    static let limitPerUser = 64
     /// The most clients at a time.
-    static let limit = 64
+    private let limit: Int
 
     private struct Entry {
         let connection: FrameConnection
-        /// The client's process.
-        let process: Int32
+        /// The client's process and user.
+        let peer: LocalSocket.Peer
         /// Whether it has sent a request.
         var hasAsked = false
         /// Since when the client has been idle; `nil` while its request is handled.
@@ -23,32 +25,38 @@ final class Connections: Sendable {
 
     private let state = Mutex(State())
 
+    /// - Parameter limit: the most clients of all users at a time.
+    init(limit: Int) { self.limit = limit }
+
     /// Adds a client; if there are too many, ends a connection that waits for nothing.
     ///
-    /// It is one that never sent a request, or else one of the process with the most connections;
+    /// A user with too many connections loses only own ones. Otherwise it is one that never sent a request, or else one of the process with the most connections;
     /// among several, the one that has been silent longest.
     ///
     /// - Returns: the client's number; `nil` if every other client waits for a response.
-    func add(_ connection: FrameConnection, from process: Int32) -> UInt64? {
+    func add(_ connection: FrameConnection, from peer: LocalSocket.Peer) -> UInt64? {
         state.withLock { state in
-            if state.entries.count >= Connections.limit {
-                guard let number = Connections.leastNeeded(of: state.entries) else { return nil }
+            let own = state.entries.filter { $0.value.peer.user == peer.user }
+            let hasTooMany = own.count >= Connections.limitPerUser
+            if hasTooMany || state.entries.count >= limit {
+                let others = hasTooMany ? own : state.entries
+                guard let number = Connections.leastNeeded(of: others) else { return nil }
                 state.entries[number]?.connection.shutDown()
                 state.entries[number] = nil
             }
             state.last += 1
             state.entries[state.last] = Entry(
-                connection: connection, process: process, silentSince: .now)
+                connection: connection, peer: peer, silentSince: .now)
             return state.last
         }
     }
 
     /// The connection to end; `nil` if every client waits for a response.
     private static func leastNeeded(of entries: [UInt64: Entry]) -> UInt64? {
-        let counts = Dictionary(grouping: entries.values, by: \.process).mapValues(\.count)
+        let counts = Dictionary(grouping: entries.values, by: \.peer).mapValues(\.count)
         func rank(_ entry: Entry) -> (Int, Int, Moment)? {
             entry.silentSince.map { since in
-                (entry.hasAsked ? 1 : 0, -(counts[entry.process] ?? 0), since)
+                (entry.hasAsked ? 1 : 0, -(counts[entry.peer] ?? 0), since)
             }
         }
         return entries.compactMap { number, entry in rank(entry).map { (number, $0) } }

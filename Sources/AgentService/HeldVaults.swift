@@ -1,6 +1,6 @@
 internal import Cryptography
 internal import OneTimePassword
-internal import POSIX
+package import POSIX
 package import SecretVault
 package import VaultAgent
 internal import Synchronization
@@ -127,6 +127,9 @@ package final class HeldVaults: Sendable {
         }
     }
 
+    /// Whether the vault is held.
+    package func isHeld(_ place: VaultPlace) -> Bool { current(place) != nil }
+
     /// Records that a presence check for `entry` has just succeeded.
     func recordCheck(of entry: EntrySummary, in place: VaultPlace, _ unlocking: UInt64) {
         let now = clock()
@@ -208,6 +211,17 @@ package final class HeldVaults: Sendable {
     /// Forgets all keys.
     package func lockAll() { state.withLock { $0.vaults = [:] } }
 
+    /// Forgets the keys of the vaults in one folder, for all connections.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult package func lockAll(in folder: FolderIdentity) -> Bool {
+        state.withLock { state in
+            let left = state.vaults.filter { $0.key.folder != folder }
+            defer { state.vaults = left }
+            return left.count < state.vaults.count
+        }
+    }
+
     /// Forgets all keys, and holds none from now on.
     package func close() {
         state.withLock { state in
@@ -230,12 +244,17 @@ package final class HeldVaults: Sendable {
         }
     }
 
-    /// The held vaults with the time that is left.
-    package func status() -> [AgentStatus.Vault] {
+    /// The vaults that are held for all connections, with the time that is left.
+    ///
+    /// - Parameter folder: the only folder to report about; `nil` for all.
+    package func status(in folder: FolderIdentity? = nil) -> [AgentStatus.Vault] {
         let now = clock()
         return state.withLock { state in
             HeldVaults.drop(from: &state, at: now)
-            return state.vaults.map { place, held in
+            let shown = state.vaults.filter { place, _ in
+                place.connection == 0 && folder ?? place.folder == place.folder
+            }
+            return shown.map { place, held in
                 AgentStatus.Vault(
                     path: place.path, idle: held.lastUse + held.time.idle - now.sinceBoot,
                     total: held.end - now.sinceBoot)

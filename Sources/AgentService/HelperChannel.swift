@@ -5,6 +5,8 @@ internal import Synchronization
 final class HelperChannel: Sendable {
     /// The request for `watchword-presence`, and its positive response; each is one byte.
     static let presence: UInt8 = 1
+    /// The request for `watchword-presence` for another user; four bytes with the user ID follow.
+    static let presenceOfUser: UInt8 = 2
     /// The byte that says that the program was not found, or could not be started.
     static let failed: UInt8 = 0
 
@@ -38,12 +40,21 @@ final class HelperChannel: Sendable {
     ///
     /// After a response that is late or wrong, the channel is closed: a later response could belong
     /// to an earlier request. The supervisor then ends, and the keys are wiped.
-    func startPresence() throws(SystemCallFailure) -> Started? {
+    ///
+    /// - Parameter user: the user whom it checks; `nil` for the user of this process.
+    func startPresence(for user: UInt32? = nil) throws(SystemCallFailure) -> Started? {
         try isUsable.withLock { isUsable throws(SystemCallFailure) in
             guard isUsable else { throw HelperChannel.closed }
             isUsable = false
             defer { if !isUsable { channel.shutDown() } }
-            try channel.send(HelperChannel.presence)
+            if let user {
+                try channel.send(HelperChannel.presenceOfUser)
+                for shift: UInt32 in [24, 16, 8, 0] {
+                    try channel.send(UInt8(truncatingIfNeeded: user >> shift))
+                }
+            } else {
+                try channel.send(HelperChannel.presence)
+            }
             let ready = try Polling.ready(of: [.reading(channel)], timeout: timeout)
             guard ready[0], let response = try channel.receiveFile() else {
                 throw HelperChannel.closed

@@ -9,13 +9,15 @@ internal import VaultAgent
 enum KeyHolder {
     /// Its first argument.
     static let argument = "--hold-keys"
+    /// The same for the system agent, whose only folder is followed by a folder for each user.
+    static let systemArgument = "--hold-keys-of-users"
     static let identity = HelperGreeting.Identity(mark: "watchword-agent", version: 1)
 
     /// Confines this process, and serves clients until the supervisor ends or a client asks it to
     /// stop.
-    static func run(folders: [String]) -> Never {
+    static func run(_ mode: AgentMode) -> Never {
         do throws(SystemCallFailure) {
-            try serve(folders)
+            try serve(mode)
             ProcessEnd.atOnce(with: 0)
         } catch {
             // There is nobody left to report to.
@@ -23,7 +25,7 @@ enum KeyHolder {
         }
     }
 
-    private static func serve(_ folders: [String]) throws(SystemCallFailure) {
+    private static func serve(_ mode: AgentMode) throws(SystemCallFailure) {
         try ProcessHardening.apply()
         // Both standard streams are the socket to the supervisor.
         let supervisor = FileDescriptor(owning: StandardStream.input.rawValue)
@@ -36,11 +38,11 @@ enum KeyHolder {
         let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
         let stop = try WakeSignal()
         let news = try WakeSignal()
-        let reach = Set(folders.compactMap(FolderReach.identity))
+        let reach = Set(mode.folders.compactMap(FolderReach.identity))
         let limitsFiles: Bool
         do {
             try ProcessHardening.requireNoTracer()
-            limitsFiles = try confine(to: folders)
+            limitsFiles = try confine(to: mode.folders)
         } catch {
             try report(.notConfined(error), to: supervisor)
             return
@@ -48,9 +50,9 @@ enum KeyHolder {
         try report(.confined, to: supervisor)
         let vaults = HeldVaults(clock: AgentClock.now, wake: news.send)
         let service = AgentServices(
-            vaults: vaults, reach: reach, limitsFiles: limitsFiles,
+            vaults: vaults, reach: .folders(reach), limitsFiles: limitsFiles,
             helpers: HelperChannel(helpers), stop: stop)
-        let connections = Connections()
+        let connections = Connections(limit: mode.mostClients)
         while true {
             let next = vaults.dropExpired()
             // A suspend is noticed only when this process wakes up.
@@ -61,7 +63,7 @@ enum KeyHolder {
             if try signals.next() != nil || ready[1] || ready[2] { break }
             // A vault is held whose time is shorter than this wait was.
             if ready[3] { try news.clear() }
-            if ready[0], !accept(from: listener, connections, service) {
+            if ready[0], !accept(from: listener, connections, service, mode) {
                 // The connection is still waiting, so the next wait would end at once.
                 try signals.wait(timeout: pause)
             }
@@ -97,28 +99,32 @@ enum KeyHolder {
     /// - Returns: `false` if descriptors or memory are exhausted.
     private static func accept(
         from listener: borrowing FileDescriptor, _ connections: Connections,
-        _ service: AgentServices
+        _ service: AgentServices, _ mode: AgentMode
     ) -> Bool {
         let accepted: FileDescriptor
         do { accepted = try LocalSocket.accept(from: listener) } catch {
             return error.isNoConnection
         }
-        serve(FrameConnection(accepted), connections, service)
+        serve(FrameConnection(accepted), connections, service, mode)
         return true
     }
 
     private static func serve(
-        _ connection: FrameConnection, _ connections: Connections, _ service: AgentServices
+        _ connection: FrameConnection, _ connections: Connections, _ service: AgentServices,
+        _ mode: AgentMode
     ) {
         let peer: LocalSocket.Peer
         // The client may have gone.
         do { peer = try connection.peer() } catch { return }
-        // Root can connect to every socket; only this user is served.
-        guard peer.isThisUser else { return }
-        guard let number = connections.add(connection, from: peer.process) else {
+        // Root can connect to every socket; a user agent serves only its user.
+        if case .user = mode, !peer.isThisUser { return }
+        guard let number = connections.add(connection, from: peer) else {
             return refuse(connection)
         }
-        let client = ClientConnection(connection, service) { isServed in
+        let reach = mode.reach(of: peer.user) ?? service.reach
+        let client = ClientConnection(
+            connection, number: number, service.reaching(reach)
+        ) { isServed in
             connections.set(number, isServed: isServed)
         }
         let thread = WorkerThread {

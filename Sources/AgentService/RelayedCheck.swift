@@ -64,24 +64,27 @@ struct RemotePerson {
 ///
 /// The client only shows their messages and passes the answers on: the verdict does not pass through
 /// it.
-struct RelayedCheck: PresenceCheck {
-    /// The modules run as the same user as the client.
-    typealias Grade = Advisory
-
+///
+/// The check is ``Advisory`` if the modules run as the same user as the client, and ``Enforced`` in
+/// the system agent.
+struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
     private let helpers: HelperChannel
     private let person: RemotePerson
+    /// The user whom the modules check; `nil` for the user of this process.
+    private let user: UInt32?
 
-    private static let timeout = Duration.seconds(60)
+    private static var timeout: Duration { .seconds(60) }
 
-    init(_ helpers: HelperChannel, _ person: RemotePerson) {
+    init(_ helpers: HelperChannel, _ person: RemotePerson, user: UInt32?) {
         self.helpers = helpers
         self.person = person
+        self.user = user
     }
 
     func isPresent(for purpose: String) throws(PAMCheckFailure) -> Bool {
         let deadline = Moment.now + RelayedCheck.timeout
         let program: HelperChannel.Started?
-        do { program = try helpers.startPresence() } catch {
+        do { program = try helpers.startPresence(for: user) } catch {
             throw PAMCheckFailure(reason: .system(error), mayConcealAttempt: false)
         }
         guard let program else {

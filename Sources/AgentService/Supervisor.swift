@@ -6,7 +6,9 @@ internal import VaultAgent
 ///
 /// It never sees a key or a client's data.
 struct Supervisor: ~Copyable {
-    private let folder: OpenRuntimeFolder
+    private let mode: AgentMode
+    /// The folder of the socket; `nil` if the service manager owns the socket.
+    private let folder: OpenRuntimeFolder?
     /// Held as long as the agent runs.
     private let lock: FileLock
     private let signals: SignalQueue
@@ -23,18 +25,17 @@ struct Supervisor: ~Copyable {
     /// How often to check that clients still find this agent.
     private static let checkInterval = Duration.seconds(10)
 
-    /// Starts the agent for vaults in `folders`, reports on standard output whether that worked, and
-    /// waits until it ends.
-    static func run(folders: [String]) -> Never {
+    /// Starts the agent, reports on standard output whether that worked, and waits until it ends.
+    static func run(_ mode: AgentMode) -> Never {
         let output = FileDescriptor(owning: StandardStream.output.rawValue)
         do throws(StartFailure) {
-            var agent = try start(folders)
+            var agent = try start(mode)
             let status = agent.supervise(reportingTo: output)
             agent.end()
             ProcessEnd.atOnce(with: status)
         } catch {
             // The process that started the agent no longer reads the report.
-            do { try error.report.send(to: output) } catch {}
+            do { try error.report.send(to: output, in: mode) } catch {}
             ProcessEnd.atOnce(with: 6)
         }
     }
@@ -48,62 +49,87 @@ struct Supervisor: ~Copyable {
         init(_ failure: SystemCallFailure) { report = .failed(failure) }
     }
 
-    private static func start(_ folders: [String]) throws(StartFailure) -> Supervisor {
+    private static func start(_ mode: AgentMode) throws(StartFailure) -> Supervisor {
         do throws(SystemCallFailure) {
             try ProcessHardening.apply()
             try ProcessHardening.requireNoTracer()
         } catch {
             throw StartFailure(error)
         }
-        let folder: OpenRuntimeFolder
-        do { folder = try RuntimeFolder.open(makes: true) } catch {
-            throw StartFailure(.noFolder(error))
+        switch mode {
+        case .user:
+            let folder: OpenRuntimeFolder
+            do { folder = try RuntimeFolder.open(makes: true) } catch {
+                throw StartFailure(.noFolder(error))
+            }
+            let lock = try lock(in: folder.folder)
+            do {
+                // This process holds the lock, so no process listens on a socket that already exists.
+                try folder.folder.removeFile(AgentProtocol.socketName)
+                let listener = try LocalSocket.listen(
+                    at: folder.path(of: AgentProtocol.socketName))
+                let socket = try folder.inode(of: AgentProtocol.socketName)
+                return try start(mode, on: listener, in: folder, lock, socket: socket)
+            } catch {
+                throw StartFailure(error)
+            }
+        case .system(let path):
+            let lock = try lock(inStateFolder: path)
+            do {
+                return try start(mode, on: LocalSocket.inherited(), in: nil, lock, socket: nil)
+            } catch {
+                throw StartFailure(error)
+            }
         }
+    }
+
+    private static func lock(inStateFolder path: String) throws(StartFailure) -> FileLock {
+        let folder: Folder?
+        do { folder = try Folder.openPrivate(path) } catch { throw StartFailure(error) }
+        guard let folder else { throw StartFailure(.noFolder(.notPrivate(path))) }
+        return try lock(in: folder)
+    }
+
+    private static func lock(in folder: borrowing Folder) throws(StartFailure) -> FileLock {
         let lock: FileLock
         do {
-            lock = try FileLock(AgentProtocol.lockName, in: folder.folder, timeout: .zero)
+            lock = try FileLock(AgentProtocol.lockName, in: folder, timeout: .zero)
         } catch {
             throw StartFailure(report(on: error))
         }
         let isHeld: Bool
-        do { isHeld = try lock.isHeld(as: AgentProtocol.lockName, in: folder.folder) } catch {
+        do { isHeld = try lock.isHeld(as: AgentProtocol.lockName, in: folder) } catch {
             throw StartFailure(error)
         }
         // Another process removed the file before it was locked.
         guard isHeld else { throw StartFailure(.taken) }
-        do {
-            return try start(folders, in: folder, lock)
-        } catch {
-            throw StartFailure(error)
-        }
+        return lock
     }
 
-    /// Listens, and starts the key holder.
+    /// Starts the key holder.
     private static func start(
-        _ folders: [String], in folder: consuming OpenRuntimeFolder, _ lock: consuming FileLock
+        _ mode: AgentMode, on listener: borrowing FileDescriptor,
+        in folder: consuming OpenRuntimeFolder?, _ lock: consuming FileLock, socket: UInt64?
     ) throws(SystemCallFailure) -> Supervisor {
         let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
-        // This process holds the lock, so no process listens on a socket that already exists.
-        try folder.folder.removeFile(AgentProtocol.socketName)
-        let listener = try LocalSocket.listen(at: folder.path(of: AgentProtocol.socketName))
-        let socket = try folder.inode(of: AgentProtocol.socketName)
         guard let path = RunningProgram.path() else { throw noPath }
         let keyHolder = try ChildProcess(
-            running: path, arguments: [KeyHolder.argument] + folders, over: SocketPair())
+            running: path, arguments: mode.argumentsOfKeyHolder, over: SocketPair())
         let channel = try SocketPair()
         try keyHolder.input.send(1, with: listener)
         try keyHolder.input.send(1, with: channel.second)
         try awaitGreeting(of: keyHolder)
         return Supervisor(
-            folder: folder, lock: lock, socket: socket, signals: signals, keyHolder: keyHolder,
-            requests: channel.takeFirst())
+            mode: mode, folder: folder, lock: lock, socket: socket, signals: signals,
+            keyHolder: keyHolder, requests: channel.takeFirst())
     }
 
     private init(
-        folder: consuming OpenRuntimeFolder, lock: consuming FileLock, socket: UInt64?,
-        signals: consuming SignalQueue, keyHolder: ChildProcess,
+        mode: AgentMode, folder: consuming OpenRuntimeFolder?, lock: consuming FileLock,
+        socket: UInt64?, signals: consuming SignalQueue, keyHolder: ChildProcess,
         requests: consuming FileDescriptor
     ) {
+        self.mode = mode
         self.folder = folder
         self.lock = lock
         self.socket = socket
@@ -149,7 +175,7 @@ struct Supervisor: ~Copyable {
     /// - Returns: the exit status.
     private mutating func supervise(reportingTo output: borrowing FileDescriptor) -> Int32 {
         do throws(SystemCallFailure) {
-            try AgentReport.ready.send(to: output)
+            try AgentReport.ready.send(to: output, in: mode)
             try StandardStream.output.discard()
             while true {
                 var interests = [Polling.Interest.reading(keyHolder.output), .reading(requests)]
@@ -169,39 +195,74 @@ struct Supervisor: ~Copyable {
 
     /// Whether clients still find this agent, and no other one can start.
     ///
-    /// When the user logs out, the system removes the folder.
+    /// When the user logs out, the system removes the folder. The service manager takes care of the
+    /// system agent's.
     private func isInPlace() throws(SystemCallFailure) -> Bool {
-        // The operator `&&` would lose the error's type.
-        guard try folder.isInPlace() else { return false }
-        guard try lock.isHeld(as: AgentProtocol.lockName, in: folder.folder) else { return false }
-        return try folder.inode(of: AgentProtocol.socketName) == socket
+        switch folder {
+        case nil: return true
+        case let folder?:
+            // The operator `&&` would lose the error's type.
+            guard try folder.isInPlace() else { return false }
+            guard try lock.isHeld(as: AgentProtocol.lockName, in: folder.folder) else {
+                return false
+            }
+            return try folder.inode(of: AgentProtocol.socketName) == socket
+        }
+    }
+
+    /// Removes the socket of this agent, but not that of another one.
+    private func removeSocket() throws(SystemCallFailure) {
+        switch folder {
+        case nil: return
+        case let folder?:
+            guard try folder.inode(of: AgentProtocol.socketName) == socket else { return }
+            try folder.folder.removeFile(AgentProtocol.socketName)
+        }
     }
 
     /// Starts the program that the key holder asks for.
     ///
     /// - Returns: whether the key holder still exists.
     private mutating func serveRequest() throws(SystemCallFailure) -> Bool {
-        guard let request = try requests.receiveFile(), request.byte == HelperChannel.presence
-        else { return false }
+        guard let user = try requestedUser() else { return false }
         do throws(SystemCallFailure) {
             guard let path = RunningProgram.companion("watchword-presence") else {
                 throw Supervisor.noPath
             }
-            programs.append(try StartedProgram(path, handedOver: requests))
+            let arguments = try user.map { user throws(SystemCallFailure) in
+                guard let name = UserDatabase.name(of: user) else {
+                    throw SystemCallFailure(call: "getpwuid_r", number: 2)
+                }
+                return ["--user", name]
+            }
+            programs.append(try StartedProgram(path, arguments ?? [], handedOver: requests))
         } catch {
             try requests.send(HelperChannel.failed)
         }
         return true
     }
 
+    /// The user whom the requested program checks; `nil` in it for the user of this process.
+    ///
+    /// - Returns: `nil` if the key holder has ended, or asks for something else.
+    private func requestedUser() throws(SystemCallFailure) -> UInt32?? {
+        switch (try requests.receiveFile()?.byte, mode) {
+        case (HelperChannel.presence, .user): return .some(nil)
+        case (HelperChannel.presenceOfUser, .system):
+            var user: UInt32 = 0
+            for _ in 0..<4 {
+                guard let byte = try requests.receiveFile()?.byte else { return nil }
+                user = user << 8 | UInt32(byte)
+            }
+            return .some(user)
+        default: return nil
+        }
+    }
+
     /// Ends the key holder, which wipes its keys when the connection closes, and removes the socket.
     private consuming func end() {
-        // If this fails, the next agent removes it. The socket of another agent stays.
-        do throws(SystemCallFailure) {
-            if try folder.inode(of: AgentProtocol.socketName) == socket {
-                try folder.folder.removeFile(AgentProtocol.socketName)
-            }
-        } catch {}
+        // If this fails, the next agent removes it.
+        do throws(SystemCallFailure) { try removeSocket() } catch {}
         keyHolder.input.shutDown()
         do throws(SystemCallFailure) {
             let deadline = Moment.now + Supervisor.endTimeout
@@ -229,9 +290,9 @@ private final class StartedProgram {
 
     /// Starts the program at `path`, and sends its connection to the key holder.
     init(
-        _ path: String, handedOver channel: borrowing FileDescriptor
+        _ path: String, _ arguments: [String], handedOver channel: borrowing FileDescriptor
     ) throws(SystemCallFailure) {
-        child = try ChildProcess(running: path, over: SocketPair())
+        child = try ChildProcess(running: path, arguments: arguments, over: SocketPair())
         let life = try SocketPair()
         try channel.send(HelperChannel.presence, with: child.input, life.second)
         // The other end now belongs to the key holder alone.

@@ -27,6 +27,17 @@ package enum HelperProgram {
         }
     }
 
+    /// Does the same for a program that takes no arguments, or one option with a value.
+    package static func main(
+        _ name: String, hint: String, option: String, serve: (String?) -> Never
+    ) {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count == 2, arguments.first == option, let value = arguments.last,
+            !StandardStream.input.isTerminal
+        else { return main(name, hint: hint) { serve(nil) } }
+        serve(value)
+    }
+
     private static func refuse(_ sentence: String) -> Never {
         say(sentence, on: .error)
         ProcessEnd.atOnce(with: 2)

@@ -7,23 +7,26 @@ internal import PresenceDevices
 public enum PAMProgram {
     /// Asks the service's modules to authenticate the user of this process, and ends the process.
     ///
-    /// - Parameter folder: the folder with the service file, instead of the system's folders. An
-    ///   installed program passes none: anyone who could choose the folder could choose
-    ///   `pam_permit`.
-    public static func run(serviceFolder folder: String? = nil) -> Never {
+    /// - Parameters:
+    ///   - folder: the folder with the service file, instead of the system's folders. An installed
+    ///     program passes none: anyone who could choose the folder could choose `pam_permit`.
+    ///   - user: the name of another user whom the modules authenticate instead.
+    public static func run(serviceFolder folder: String? = nil, user: String? = nil) -> Never {
         do throws(SystemCallFailure) {
             try ProcessHardening.apply()
             try ProcessHardening.dieWithParent()
             let channel = try ModuleChannel()
-            channel.end(with: verdict(in: folder, over: channel))
+            channel.end(with: verdict(in: folder, of: user, over: channel))
         } catch {
             // The other side notices that there is no verdict.
             ProcessEnd.atOnce(with: 6)
         }
     }
 
-    private static func verdict(in folder: String?, over channel: ModuleChannel) -> ModuleVerdict {
-        guard let user = RealUser.name() else { return .noUserName }
+    private static func verdict(
+        in folder: String?, of other: String?, over channel: ModuleChannel
+    ) -> ModuleVerdict {
+        guard let user = other ?? UserDatabase.name(of: getuid()) else { return .noUserName }
         guard PAMService.isInstalled(in: folder.map { [$0] } ?? PAMService.folders) else {
             return .noServiceFile
         }
@@ -40,18 +43,5 @@ public enum PAMProgram {
         } catch {
             return .failed(error)
         }
-    }
-}
-
-/// The user who started this process.
-enum RealUser {
-    /// The name in the system's user database; `nil` if there is none.
-    static func name() -> String? {
-        var entry = unsafe passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        var buffer = [CChar](repeating: 0, count: 1 << 16)
-        let result = unsafe getpwuid_r(getuid(), &entry, &buffer, buffer.count, &found)
-        guard result == 0, unsafe found != nil, let name = unsafe entry.pw_name else { return nil }
-        return unsafe String(validatingCString: name)
     }
 }

@@ -65,6 +65,12 @@ public enum Cryptographic: PresenceGrade {
     public static let name = "cryptographic"
 }
 
+/// The system decides, in a process of another user, and only that process can reach the key.
+public enum Enforced: PresenceGrade {
+    /// The grade's name for display.
+    public static let name = "enforced"
+}
+
 /// The system decides; anyone who controls the system can override it.
 public enum Advisory: PresenceGrade {
     /// The grade's name for display.

@@ -9,6 +9,8 @@ package enum AgentFailure: Error, Hashable, Sendable {
     case folder(RuntimeFolder.Failure)
     /// What is at the socket's path is not this user's socket, or another user listens on it.
     case notOurs
+    /// What is at the path of the system agent's socket is not the system agent.
+    case notSystems
     /// The agent has another version.
     case otherVersion
     /// Too many clients are connected to the agent.
@@ -30,6 +32,8 @@ package enum AgentFailure: Error, Hashable, Sendable {
 /// It is used by one thread.
 package final class AgentClient {
     private let connection: FrameConnection
+    /// Whether it is the system agent's.
+    package let isSystem: Bool
 
     /// How long a request may take: the agent may wait for other attempts, each of which derives a
     /// key.
@@ -51,6 +55,7 @@ package final class AgentClient {
         do { peer = try LocalSocket.peer(of: socket) } catch { throw .system(error) }
         guard peer.isThisUser else { throw .notOurs }
         connection = FrameConnection(socket)
+        isSystem = false
     }
 
     private static func socket(
@@ -69,8 +74,11 @@ package final class AgentClient {
         }
     }
 
-    /// Connects for a test.
-    package init(_ connection: FrameConnection) { self.connection = connection }
+    /// Uses a connection that was made already.
+    package init(_ connection: FrameConnection, isSystem: Bool = false) {
+        self.connection = connection
+        self.isSystem = isSystem
+    }
 
     /// Sends a request and waits for the response.
     package func send(_ request: AgentRequest) throws(AgentFailure) -> AgentResponse {

@@ -5,7 +5,7 @@ extension AgentRequest: Transferable {
     // `lockAll` and `stop` are the same in all versions.
     private enum Kind: UInt8 {
         case unlock, lock, lockAll, status, stop, list, code, verify, lockOut, check, answer
-        case cancel, edit, confirm, rehearse, prove, contents
+        case cancel, edit, confirm, rehearse, prove, contents, open, standing
     }
 
     package func write(to output: FrameWriter) {
@@ -16,6 +16,15 @@ extension AgentRequest: Transferable {
             output.append(opener)
             output.append(signed: Int64(ceiling))
             output.append(time)
+        case .open(let place, let opener, let ceiling):
+            output.append(choice: Kind.open)
+            output.append(place)
+            output.append(opener)
+            output.append(signed: Int64(ceiling))
+        case .standing(let place, let moment):
+            output.append(choice: Kind.standing)
+            output.append(place)
+            output.append(signed: moment)
         case .lock(let place):
             output.append(choice: Kind.lock)
             output.append(place)
@@ -85,6 +94,12 @@ extension AgentRequest: Transferable {
             self = .unlock(
                 try fields.value(bytes), try fields.value(bytes),
                 ceiling: try AgentRequest.ceiling(&fields, bytes), try fields.value(bytes))
+        case .open:
+            self = .open(
+                try fields.value(bytes), try fields.value(bytes),
+                ceiling: try AgentRequest.ceiling(&fields, bytes))
+        case .standing:
+            self = .standing(try fields.value(bytes), since: try fields.signedNumber(bytes))
         case .lock: self = .lock(try fields.value(bytes))
         case .lockAll: self = .lockAll
         case .status: self = .status

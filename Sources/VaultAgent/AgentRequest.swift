@@ -5,6 +5,10 @@ package import SecretVault
 package enum AgentRequest: Sendable {
     /// Opens a vault and holds its key; answered with its listing.
     case unlock(VaultPlace, VaultOpener, ceiling: Int, HoldingTime)
+    /// Opens a vault for this connection only; answered with its listing.
+    case open(VaultPlace, VaultOpener, ceiling: Int)
+    /// Whether there is a vault, and what failures since this time (Unix seconds) have cost.
+    case standing(VaultPlace, since: Int64)
     /// Forgets the key of a vault.
     case lock(VaultPlace)
     /// Forgets all keys.
@@ -43,11 +47,35 @@ package enum AgentRequest: Sendable {
 }
 
 extension AgentRequest {
+    /// The same request for the vault at `place`, if it is about a vault.
+    package func at(_ place: VaultPlace) -> AgentRequest {
+        switch self {
+        case .unlock(_, let opener, let ceiling, let time):
+            .unlock(place, opener, ceiling: ceiling, time)
+        case .open(_, let opener, let ceiling): .open(place, opener, ceiling: ceiling)
+        case .standing(_, let moment): .standing(place, since: moment)
+        case .lock: .lock(place)
+        case .list: .list(place)
+        case .code(_, let id, let time, let presence): .code(place, id, time, presence)
+        case .verify(_, let id, let comparison, let presence):
+            .verify(place, id, comparison, presence)
+        case .lockOut(_, let id): .lockOut(place, id)
+        case .check: .check(place)
+        case .edit(_, let edit, let presence): .edit(place, edit, presence)
+        case .confirm(_, let id, let presence): .confirm(place, id, presence)
+        case .rehearse(_, let edit): .rehearse(place, edit)
+        case .prove(_, let opener, let ceiling): .prove(place, opener, ceiling: ceiling)
+        case .contents(_, let ids, let presence, let isUse):
+            .contents(place, ids, presence, isUse: isUse)
+        case .lockAll, .status, .stop, .answer, .cancel: self
+        }
+    }
+
     /// Whether answering it needs neither a key derivation nor a person, nor waits for another
     /// process.
     var isQuick: Bool {
         switch self {
-        case .lock, .lockAll, .status, .stop, .list, .lockOut: true
+        case .lock, .lockAll, .status, .stop, .list, .lockOut, .standing: true
         default: false
         }
     }

@@ -6,7 +6,7 @@ extension AgentResponse: Transferable {
     private enum Kind: UInt8 {
         case done, notHeld, locked, outOfReach, listing, code, match, noMatch, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
-        case tooManyClients, edited, contents
+        case tooManyClients, edited, contents, moving, standing
     }
 
     package func write(to output: FrameWriter) {
@@ -17,6 +17,10 @@ extension AgentResponse: Transferable {
             output.append(choice: Kind.locked)
             output.append(choice: reason)
         case .outOfReach: output.append(choice: Kind.outOfReach)
+        case .moving: output.append(choice: Kind.moving)
+        case .standing(let standing):
+            output.append(choice: Kind.standing)
+            output.append(standing)
         case .listing(let listing):
             output.append(choice: Kind.listing)
             output.append(listing)
@@ -75,6 +79,8 @@ extension AgentResponse: Transferable {
         case .notHeld: self = .notHeld
         case .locked: self = .locked(try fields.choice(bytes))
         case .outOfReach: self = .outOfReach
+        case .moving: self = .moving
+        case .standing: self = .standing(try fields.value(bytes))
         case .listing: self = .listing(try fields.value(bytes))
         case .code: self = .code(try fields.value(bytes))
         case .match: self = .match(try fields.integer(bytes))
@@ -94,6 +100,22 @@ extension AgentResponse: Transferable {
         case .otherVersion: self = .otherVersion
         case .tooManyClients: self = .tooManyClients
         }
+    }
+}
+
+extension VaultStanding: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(list: slots)
+        output.append(status)
+        output.append(isHeld)
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        self.init(
+            slots: try fields.values(bytes), status: try fields.value(bytes),
+            isHeld: try fields.flag(bytes))
     }
 }
 

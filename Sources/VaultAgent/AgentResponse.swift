@@ -11,6 +11,10 @@ package enum AgentResponse: Sendable {
     case locked(LockReason)
     /// The agent cannot reach the vault's folder; it can reach the folders that it was started for.
     case outOfReach
+    /// The vault is being moved to or from the system agent, and cannot be used until that is
+    /// finished.
+    case moving
+    case standing(VaultStanding)
     case listing(VaultListing)
     case code(IssuedCode)
     /// The offset of the step that a code matches; `nil` if it matches none.
@@ -40,6 +44,20 @@ package enum AgentResponse: Sendable {
     case otherVersion
     /// Too many clients are connected.
     case tooManyClients
+}
+
+/// A vault that the system agent keeps, as it is known without its key.
+package struct VaultStanding: Sendable {
+    package let slots: [SlotSummary]
+    package let status: VaultStatus
+    /// Whether it is unlocked for all connections of its user.
+    package let isHeld: Bool
+
+    package init(slots: [SlotSummary], status: VaultStatus, isHeld: Bool) {
+        self.slots = slots
+        self.status = status
+        self.isHeld = isHeld
+    }
 }
 
 /// Why the agent locked a vault.

@@ -8,6 +8,10 @@ package struct VaultPlace: Hashable, Sendable {
     package let name: String
     /// The path of the file without symbolic links in its folder's path.
     package let path: String
+    /// In the agent: the only connection for which the vault was opened; 0 if it was unlocked for all.
+    ///
+    /// It is never sent.
+    package private(set) var connection: UInt64 = 0
 
     /// Finds the place of the vault at `path`.
     package init(at path: String) throws(SystemCallFailure) {
@@ -23,6 +27,19 @@ package struct VaultPlace: Hashable, Sendable {
     package func claiming(_ other: FolderIdentity) -> VaultPlace {
         VaultPlace(folder: other, name: name, path: path)
     }
+
+    /// The same place for one connection only.
+    package func only(for connection: UInt64) -> VaultPlace {
+        var place = self
+        place.connection = connection
+        return place
+    }
+
+    /// What a client asks the system agent for: the agent knows the place of each user's vault, and
+    /// ignores what the client sends.
+    package static let ofSystem = VaultPlace(
+        folder: FolderIdentity(device: 0, number: 0), name: SystemAgent.vaultName,
+        path: "\(SystemAgent.stateFolder)/\(CurrentProcess.user)/\(SystemAgent.vaultName)")
 
     private init(folder: FolderIdentity, name: String, path: String) {
         self.folder = folder
@@ -46,11 +63,13 @@ package struct VaultPlace: Hashable, Sendable {
     // different bytes for the same text.
     package static func == (left: VaultPlace, right: VaultPlace) -> Bool {
         left.folder == right.folder && left.name.utf8.elementsEqual(right.name.utf8)
+            && left.connection == right.connection
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(folder)
         hasher.combine(Array(name.utf8))
+        hasher.combine(connection)
     }
 }
 

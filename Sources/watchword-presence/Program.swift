@@ -3,11 +3,15 @@ internal import PAMAuthentication
 
 /// Runs the system's authentication modules (PAM).
 ///
-/// `watchword` starts it and communicates over pipes.
+/// `watchword` or `watchword-agent` starts it and communicates over pipes. With `--user NAME`, the
+/// modules authenticate that user; only the system agent uses this. The process never runs as that
+/// user.
 @main struct Program {
     static func main() {
-        HelperProgram.main("watchword-presence", hint: "it runs the system's PAM modules") {
-            PAMProgram.run()
+        HelperProgram.main(
+            "watchword-presence", hint: "it runs the system's PAM modules", option: "--user"
+        ) { user in
+            PAMProgram.run(user: user)
         }
     }
 }

@@ -95,26 +95,30 @@ struct AgentLockTests {
         let helpers = try SocketPair()
         let vaults = HeldVaults(clock: AgentClock.now)
         let service = AgentServices(
-            vaults: vaults, reach: [place.folder], limitsFiles: false,
+            vaults: vaults, reach: .folders([place.folder]), limitsFiles: false,
             helpers: HelperChannel(helpers.takeFirst()), stop: try WakeSignal())
         let frame = try FrameWriter()
         frame.append(UInt8(1))
         frame.append(AgentRequest.unlock(place, opener, ceiling: 20, .standard))
         try frame.write(to: pair.second)
         pair.second.shutDown()
-        let connection = ClientConnection(FrameConnection(pair.takeFirst()), service) { _ in }
+        let connection = ClientConnection(
+            FrameConnection(pair.takeFirst()), number: 1, service
+        ) { _ in }
         connection.serve()
         #expect(vaults.status().isEmpty)
     }
 
     @Test("a crowd of one process's connections does not push out another process's")
     func eviction() throws {
-        let connections = Connections()
+        let connections = Connections(limit: Connections.limitPerUser)
         var peers: [Peer] = []
         func connect(from process: Int32, asks: Bool) throws {
             let pair = try SocketPair()
             peers.append(Peer(try pair.second.duplicate()))
-            let number = connections.add(FrameConnection(pair.takeFirst()), from: process)
+            let number = connections.add(
+                FrameConnection(pair.takeFirst()),
+                from: LocalSocket.Peer(user: 1, process: process))
             if asks, let number {
                 connections.set(number, isServed: true)
                 connections.set(number, isServed: false)
@@ -125,12 +129,28 @@ struct AgentLockTests {
             return peers.indices.filter { ready[$0] }
         }
         try connect(from: 1, asks: true)
-        for number in 1..<Connections.limit { try connect(from: 2, asks: number != 5) }
+        for number in 1..<Connections.limitPerUser { try connect(from: 2, asks: number != 5) }
         try connect(from: 3, asks: true)
         #expect(try ended() == [5])
         try connect(from: 3, asks: true)
         #expect(try ended() == [1, 5])
         withExtendedLifetime(peers) {}
+    }
+
+    @Test("a user with too many connections loses only own ones")
+    func evictionOfUser() throws {
+        let connections = Connections(limit: 1000)
+        var peers: [Peer] = []
+        for number in 0...(Connections.limitPerUser + 5) {
+            let pair = try SocketPair()
+            peers.append(Peer(try pair.second.duplicate()))
+            // The first client is another user's, and has been silent longest.
+            let peer = LocalSocket.Peer(user: number == 0 ? 1 : 2, process: Int32(number))
+            let added = connections.add(FrameConnection(pair.takeFirst()), from: peer)
+            #expect(added != nil)
+        }
+        let ready = try Polling.ready(of: peers.map(\.end), timeout: .zero)
+        #expect(peers.indices.filter { ready[$0] } == [1, 2, 3, 4, 5])
     }
 
     /// The client's end of a connection, in a collection.

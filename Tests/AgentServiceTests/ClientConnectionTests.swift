@@ -31,11 +31,11 @@ struct ClientConnectionTests {
             let listener = try LocalSocket.listen(at: path)
             client = AgentClient(FrameConnection(try LocalSocket.connect(to: path)))
             let service = AgentServices(
-                vaults: HeldVaults(clock: AgentClock.now), reach: [place.folder],
+                vaults: HeldVaults(clock: AgentClock.now), reach: .folders([place.folder]),
                 limitsFiles: false, helpers: HelperChannel(try SocketPair().takeFirst()),
                 stop: try WakeSignal(), unixTime: { time.now })
             let connection = ClientConnection(
-                FrameConnection(try LocalSocket.accept(from: listener)), service,
+                FrameConnection(try LocalSocket.accept(from: listener)), number: 1, service,
                 firstTimeout: .milliseconds(100)
             ) { _ in }
             self.time = time

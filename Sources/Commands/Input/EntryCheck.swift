@@ -12,10 +12,12 @@ enum EntryCheck: String, Hashable, Sendable {
     case pam
 
     /// The strength of the check.
-    var grade: String {
+    ///
+    /// - Parameter isEnforced: whether it runs in the system agent.
+    func grade(isEnforced: Bool) -> String {
         switch self {
         case .passphrase: Cryptographic.name
-        case .pam: Advisory.name
+        case .pam: isEnforced ? Enforced.name : Advisory.name
         }
     }
 }

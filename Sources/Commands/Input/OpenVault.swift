@@ -43,10 +43,18 @@ enum OpenVault {
         }
     }
 
+    /// Whether the system agent keeps the vault, so that its checks run as another user.
+    var isKeptBySystem: Bool {
+        guard case .held(let vault) = self else { return false }
+        return vault.client.isSystem
+    }
+
     /// Whether `file` is a copy or another generation of this vault.
     func isSameVault(_ file: [UInt8]) throws(VaultError) -> Bool {
         switch self {
         case .own(let vault): try vault.isSameVault(file)
+        // This process cannot read the file, and does not know its identity.
+        case .held(let vault) where vault.client.isSystem: false
         case .held(let vault): try Vault.isSame(file, at: vault.place.path)
         }
     }
@@ -62,10 +70,16 @@ struct AgentVault {
     let lastUses: [RecordID: Int64]
     /// The counters of counter-based entries.
     let counters: [RecordID: UInt64]
+    /// What opened the vault for this command; `nil` if it was unlocked already.
+    let opener: VaultOpener?
 
-    init(_ client: AgentClient, _ place: VaultPlace, _ listing: VaultListing) {
+    init(
+        _ client: AgentClient, _ place: VaultPlace, _ listing: VaultListing,
+        openedBy opener: VaultOpener? = nil
+    ) {
         self.client = client
         self.place = place
+        self.opener = opener
         generation = listing.generation
         entries = listing.entries.map(\.summary)
         slots = listing.slots
@@ -82,17 +96,23 @@ extension Session {
     /// The vault, held by the agent or unlocked here, after printing its reports.
     func openVault() throws(CommandFailure) -> OpenVault {
         if let vault = try heldVault() { return .held(vault) }
+        if let vault = try openSystemVault() { return .held(vault) }
         return .own(try unlock())
+    }
+
+    /// Whether agents may be used at all.
+    var allowsAgent: Bool {
+        let isOff = Environment.value("WATCHWORD_AGENT")?.lowercased() == "off"
+        return !isOff && !arguments.has(.noAgent)
     }
 
     /// Whether the agent may be used: not if an option says how this process opens the vault.
     private var usesAgent: Bool {
-        let isOff = Environment.value("WATCHWORD_AGENT")?.lowercased() == "off"
         let direct: [Option] = [
-            .noAgent, .passphraseFile, .recoveryKey, .recoveryKeyFile, .unlockWith, .pinFile, .tpm,
+            .passphraseFile, .recoveryKey, .recoveryKeyFile, .unlockWith, .pinFile, .tpm,
             .readOnly,
         ]
-        return !isOff && !direct.contains(where: arguments.has)
+        return allowsAgent && !direct.contains(where: arguments.has)
     }
 
     /// The vault, if the agent holds it and may be used, after printing its reports.

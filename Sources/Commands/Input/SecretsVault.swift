@@ -22,13 +22,23 @@ enum SecretsVault {
 extension Session {
     /// The vault for a verb that shows secrets: this always asks for what opens the vault.
     func openVaultForSecrets() throws(CommandFailure) -> SecretsVault {
-        guard let vault = try heldVault() else { return .own(try unlock()) }
-        let path = try vaultPath()
+        let vault: AgentVault
+        switch try openVault() {
+        case .own(let vault): return .own(vault)
+        case .held(let held): vault = held
+        }
+        let path = vault.place.path
+        if let opener = vault.opener {
+            try prove(opener, to: vault, path)
+            return .held(vault, opener)
+        }
         if let opener = try deviceOpener(path, slots: vault.slots) {
             try prove(opener, to: vault, path)
             return .held(vault, opener)
         }
         return try attempting(path) { () throws(CommandFailure) in
+            try lockOut(of: vault)
+        } unlock: { () throws(CommandFailure) in
             let opener = try opener(slots: vault.slots)
             try prove(opener, to: vault, path)
             return .held(vault, opener)
@@ -42,7 +52,10 @@ extension Session {
         let request = AgentRequest.prove(vault.place, opener, ceiling: try unlockCeiling())
         switch try exchange(request, with: vault.client) {
         case .done: return
-        case .failed(let error): throw refusal(error, at: path, since: began)
+        case .failed(let error):
+            throw refusal(error, at: path) { () throws(CommandFailure) in
+                try status(of: vault, since: began)
+            }
         case .notHeld: throw .agentLocked(nil)
         case .locked(let reason): throw .agentLocked(reason)
         default: throw .agent(.malformed)
@@ -108,7 +121,7 @@ extension Session {
         case .contents(let contents) where contents.count == ids.count: return contents
         case .notHeld: throw .agentLocked(nil)
         case .locked(let reason): throw .agentLocked(reason)
-        case .failed(let error): throw .vault(VisibleText.of(try vaultPath()), error)
+        case .failed(let error): throw .vault(VisibleText.of(vault.place.path), error)
         default: throw .agent(.malformed)
         }
     }

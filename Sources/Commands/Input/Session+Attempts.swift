@@ -43,13 +43,21 @@ extension Session {
     }
 
     /// Ends the command, instead of prompting for the passphrase, while the vault is locked.
-    func requireNoLockOut(of path: String) throws(CommandFailure) {
-        let waiting = try inVault(path) { () throws(VaultError) in try Vault.lockOut(at: path) }
-        guard waiting.seconds > 0 else { return }
-        discardAnswer(duringLockOutOf: waiting.seconds)
+    ///
+    /// - Parameter lockOut: the seconds that are left.
+    func requireNoLockOut(
+        of path: String, _ lockOut: () throws(CommandFailure) -> Int64
+    ) throws(CommandFailure) {
+        let seconds = try lockOut()
+        guard seconds > 0 else { return }
+        discardAnswer(duringLockOutOf: seconds)
         // The answer may have taken a while.
-        let left = try inVault(path) { () throws(VaultError) in try Vault.lockOut(at: path) }
-        throw .presence(.vaultLockedOut(VisibleText.of(path), seconds: left.seconds))
+        throw .presence(.vaultLockedOut(VisibleText.of(path), seconds: try lockOut()))
+    }
+
+    /// The seconds for which the vault at `path` is locked.
+    func lockOut(of path: String) throws(CommandFailure) -> Int64 {
+        try inVault(path) { () throws(VaultError) in try Vault.lockOut(at: path).seconds }
     }
 
     /// Says how long the lock-out lasts, and reads one line without echo, where there is a terminal.

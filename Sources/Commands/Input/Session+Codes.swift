@@ -100,24 +100,24 @@ extension Session {
         } else {
             response = try exchange(.edit(vault.place, edit, .none), with: vault.client)
         }
-        return try outcome(of: edit, in: response)
+        return try outcome(of: edit, in: response, by: vault)
     }
 
     /// The outcome of an edit that is not saved, as if every presence check had succeeded.
     func rehearsed(_ edit: VaultEdit, by vault: AgentVault) throws(CommandFailure) -> EditOutcome {
         let response = try exchange(.rehearse(vault.place, edit), with: vault.client)
-        return try outcome(of: edit, in: response).0
+        return try outcome(of: edit, in: response, by: vault).0
     }
 
     private func outcome(
-        of edit: VaultEdit, in response: AgentResponse
+        of edit: VaultEdit, in response: AgentResponse, by vault: AgentVault
     ) throws(CommandFailure) -> (EditOutcome, [VaultReport]) {
         switch response {
         case .edited(let outcome, let reports) where edit.accepts(outcome):
             return (outcome, reports)
         case .notHeld: throw .agentLocked(nil)
         case .locked(let reason): throw .agentLocked(reason)
-        case .failed(let error): throw .vault(VisibleText.of(try vaultPath()), error)
+        case .failed(let error): throw .vault(VisibleText.of(vault.place.path), error)
         default: throw .agent(.malformed)
         }
     }
@@ -134,7 +134,7 @@ extension Session {
         if use.mayReuse, entry.requiresCheckPerUse, entry.accessControl.reuse != .none {
             let response = try exchange(request(.none), with: vault.client)
             guard case .failed(.presenceNeeded) = response else {
-                return try expected(response, for: entry, questions: nil)
+                return try expected(response, for: entry, in: vault, questions: nil)
             }
         }
         var attempts = PromptAttempts()
@@ -167,21 +167,22 @@ extension Session {
         } catch {
             throw .agent(error)
         }
-        return try expected(response, for: entry, questions: person)
+        return try expected(response, for: entry, in: vault, questions: person)
     }
 
     /// Converts a refusal to a `CommandFailure`.
     ///
     /// - Parameter questions: what the system's modules asked; `nil` if they did not run.
     private func expected(
-        _ response: AgentResponse, for entry: EntrySummary, questions: RelayedQuestions?
+        _ response: AgentResponse, for entry: EntrySummary, in vault: AgentVault,
+        questions: RelayedQuestions?
     ) throws(CommandFailure) -> AgentResponse {
         switch response {
         case .notHeld: throw .agentLocked(nil)
         case .locked(let reason): throw .agentLocked(reason)
         case .failed(.lockedOut(let seconds)):
             throw .presence(.entryLockedOut(entry.name, seconds: seconds))
-        case .failed(let error): throw .vault(VisibleText.of(try vaultPath()), error)
+        case .failed(let error): throw .vault(VisibleText.of(vault.place.path), error)
         case .refused(let cost):
             throw .presence(.refused(entry.name, cost, entry.accessControl.onFailure))
         case .noVerdict(let failure):
@@ -201,7 +202,7 @@ extension Session {
     ) throws(CommandFailure) -> AgentPresence {
         guard entry.accessControl.presence.isPerUse else { return .none }
         guard entry.tombstone == nil else {
-            throw .vault(VisibleText.of(try vaultPath()), .wiped)
+            throw .vault(VisibleText.of(vault.place.path), .wiped)
         }
         let purpose = Messages.purpose(of: use, entry.name)
         guard try checkChoice().check(of: entry) == .passphrase else { return .modules(purpose) }
@@ -212,6 +213,8 @@ extension Session {
             if promptsForOpener { discardAnswer(duringLockOutOf: lockOut.seconds) }
             throw .presence(.entryLockedOut(entry.name, seconds: lockOut.seconds))
         }
+        // What opened the vault for this command also confirms its first use, as without an agent.
+        let given = given ?? (use.isFurther ? nil : vault.opener)
         if let given, given.provesPresence { return .opener(given) }
         return .opener(
             try openerAgain(for: purpose, of: entry, among: vault.slots, openedBy: nil))

@@ -28,6 +28,7 @@ extension Session {
     /// - Parameter reportsCopies: whether to report copies that can be merged.
     func unlock(reportsCopies: Bool = true) throws(CommandFailure) -> UnlockedVault {
         let path = try vaultPath()
+        guard try systemVault() == nil else { throw .keptBySystem }
         try inVault(path) { () throws(VaultError) in
             // Check that the vault exists before the prompt.
             guard try Vault.isTaken(path) else { throw .notFound }
@@ -72,18 +73,23 @@ extension Session {
             return try unlocked(path, with: opener)
         }
         return try attempting(path) { () throws(CommandFailure) in
+            try lockOut(of: path)
+        } unlock: { () throws(CommandFailure) in
             try unlocked(path, with: opener(slots: slots))
         }
     }
 
     /// Calls `unlock`, which asks for the passphrase, up to three times.
+    ///
+    /// - Parameter lockOut: the seconds for which the vault is locked now.
     func attempting<Result>(
-        _ path: String, _ unlock: () throws(CommandFailure) -> Result
+        _ path: String, lockOut: () throws(CommandFailure) -> Int64,
+        unlock: () throws(CommandFailure) -> Result
     ) throws(CommandFailure) -> Result {
         guard promptsForOpener, !isOpenedByRecoveryKey else { return try unlock() }
         var attempts = PromptAttempts()
         while true {
-            try requireNoLockOut(of: path)
+            try requireNoLockOut(of: path, lockOut)
             do {
                 return try unlock()
             } catch .presence(let refusal) where attempts.allowAnother(after: refusal) {
@@ -108,26 +114,30 @@ extension Session {
                 at: path, with: opener, ceiling: ceiling, readOnly: arguments.has(.readOnly),
                 savesWipes: savesWipes)
         } catch {
-            throw refusal(error, at: path, since: began)
+            throw refusal(error, at: path) { status(path, since: began) }
         }
     }
 
     /// Why unlocking the vault at `path` failed, and what that costs.
     ///
-    /// - Parameter began: when the attempt began, in Unix seconds.
-    func refusal(_ error: VaultError, at path: String, since began: Int64) -> CommandFailure {
+    /// - Parameter status: the cost of a wrong passphrase; `nil` if it is unknown.
+    func refusal(
+        _ error: VaultError, at path: String, status: () throws(CommandFailure) -> VaultStatus?
+    ) -> CommandFailure {
         switch error {
         case .wrongPassphrase:
-            .presence(.wrongPassphrase(VisibleText.of(path), status(path, since: began)))
-        case .wrongRecoveryKey: .presence(.wrongRecoveryKey(VisibleText.of(path)))
+            let cost: VaultStatus?
+            do { cost = try status() } catch { cost = nil }
+            return .presence(.wrongPassphrase(VisibleText.of(path), cost))
+        case .wrongRecoveryKey: return .presence(.wrongRecoveryKey(VisibleText.of(path)))
         case .lockedOut(let seconds):
-            .presence(.vaultLockedOut(VisibleText.of(path), seconds: seconds))
-        default: .vault(VisibleText.of(path), error)
+            return .presence(.vaultLockedOut(VisibleText.of(path), seconds: seconds))
+        default: return .vault(VisibleText.of(path), error)
         }
     }
 
     /// The cost of a failure; `nil` if it is unknown.
-    private func status(_ path: String, since began: Int64) -> VaultStatus? {
+    func status(_ path: String, since began: Int64) -> VaultStatus? {
         // With --read-only, failures are not counted.
         guard !arguments.has(.readOnly) else { return nil }
         do { return try Vault.status(at: path, since: began) } catch { return nil }

@@ -19,6 +19,9 @@ extension Messages {
         case .folder(.system(let failure)): "the agent's folder: " + sentence(for: failure)
         case .notOurs:
             "what is at the path of the agent's socket is not your agent; remove it"
+        case .notSystems:
+            "what listens at the path of the system agent's socket is not the system agent; tell the "
+                + "administrator"
         case .otherVersion:
             "the agent has another version; run watchword agent stop, and unlock the vault again"
         case .tooManyClients: "too many programs use the agent; try again"
@@ -51,6 +54,19 @@ extension Messages {
         guard idle < total else { return "Unlocked the vault for \(duration(total))." }
         return "Unlocked the vault. It locks after \(duration(idle)) without use, "
             + "and after at most \(duration(total))."
+    }
+
+    /// A note about the system agent.
+    static let keptBySystem =
+        "The system agent keeps the vault: other programs of yours cannot read it, and checks by PAM "
+        + "are enforced."
+
+    /// What the system agent holds for this user, as lines.
+    static func lines(ofSystem status: AgentStatus) -> [String] {
+        guard !status.vaults.isEmpty else {
+            return ["The system agent is running; no vault is unlocked."]
+        }
+        return lines(for: status).map { $0 + " (system agent: checks by PAM are enforced)" }
     }
 
     /// What the agent holds, as lines.

@@ -45,9 +45,11 @@ extension Messages {
     }
 
     /// How strong the check is.
-    static func sentence(forGradeOf check: EntryCheck) -> String {
+    static func sentence(forGradeOf check: EntryCheck, isEnforced: Bool) -> String {
         switch check {
         case .passphrase: "the entry cannot be decrypted without it"
+        case .pam where isEnforced:
+            "the system agent asks PAM, as a user of its own, and only it can reach the key"
         case .pam: "PAM answers yes or no, and anyone who controls the system can fake the answer"
         }
     }

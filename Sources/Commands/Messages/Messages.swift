@@ -43,6 +43,12 @@ enum Messages {
         case .outOfReach(let path):
             "\(path): the running agent cannot reach this folder; run watchword agent stop and "
                 + "unlock again, or use --no-agent"
+        case .keptBySystem:
+            "the system agent keeps the vault, and this command needs the vault's file; use "
+                + "watchword vault move --to-user first, or name another vault with --vault"
+        case .moveUnfinished:
+            "the vault is being moved to or from the system agent; to finish, run the same watchword "
+                + "vault move again"
         case .login(let name, let error): "\(name): " + sentence(for: error)
         case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
         case .ambiguousName(let name, let found):

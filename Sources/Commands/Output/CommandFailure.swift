@@ -70,6 +70,10 @@ enum CommandFailure: ProgramFailure {
     case agentLocked(LockReason?)
     /// The running agent cannot reach the folder of the vault at this path.
     case outOfReach(String)
+    /// The system agent keeps the vault, and the command needs the file.
+    case keptBySystem
+    /// The vault is being moved to or from the system agent.
+    case moveUnfinished
     // Signing in.
     case login(String, DeviceLoginError)
     // Parsing and encoding.
@@ -135,8 +139,8 @@ extension ExitCode {
             case .login(_, let error): ExitCode(error)
             case .passphrasesDiffer, .emptyPassphrase, .pinsDiffer, .badPIN: .presence
             case .token(let failure, _): ExitCode(failure)
-            case .agent(.notOurs), .agent(.folder(.notPrivate)), .agent(.folder(.notOwned)),
-                .outOfReach:
+            case .agent(.notOurs), .agent(.notSystems), .agent(.folder(.notPrivate)),
+                .agent(.folder(.notOwned)), .outOfReach, .keptBySystem, .moveUnfinished:
                 .badInput
             case .agent: .system
             case .agentLocked: .presence

@@ -6,22 +6,25 @@ import VaultAgent
 /// `agent status` and `agent stop`.
 enum AgentCommand {
     static func status(_ session: Session) throws(CommandFailure) -> ExitCode {
-        guard let client = try session.runningAgent() else {
-            if session.wantsJSON {
-                try session.printer.line(
-                    .object([("running", .flag(false)), ("vaults", .list([]))]))
-            } else {
-                try session.printer.line("The agent is not running.")
-            }
-            return .done
-        }
-        guard case .status(let status) = try session.exchange(.status, with: client) else {
-            throw .agent(.malformed)
-        }
+        let status = try session.status(of: session.runningAgent())
+        let client: AgentClient?
+        do { client = try SystemAgent.connect() } catch { throw .agent(error) }
+        let system = try session.status(of: client)
         if session.wantsJSON {
-            try session.printer.line(json(status))
+            var members = [("running", JSONValue.flag(status != nil))]
+            members +=
+                status.map { json($0, mode: "user", grade: Advisory.name) }
+                ?? [("vaults", .list([]))]
+            if let system {
+                members.append(
+                    ("system", .object(json(system, mode: "system", grade: Enforced.name))))
+            }
+            try session.printer.line(.object(members.sorted { $0.0 < $1.0 }))
         } else {
-            for line in Messages.lines(for: status) { try session.printer.line(line) }
+            let lines = status.map(Messages.lines(for:)) ?? ["The agent is not running."]
+            for line in lines + (system.map(Messages.lines(ofSystem:)) ?? []) {
+                try session.printer.line(line)
+            }
         }
         return .done
     }
@@ -39,21 +42,34 @@ enum AgentCommand {
         return .done
     }
 
-    private static func json(_ status: AgentStatus) -> JSONValue {
-        .object([
-            ("limits_files", .flag(status.limitsFiles)), ("mode", .text("user")),
-            ("pid", .number(Int64(status.process))), ("running", .flag(true)),
+    private static func json(
+        _ status: AgentStatus, mode: String, grade: String
+    ) -> [(String, JSONValue)] {
+        [
+            ("limits_files", .flag(status.limitsFiles)), ("mode", .text(mode)),
+            ("pid", .number(Int64(status.process))),
             (
                 "vaults",
                 .list(
                     status.vaults.map { vault in
                         .object([
                             ("idle_remaining", .number(vault.idle.wholeSeconds)),
-                            ("pam_grade", .text(Advisory.name)), ("path", .text(vault.path)),
+                            ("pam_grade", .text(grade)), ("path", .text(vault.path)),
                             ("remaining", .number(vault.total.wholeSeconds)),
                         ])
                     })
             ),
-        ])
+        ]
+    }
+}
+
+extension Session {
+    /// What an agent holds; `nil` if it is not running.
+    fileprivate func status(of client: AgentClient?) throws(CommandFailure) -> AgentStatus? {
+        guard let client else { return nil }
+        guard case .status(let status) = try exchange(.status, with: client) else {
+            throw .agent(.malformed)
+        }
+        return status
     }
 }

@@ -39,6 +39,7 @@ enum CheckCommand {
             session.printer.warn(Messages.sentence(forLockedMemory: limit))
         }
         if let advice = Messages.advice(about: vault.slots) { session.printer.note(advice) }
+        if vault.isKeptBySystem { session.printer.note(Messages.keptBySystem) }
         session.checkClock()
         if !result.hasRecoveryKey {
             session.printer.note("The vault has no recovery key; see watchword slot add --help.")
@@ -73,7 +74,7 @@ extension Session {
         case .held(let vault):
             switch try exchange(.check(vault.place), with: vault.client) {
             case .check(let check): return (check, vault.generation)
-            case .failed(let error): throw .vault(VisibleText.of(try vaultPath()), error)
+            case .failed(let error): throw .vault(VisibleText.of(vault.place.path), error)
             case .locked(let reason): throw .agentLocked(reason)
             default: throw .agentLocked(nil)
             }

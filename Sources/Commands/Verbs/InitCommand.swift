@@ -10,6 +10,7 @@ enum InitCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let path = try session.vaultPath()
         let cost = try session.cost()
+        guard try session.systemVault() == nil else { throw .keptBySystem }
         try session.inVault(path) { () throws(VaultError) in
             // Check the path before the passphrase prompt.
             try Vault.requireUnusedPath(path)

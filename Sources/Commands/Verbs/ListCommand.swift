@@ -37,7 +37,8 @@ enum ListCommand {
     /// The vault; `nil` if only the agent may be asked and does not hold it.
     private static func vault(_ session: Session) throws(CommandFailure) -> OpenVault? {
         guard session.arguments.has(.agentOnly) else { return try session.openVault() }
-        return try session.heldVault().map(OpenVault.held)
+        if let vault = try session.heldVault() { return .held(vault) }
+        return try session.openSystemVault(asks: false).map(OpenVault.held)
     }
 
     /// Prints a name a line, for programs in which users choose one.
@@ -61,7 +62,8 @@ enum ListCommand {
         var members: [(String, JSONValue)] = [
             ("account", .text(entry.account)), ("check", .text(check.rawValue)),
             ("created_at", .text(Timestamp(unixTime: entry.created).text)),
-            ("grade", .text(check.grade)), ("id", .text(entry.id.text)),
+            ("grade", .text(check.grade(isEnforced: vault.isKeptBySystem))),
+            ("id", .text(entry.id.text)),
             ("issuer", .text(entry.issuer)),
             ("on_failure", .text(entry.accessControl.onFailure.word)),
             ("presence", .text(entry.accessControl.presence.word)),

@@ -54,11 +54,13 @@ enum ShowCommand {
                 try session.printer.line(name + padding + Messages.tags(of: entry))
             case .flag(let flag): try session.printer.line(name + padding + (flag ? "yes" : "no"))
             case .text(let text):
-                let explained = explanation(of: name, entry.accessControl, check)
+                let explained = explanation(
+                    of: name, entry.accessControl, check, isEnforced: vault.isKeptBySystem)
                 try session.printer.line(
                     name + padding + VisibleText.of(text) + (explained.map { ": " + $0 } ?? ""))
             case .number(let number):
-                let explained = explanation(of: name, entry.accessControl, check)
+                let explained = explanation(
+                    of: name, entry.accessControl, check, isEnforced: vault.isKeptBySystem)
                 try session.printer.line(
                     name + padding + String(number) + (explained.map { ": " + $0 } ?? ""))
             case .counter(let number): try session.printer.line(name + padding + String(number))
@@ -69,11 +71,11 @@ enum ShowCommand {
 
     /// The meaning of an access control value.
     private static func explanation(
-        of name: String, _ access: AccessControl, _ check: EntryCheck
+        of name: String, _ access: AccessControl, _ check: EntryCheck, isEnforced: Bool
     ) -> String? {
         switch name {
         case "check": Messages.sentence(for: check)
-        case "grade": Messages.sentence(forGradeOf: check)
+        case "grade": Messages.sentence(forGradeOf: check, isEnforced: isEnforced)
         case "on_failure": Messages.sentence(for: access.onFailure)
         case "presence": Messages.sentence(for: access.presence)
         case "reuse": Messages.sentence(for: access.reuse)

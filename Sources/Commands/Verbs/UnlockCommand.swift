@@ -8,6 +8,9 @@ import VaultAgent
 enum UnlockCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let time = try holdingTime(session)
+        if let vault = try session.systemVault() {
+            return try hold(vault, for: time, session)
+        }
         let path = try session.vaultPath()
         try session.inVault(path) { () throws(VaultError) in
             // Check that the vault exists before the prompt.
@@ -32,7 +35,8 @@ enum UnlockCommand {
             let request = AgentRequest.unlock(place, opener, ceiling: ceiling, time)
             switch try session.exchange(request, with: client) {
             case .listing(let listing): return listing
-            case .failed(let error): throw session.refusal(error, at: path, since: began)
+            case .failed(let error):
+                throw session.refusal(error, at: path) { session.status(path, since: began) }
             case .outOfReach: throw .outOfReach(VisibleText.of(path))
             // It is ending.
             case .notHeld: throw .agent(.noAnswer)
@@ -44,8 +48,23 @@ enum UnlockCommand {
             listing = try unlock(with: opener)
         } else {
             listing = try session.attempting(path) { () throws(CommandFailure) in
+                try session.lockOut(of: path)
+            } unlock: { () throws(CommandFailure) in
                 try unlock(with: session.opener(slots: slots))
             }
+        }
+        session.printReports(listing.reports, of: listing.entries.map(\.summary))
+        session.printer.note(Messages.sentence(for: time))
+        return .done
+    }
+
+    /// Has the system agent hold the key of the vault that it keeps.
+    private static func hold(
+        _ vault: SystemVault, for time: HoldingTime, _ session: Session
+    ) throws(CommandFailure) -> ExitCode {
+        let ceiling = try session.unlockCeiling()
+        let listing = try session.unlocked(vault) { opener in
+            .unlock(vault.place, opener, ceiling: ceiling, time)
         }
         session.printReports(listing.reports, of: listing.entries.map(\.summary))
         session.printer.note(Messages.sentence(for: time))
@@ -63,16 +82,26 @@ enum UnlockCommand {
 /// `lock`: has the agent forget the vault's key.
 enum LockCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let all = session.arguments.has(.allVaults)
+        if let system = try session.systemAgent(all: all) {
+            let response = try session.exchange(.lock(.ofSystem), with: system)
+            guard all else { return try end(with: response, session) }
+        }
         guard let client = try session.runningAgent() else {
             session.printer.note("The agent is not running; nothing is unlocked.")
             return .done
         }
-        let all = session.arguments.has(.allVaults)
         let request: AgentRequest =
             all ? .lockAll : .lock(try session.place(of: session.vaultPath()))
-        switch try session.exchange(request, with: client) {
+        return try end(with: session.exchange(request, with: client), all: all, session)
+    }
+
+    private static func end(
+        with response: AgentResponse, all: Bool = false, _ session: Session
+    ) throws(CommandFailure) -> ExitCode {
+        switch response {
         case .done: session.printer.note(all ? "Locked all vaults." : "Locked the vault.")
-        case .notHeld: session.printer.note("The vault is not unlocked.")
+        case .notHeld, .failed(.notFound): session.printer.note("The vault is not unlocked.")
         default: throw .agent(.malformed)
         }
         return .done
@@ -92,6 +121,12 @@ extension Session {
         do { return try AgentClient() } catch .notRunning { return nil } catch {
             throw .agent(error)
         }
+    }
+
+    /// The system agent, if it keeps the vault of this command, or to lock all vaults.
+    fileprivate func systemAgent(all: Bool) throws(CommandFailure) -> AgentClient? {
+        guard all else { return try systemVault()?.client }
+        do { return try SystemAgent.connect() } catch { throw .agent(error) }
     }
 
     /// The running agent, or a new one that can reach the vault at `place` and the default vault.

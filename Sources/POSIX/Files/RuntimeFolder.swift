@@ -106,6 +106,13 @@ public struct OpenRuntimeFolder: ~Copyable, Sendable {
 }
 
 extension Folder {
+    /// Opens the folder at `path`; `nil` if it belongs to another user, or other users can access it.
+    public static func openPrivate(_ path: String) throws(SystemCallFailure) -> Folder? {
+        let folder = try Folder(opening: path)
+        guard try folder.isPrivate() else { return nil }
+        return folder
+    }
+
     /// Whether the folder belongs to this process's user.
     fileprivate func isOwn() throws(SystemCallFailure) -> Bool {
         try descriptor.facts().st_uid == geteuid()

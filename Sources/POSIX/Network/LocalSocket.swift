@@ -96,6 +96,12 @@ public enum LocalSocket {
         /// The process ID.
         public let process: Int32
 
+        /// Combines the two IDs.
+        public init(user: UInt32, process: Int32) {
+            self.user = user
+            self.process = process
+        }
+
         /// Whether it runs as the same user as this process.
         public var isThisUser: Bool { user == geteuid() }
     }

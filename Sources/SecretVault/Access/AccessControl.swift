@@ -115,12 +115,12 @@ extension AccessControl.Presence {
 
     /// Whether a check of this grade may open the entry.
     ///
-    /// The system's check is advisory; a passphrase or recovery key is cryptographic.
+    /// The system's check is advisory or enforced; a passphrase or recovery key is cryptographic.
     func accepts(_ grade: any PresenceGrade.Type) -> Bool {
         switch self {
         case .perUnlock, .perUse(.any): true
         case .perUse(.passphrase): grade == Cryptographic.self
-        case .perUse(.pam): grade == Advisory.self
+        case .perUse(.pam): grade == Advisory.self || grade == Enforced.self
         }
     }
 }

@@ -9,7 +9,9 @@ import PAMAuthentication
         guard let slash = path.lastIndex(of: "/") else { exit(2) }
         let folder = String(path[..<slash])
         startAnew(path, with: "\(folder)/environment")
-        PAMProgram.run(serviceFolder: "\(folder)/pam.d")
+        let arguments = CommandLine.arguments
+        let user = arguments.count == 3 && arguments[1] == "--user" ? arguments[2] : nil
+        PAMProgram.run(serviceFolder: "\(folder)/pam.d", user: user)
     }
 
     /// Restarts the program with the environment in `file`, if it exists.
@@ -27,7 +29,7 @@ import PAMAuthentication
             variables.append(String(unsafe String(cString: text).prefix { $0 != "\n" }))
         }
         let environment = unsafe variables.map { unsafe strdup($0) } + [nil]
-        let arguments = unsafe [strdup(path), nil]
+        let arguments = unsafe CommandLine.arguments.map { unsafe strdup($0) } + [nil]
         unsafe execve("/proc/self/exe", arguments, environment)
         exit(2)
     }

@@ -1,0 +1,69 @@
+internal import POSIX
+internal import SecretVault
+internal import VaultAgent
+
+/// Whether a request is carried out.
+enum RequestAdmission {
+    case admitted(AgentRequest)
+    case refused(AgentResponse)
+}
+
+// What differs in the system agent.
+extension AgentServices {
+    /// Admits a request; in the system agent, for the vault of the client's user only.
+    ///
+    /// The place that the client sent is never used there.
+    func admission(of request: AgentRequest) -> RequestAdmission {
+        guard case .account(let account) = reach else { return .admitted(request) }
+        let place = account.place()
+        switch request {
+        case .stop: return .refused(.misunderstood)
+        case .status:
+            let held = place.map { vaults.status(in: $0.folder) }
+            return .refused(
+                .status(
+                    AgentStatus(
+                        process: CurrentProcess.identifier, limitsFiles: limitsFiles,
+                        vaults: held ?? [])))
+        case .lock, .lockAll:
+            let wasHeld = place.map { vaults.lockAll(in: $0.folder) } ?? false
+            if case .lockAll = request { return .refused(.done) }
+            return .refused(wasHeld ? .done : .notHeld)
+        default: break
+        }
+        guard let place else { return .refused(.failed(.notFound)) }
+        guard !account.isMoving() else { return .refused(.moving) }
+        return .admitted(request.limited().at(place))
+    }
+
+    /// What is known about a vault without its key.
+    func standing(of place: VaultPlace, since moment: Int64) -> AgentResponse {
+        guard reach.contains(place) else { return .outOfReach }
+        do throws(VaultError) {
+            // This completes a wipe that was interrupted.
+            _ = try Vault.lockOut(at: place.path)
+            return .standing(
+                VaultStanding(
+                    slots: try Vault.slots(at: place.path),
+                    status: try Vault.status(at: place.path, since: moment),
+                    isHeld: vaults.isHeld(place)))
+        } catch {
+            return .failed(error)
+        }
+    }
+}
+
+extension AgentRequest {
+    /// The same request with a cost that one user may cause in a process that serves all users.
+    fileprivate func limited() -> AgentRequest {
+        switch self {
+        case .unlock(let place, let opener, let ceiling, let time):
+            .unlock(place, opener, ceiling: min(ceiling, Vault.defaultCeiling), time)
+        case .open(let place, let opener, let ceiling):
+            .open(place, opener, ceiling: min(ceiling, Vault.defaultCeiling))
+        case .prove(let place, let opener, let ceiling):
+            .prove(place, opener, ceiling: min(ceiling, Vault.defaultCeiling))
+        default: self
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Arguments
+import CommandRunner
+import POSIX
+import SecretVault
+import VaultAgent
+
+/// The vault that the system agent keeps for this user.
+struct SystemVault {
+    let client: AgentClient
+    let standing: VaultStanding
+
+    var place: VaultPlace { .ofSystem }
+    var path: String { VisibleText.of(place.path) }
+}
+
+// The system agent.
+extension Session {
+    /// The vault that the system agent keeps for this user.
+    ///
+    /// - Returns: `nil` if this run uses another vault: a named one, or the default vault, if it
+    ///   exists in the user's data folder.
+    func systemVault() throws(CommandFailure) -> SystemVault? {
+        guard arguments[.vault] == nil, Environment.value("WATCHWORD_VAULT") == nil else {
+            return nil
+        }
+        if let path = standardVaultPath() {
+            let isTaken = try inVault(path) { () throws(VaultError) in try Vault.isTaken(path) }
+            guard !isTaken else { return nil }
+        }
+        let client: AgentClient?
+        do { client = try SystemAgent.connect() } catch { throw .agent(error) }
+        guard let client, let standing = try standing(of: client) else { return nil }
+        return SystemVault(client: client, standing: standing)
+    }
+
+    /// What the system agent knows about this user's vault; `nil` if it keeps none.
+    func standing(
+        of client: AgentClient, since began: Int64 = 0
+    ) throws(CommandFailure) -> VaultStanding? {
+        switch try exchange(.standing(.ofSystem, since: began), with: client) {
+        case .standing(let standing): return standing
+        case .failed(.notFound): return nil
+        case .failed(let error): throw .vault(VisibleText.of(VaultPlace.ofSystem.path), error)
+        case .moving: throw .moveUnfinished
+        default: throw .agent(.malformed)
+        }
+    }
+
+    /// What failures since `began` have cost; `nil` if that is unknown.
+    func status(
+        of vault: AgentVault, since began: Int64
+    ) throws(CommandFailure) -> VaultStatus? {
+        guard vault.client.isSystem else { return status(vault.place.path, since: began) }
+        return try standing(of: vault.client, since: began)?.status
+    }
+
+    /// The seconds for which the vault is locked.
+    func lockOut(of vault: AgentVault) throws(CommandFailure) -> Int64 {
+        guard vault.client.isSystem else { return try lockOut(of: vault.place.path) }
+        return try standing(of: vault.client)?.status.lockOut.seconds ?? 0
+    }
+
+    /// The vault that the system agent keeps, after printing its reports.
+    ///
+    /// If it is locked, this asks for the passphrase, and the agent opens it for this command only.
+    ///
+    /// - Parameter asks: whether to do that; if not, the result is `nil`.
+    func openSystemVault(asks: Bool = true) throws(CommandFailure) -> AgentVault? {
+        guard allowsAgent, !arguments.has(.readOnly), let vault = try systemVault() else {
+            return nil
+        }
+        let listing: VaultListing
+        var used: VaultOpener?
+        if vault.standing.isHeld {
+            switch try exchange(.list(vault.place), with: vault.client) {
+            case .listing(let held): listing = held
+            case .locked(let reason): throw .agentLocked(reason)
+            default: throw .agentLocked(nil)
+            }
+        } else {
+            guard asks else { return nil }
+            let ceiling = try unlockCeiling()
+            listing = try unlocked(vault) { opener in
+                used = opener
+                return .open(vault.place, opener, ceiling: ceiling)
+            }
+        }
+        let opened = AgentVault(vault.client, vault.place, listing, openedBy: used)
+        printReports(listing.reports, of: opened.entries)
+        return opened
+    }
+
+    /// Asks for what opens the vault, and has the system agent open it.
+    func unlocked(
+        _ vault: SystemVault, _ request: (VaultOpener) -> AgentRequest
+    ) throws(CommandFailure) -> VaultListing {
+        let response = try askingForOpener(of: vault, request)
+        guard case .listing(let listing) = response else { throw .agent(.malformed) }
+        return listing
+    }
+
+    /// Asks for what opens the vault, and sends a request with it; up to three times if it is wrong.
+    func askingForOpener(
+        of vault: SystemVault, _ request: (VaultOpener) -> AgentRequest
+    ) throws(CommandFailure) -> AgentResponse {
+        func send(_ opener: VaultOpener) throws(CommandFailure) -> AgentResponse {
+            let began = SystemClock.unixTime()
+            let response = try exchange(request(opener), with: vault.client)
+            guard case .failed(let error) = response else { return response }
+            throw refusal(error, at: vault.place.path) { () throws(CommandFailure) in
+                try standing(of: vault.client, since: began)?.status
+            }
+        }
+        let slots = vault.standing.slots
+        if let opener = try deviceOpener(vault.place.path, slots: slots) {
+            return try send(opener)
+        }
+        return try attempting(vault.place.path) { () throws(CommandFailure) in
+            try standing(of: vault.client)?.status.lockOut.seconds ?? 0
+        } unlock: { () throws(CommandFailure) in
+            try send(opener(slots: slots))
+        }
+    }
+}

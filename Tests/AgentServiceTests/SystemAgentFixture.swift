@@ -1,0 +1,174 @@
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+/// A system agent that belongs to the test, and users of it.
+///
+/// All run as users of their own, so root must run the test. Clients see the agent's socket at its
+/// usual path, in a mount namespace of their own.
+final class SystemAgentFixture {
+    let folder: TemporaryFolder
+    /// The process that started as the launcher, and is then the agent's supervisor.
+    let supervisor: Int32
+
+    /// Users of every Debian system who own no files.
+    enum User: String {
+        case games, man, proxy
+        /// As whom the agent runs.
+        case agent = "irc"
+
+        /// Debian's static user ID.
+        var id: Int {
+            switch self {
+            case .games: 5
+            case .man: 6
+            case .proxy: 13
+            case .agent: 39
+            }
+        }
+    }
+
+    /// Whether this process can start programs as other users, and systemd's launcher is installed.
+    static let isPossible: Bool = {
+        guard geteuid() == 0, ForeignProgram("systemd-socket-activate") != nil,
+            let unshare = ForeignProgram("unshare")
+        else { return false }
+        do { return try unshare.run(["-m", "true"]).status == 0 } catch { return false }
+    }()
+
+    static let requirement: Comment =
+        "needs root, mount namespaces and systemd-socket-activate (package systemd)"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let path = folder.path
+        try Self.root(
+            """
+            set -e
+            chmod 711 '\(path)'
+            cd '\(path)'
+            mkdir -m 755 run
+            mkdir -m 700 state games man proxy
+            chown irc state
+            for user in games man proxy; do
+                echo '\(AgentFixture.passphrase)' >$user/pass.txt
+                echo GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ >$user/key.txt
+                chown -R $user $user
+            done
+            mkdir bin
+            for name in watchword watchword-agent; do cp '\(Self.programs)'/$name bin; done
+            ln -s '\(Self.programs)/StackedPresence' bin/watchword-presence
+            mkdir bin/pam.d
+            """)
+        // The launcher closes every open file that it inherits, and Foundation takes that for its end.
+        let started = try Self.root(
+            """
+            cd '\(path)'
+            setsid systemd-socket-activate -l "$PWD/run/agent.sock" setpriv --reuid irc --regid irc \
+                --clear-groups -- "$PWD/bin/watchword-agent" --system "$PWD/state" \
+                </dev/null >/dev/null 2>&1 &
+            echo $!
+            while [ ! -S run/agent.sock ]; do :; done
+            chmod 666 run/agent.sock
+            """)
+        supervisor = try #require(Int32(started.text.filter(\.isNumber)))
+    }
+
+    deinit {
+        kill(supervisor, SIGTERM)
+    }
+
+    private static let programs = URL(filePath: BuiltProgram.path("watchword"))
+        .deletingLastPathComponent().path
+
+    /// The process that holds the keys.
+    func keyHolder() throws -> Int32 {
+        let text = try Self.root("ps -o pid= --ppid \(supervisor)").text
+        return try #require(Int32(text.filter(\.isNumber)))
+    }
+
+    /// Has `watchword-presence` ask these modules.
+    func configure(_ authentication: String) throws {
+        let lines = "auth \(authentication)\naccount required pam_permit.so\n"
+        try folder.write(Array(lines.utf8), to: "bin/pam.d/watchword")
+    }
+
+    /// Creates a vault with these entries, and gives it to the agent.
+    ///
+    /// - Parameter entries: the arguments of `watchword add` for each, without the key.
+    func keep(_ entries: [String] = ["Site:me"], of user: User = .games) throws {
+        try make(entries, of: user)
+        try Self.root(
+            """
+            set -e
+            cd '\(folder.path)'
+            mkdir -m 700 state/\(user.id)
+            mv \(user.rawValue)/\(AgentFixture.vault) state/\(user.id)/vault
+            rm -r \(user.rawValue)/.local
+            chown -R irc state/\(user.id)
+            """)
+    }
+
+    /// Creates a vault with these entries in a user's own folder.
+    func make(_ entries: [String] = ["Site:me"], of user: User = .games) throws {
+        let passphrase = "--passphrase-file pass.txt"
+        try run("init -q --scrypt-log-n 10 \(passphrase) --no-recovery-key", as: user)
+        for entry in entries {
+            try run("add -q \(entry) --secret-file key.txt \(passphrase)", as: user)
+        }
+    }
+
+    /// Runs a shell command as root, and expects it to succeed.
+    @discardableResult
+    static func root(_ command: String) throws -> ForeignProgram.Outcome {
+        let outcome = try ForeignProgram(path: "/bin/sh").run(["-c", command])
+        let errors = String(decoding: outcome.errors, as: UTF8.self)
+        #expect(outcome.status == 0, "\(command)\n\(outcome.text)\(errors)")
+        return outcome
+    }
+
+    /// Runs `watchword` as a user, without a terminal, and expects `status`.
+    @discardableResult
+    func run(
+        _ arguments: String, as user: User = .games, status: Int32 = 0
+    ) throws -> ForeignProgram.Outcome {
+        try shell("watchword " + arguments, as: user, status: status)
+    }
+
+    /// Runs a shell command as a user, without a terminal, and expects `status`; `nil` expects
+    /// nothing.
+    @discardableResult
+    func shell(
+        _ command: String, as user: User = .games, status: Int32? = 0
+    ) throws -> ForeignProgram.Outcome {
+        let outcome = try ForeignProgram(path: "/usr/bin/setsid").run(
+            ["--wait", "/bin/sh", "-c", setting(command, as: user)])
+        let errors = String(decoding: outcome.errors, as: UTF8.self)
+        if let status {
+            #expect(outcome.status == status, "\(command)\n\(outcome.text)\(errors)")
+        }
+        return outcome
+    }
+
+    /// A terminal on which `watchword` runs as a user.
+    func terminal(_ arguments: String, as user: User = .games) throws -> PseudoTerminal {
+        let script = setting("watchword \(arguments)", as: user)
+        try folder.write(Array(script.utf8), to: "script")
+        return try PseudoTerminal("/bin/sh script", in: folder)
+    }
+
+    /// A script that runs `command` as a user who sees the agent's socket.
+    private func setting(_ command: String, as user: User) -> String {
+        let quoted = command.replacingOccurrences(of: "'", with: "'\\''")
+        return """
+            exec unshare -m /bin/sh -c '
+            mount -t tmpfs -o mode=755 none /run &&
+            mkdir /run/watchword && mount --bind "$0/run" /run/watchword &&
+            cd "$0/\(user.rawValue)" && exec setpriv --reuid \(user.rawValue) \
+            --regid \(user.rawValue) --clear-groups -- env -i PATH="$0/bin:/usr/bin:/bin" \
+            HOME="$0/\(user.rawValue)" LC_ALL=C.UTF-8 WATCHWORD_CLOCK_WARNING=off TERM=xterm \
+            /bin/sh -c "$1"' '\(folder.path)' '\(quoted)'
+            """
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+import VaultAgent
+
+/// The system agent and its users.
+@Suite(
+    .serialized,
+    .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
+struct SystemAgentTests {
+    @Test("a command asks for the passphrase of a vault that the system agent keeps, each time")
+    func oneUse() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep(["Site:me", "Bank:me --presence per-use:passphrase"])
+        let code = try agent.terminal("code Site --at 59")
+        try code.waitFor("Passphrase:")
+        try code.type(AgentFixture.passphrase + "\n")
+        #expect(try code.end() == 0)
+        #expect(code.screen.contains("287082"))
+        // The agent has forgotten the key.
+        try agent.run("code Site --at 59", status: 4)
+        // What opened the vault also confirms the first use, as without an agent.
+        let bank = try agent.run("code Bank --at 59 --passphrase-file pass.txt")
+        #expect(bank.text == "287082\n")
+        #expect(try agent.run("agent status").text.contains("no vault is unlocked"))
+        try agent.run("rename Site Place --passphrase-file pass.txt")
+        #expect(try agent.run("list --names --passphrase-file pass.txt").text.contains("Place"))
+    }
+
+    @Test("a vault that the system agent has unlocked is used without asking until it is locked")
+    func unlocked() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep(["Site:me", "Bank:me --presence per-use:pam"])
+        try agent.run("list --agent-only", status: 1)
+        try agent.run("unlock --passphrase-file pass.txt")
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+        #expect(try agent.run("list --agent-only --names").text == "Bank:me\nSite:me\n")
+        let facts = try agent.run("show Bank --json").text
+        #expect(facts.contains("\"grade\":\"enforced\""))
+        #expect(try agent.run("show Bank").text.contains("only it can reach the key"))
+        let status = try agent.run("agent status --json").text
+        #expect(status.contains("\"mode\":\"system\"") && status.contains("\"enforced\""))
+        let check = try agent.run("check")
+        #expect(AgentFixture.errors(check).contains("checks by PAM are enforced"))
+        try agent.run("lock")
+        try agent.run("code Site --at 59", status: 4)
+    }
+
+    @Test("wrong passphrases are counted by the system agent, and lock the vault")
+    func failures() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep()
+        try agent.shell("echo wrong >wrong.txt")
+        for _ in 0..<5 { try agent.run("list --passphrase-file wrong.txt", status: 4) }
+        let refused = try agent.run("list --passphrase-file pass.txt", status: 4)
+        #expect(AgentFixture.errors(refused).contains("too many failures"))
+    }
+
+    @Test("each user reaches only the vault of that user, and sees and locks no other")
+    func users() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep(["Mine:a"], of: .games)
+        try agent.keep(["Other:b"], of: .man)
+        try agent.run("unlock --passphrase-file pass.txt", as: .games)
+        let locked = try agent.run("list", as: .man, status: 4)
+        #expect(AgentFixture.errors(locked).contains("no terminal"))
+        try agent.run("unlock --passphrase-file pass.txt", as: .man)
+        #expect(try agent.run("list --names", as: .games).text == "Mine:a\n")
+        #expect(try agent.run("list --names", as: .man).text == "Other:b\n")
+        let status = try agent.run("agent status --json", as: .man).text
+        #expect(status.contains("/state/6/vault") && !status.contains("/state/5/"))
+        try agent.run("lock --all", as: .man)
+        #expect(try agent.run("list --names", as: .games).text == "Mine:a\n")
+        // A user without a vault is told so.
+        let none = try agent.run("list", as: .proxy, status: 3)
+        #expect(AgentFixture.errors(none).contains("no vault found"))
+    }
+
+    @Test("a command that needs the vault's file says that the system agent keeps it")
+    func files() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep()
+        for verb in ["slot list", "passphrase", "rekey", "undo", "init"] {
+            let refused = try agent.run("\(verb) --passphrase-file pass.txt", status: 3)
+            #expect(AgentFixture.errors(refused).contains("the system agent keeps the vault"))
+        }
+        let uri = try agent.run("show Site --uri --passphrase-file pass.txt").text
+        #expect(uri.contains("secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"))
+        // A vault in the user's own folder, or a named one, is used instead.
+        try agent.run(
+            "init -q --vault own --scrypt-log-n 10 --passphrase-file pass.txt --no-recovery-key")
+        #expect(try agent.run("list --vault own --passphrase-file pass.txt").text.isEmpty)
+    }
+
+    @Test("PAM checks the client's user, in a process of the system agent's user")
+    func modules() throws {
+        let agent = try SystemAgentFixture()
+        try agent.folder.write(
+            Array("#!/bin/sh\necho \"checks $PAM_USER as $(id -un)\"\n".utf8), to: "who")
+        try SystemAgentFixture.root("chmod 755 '\(agent.folder.file("who"))'")
+        try agent.configure("required pam_exec.so quiet stdout \(agent.folder.file("who"))")
+        try agent.keep(["Bank:me --presence per-use:pam"])
+        try agent.run("unlock --passphrase-file pass.txt")
+        let terminal = try agent.terminal("code Bank --at 59")
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("checks games as irc"))
+        #expect(terminal.screen.contains("287082"))
+        // The answer is the modules', not the client's.
+        try agent.configure("required pam_deny.so")
+        let denied = try agent.terminal("code Bank --at 59")
+        #expect(try denied.end() == 4)
+        #expect(!denied.screen.contains("287082"))
+    }
+
+    @Test("the agent does not start without a socket that was passed to it, or with an open folder")
+    func start() throws {
+        let agent = try SystemAgentFixture()
+        let program = agent.folder.file("bin/watchword-agent")
+        let state = agent.folder.file("state")
+        for (setting, reason) in [
+            ("env -i", "listen"), ("env -i LISTEN_FDS=1 LISTEN_PID=1", "listen"),
+            ("env -i LISTEN_FDS=2", "listen"),
+        ] {
+            let outcome = try SystemAgentFixture.root(
+                "setpriv --reuid irc --clear-groups -- \(setting) '\(program)' --system '\(state)' "
+                    + "3</dev/null 2>&1 || true")
+            #expect(outcome.text.contains(reason))
+        }
+        try SystemAgentFixture.root("chmod 750 '\(state)'")
+        let open = try SystemAgentFixture.root(
+            "setpriv --reuid irc --clear-groups -- '\(program)' --system '\(state)' 2>&1 || true")
+        #expect(open.text.contains("notPrivate"))
+    }
+}
