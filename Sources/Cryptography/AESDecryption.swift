@@ -32,6 +32,23 @@ public func decryptAES(
     return try process(ciphertext, with: stream)
 }
 
+/// Encrypts with AES in the mode CFB and a vector of zeros, as TPMs do.
+///
+/// Nothing protects the result from manipulation. The key has 16, 24 or 32 bytes and must not be
+/// used for another text.
+public func encryptAESCFB(
+    _ secret: SecretBytes, key: SecretBytes
+) throws(DecryptionError) -> [UInt8] {
+    guard [16, 24, 32].contains(key.count) else { throw .keyLength }
+    let vector = [UInt8](repeating: 0, count: blockCount)
+    let stream = try CipherStream(
+        "AES-\(8 * key.count)-CFB", key: key, vector: vector.span, .encrypting)
+    let encrypted = try secret.withBytes { secret throws(DecryptionError) in
+        try process(secret, with: stream)
+    }
+    return encrypted.withBytes { [UInt8](copying: $0) }
+}
+
 /// Unwraps a key that was wrapped with AES (RFC 3394).
 ///
 /// - Throws: ``DecryptionError/wrongKey`` if the key of 16, 24 or 32 bytes did not wrap it.

@@ -26,6 +26,7 @@ public struct CryptographyFailure: Error, Hashable, Sendable {
     /// The operation that OpenSSL was asked to perform.
     public enum Call: String, CaseIterable, Hashable, Sendable {
         case random, digest, hmac, scrypt, pbkdf2, hkdf, agreement, seal, open, cipher
+        case sign, verify, certificate, encrypt, kbkdf
     }
 
     /// The call that failed.

@@ -3,6 +3,8 @@ internal import COpenSSL
 // Fetched once; otherwise OpenSSL looks it up at each use.
 @safe private struct Digest: @unchecked Sendable {
     static let sha256 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA2-256", nil))
+    static let sha384 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA2-384", nil))
+    static let sha512 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA2-512", nil))
 
     let handle: OpaquePointer?
 }
@@ -11,8 +13,28 @@ internal import COpenSSL
 ///
 /// - Throws: ``CryptographyFailure`` if OpenSSL does not offer SHA-256.
 public func sha256(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: HashAlgorithm.sha256.digestCount)
-    guard let function = unsafe Digest.sha256.handle else { throw CryptographyFailure(.digest) }
+    try digest(bytes, with: Digest.sha256, count: 32)
+}
+
+/// The SHA-384 digest of `bytes`: 48 bytes.
+///
+/// - Throws: ``CryptographyFailure`` if OpenSSL does not offer SHA-384.
+public func sha384(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
+    try digest(bytes, with: Digest.sha384, count: 48)
+}
+
+/// The SHA-512 digest of `bytes`: 64 bytes.
+///
+/// - Throws: ``CryptographyFailure`` if OpenSSL does not offer SHA-512.
+public func sha512(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
+    try digest(bytes, with: Digest.sha512, count: 64)
+}
+
+private func digest(
+    _ bytes: Span<UInt8>, with function: Digest, count: Int
+) throws(CryptographyFailure) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: count)
+    guard let function = unsafe function.handle else { throw CryptographyFailure(.digest) }
     let done = unsafe bytes.withUnsafeBytes { bytes in
         unsafe EVP_Digest(bytes.baseAddress, bytes.count, &digest, nil, function, nil)
     }

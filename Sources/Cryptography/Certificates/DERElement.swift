@@ -1,0 +1,112 @@
+internal import COpenSSL
+
+/// An element of DER (X.690): a tag, and the bytes inside.
+public struct DERElement: Hashable, Sendable {
+    /// The tag.
+    public let tag: Tag
+    /// Whether the content consists of elements.
+    public let isConstructed: Bool
+    /// The bytes inside.
+    public let content: [UInt8]
+
+    /// A tag.
+    public enum Tag: Hashable, Sendable {
+        /// A type of ASN.1.
+        case universal(Int)
+        /// A number that a structure gives to one of its parts.
+        case context(Int)
+        /// A tag of another class.
+        case other
+
+        /// An integer.
+        public static let integer = Tag.universal(2)
+        /// An octet string.
+        public static let octetString = Tag.universal(4)
+        /// An enumerated value.
+        public static let enumerated = Tag.universal(10)
+        /// A sequence.
+        public static let sequence = Tag.universal(16)
+    }
+
+    /// The bytes are not DER.
+    public struct Malformed: Error, Hashable, Sendable {
+        /// Creates the error.
+        public init() {}
+    }
+
+    /// Reads elements one after another, up to the end of `bytes`.
+    ///
+    /// OpenSSL reads the tags and lengths. Lengths must be definite and in their shortest form.
+    public static func read(_ bytes: [UInt8]) throws(Malformed) -> [DERElement] {
+        var elements: [DERElement] = []
+        var start = 0
+        while start < bytes.count {
+            let (element, end) = try readElement(bytes, from: start)
+            elements.append(element)
+            start = end
+        }
+        return elements
+    }
+
+    /// Reads one element that ends where `bytes` ends.
+    public static func readOne(_ bytes: [UInt8]) throws(Malformed) -> DERElement {
+        let elements = try read(bytes)
+        guard elements.count == 1 else { throw Malformed() }
+        return elements[0]
+    }
+
+    /// The elements inside.
+    public func children() throws(Malformed) -> [DERElement] {
+        guard isConstructed else { throw Malformed() }
+        return try Self.read(content)
+    }
+
+    /// The number, if the element is an integer or an enumerated value that fits.
+    public var number: Int64? {
+        guard tag == .integer || tag == .enumerated, !isConstructed,
+            (1...8).contains(content.count)
+        else { return nil }
+        // The shortest form: the first nine bits are not all equal.
+        if content.count > 1, content[0] == (content[1] >= 0x80 ? 0xff : 0) { return nil }
+        let sign: Int64 = content[0] >= 0x80 ? -1 : 0
+        return content.reduce(sign) { $0 << 8 | Int64($1) }
+    }
+
+    private static func readElement(
+        _ bytes: [UInt8], from start: Int
+    ) throws(Malformed) -> (DERElement, end: Int) {
+        // Our error says enough; do not let OpenSSL's error queue grow.
+        defer { ERR_clear_error() }
+        var length = 0
+        var tag: Int32 = 0
+        var kind: Int32 = 0
+        var headCount = 0
+        let result = unsafe bytes.withUnsafeBufferPointer { bytes in
+            guard let first = unsafe bytes.baseAddress.map({ unsafe $0 + start }) else {
+                return Int32(0x80)
+            }
+            var next: UnsafePointer<UInt8>? = unsafe first
+            let result = unsafe ASN1_get_object(
+                &next, &length, &tag, &kind, bytes.count - start)
+            headCount = unsafe next.map { unsafe $0 - first } ?? 0
+            return result
+        }
+        // Bit 7 reports an error, bit 0 an indefinite length.
+        guard result & 0x81 == 0 else { throw Malformed() }
+        let isConstructed = result & 0x20 != 0
+        let end = start + headCount + length
+        guard end <= bytes.count,
+            Int(ASN1_object_size(isConstructed ? 1 : 0, Int32(length), tag)) == end - start
+        else { throw Malformed() }
+        let readTag: Tag =
+            switch kind {
+            case V_ASN1_UNIVERSAL: .universal(Int(tag))
+            case V_ASN1_CONTEXT_SPECIFIC: .context(Int(tag))
+            default: .other
+            }
+        let element = DERElement(
+            tag: readTag, isConstructed: isConstructed,
+            content: Array(bytes[(start + headCount)..<end]))
+        return (element, end)
+    }
+}

@@ -1,0 +1,106 @@
+/// The bytes that a device key signs.
+///
+/// Each field is preceded by its length in two bytes, except for the last two, so that no two lists
+/// of fields have the same bytes. A device key never signs anything else.
+public struct DeviceKeyTranscript: Hashable, Sendable {
+    /// How the device checked that somebody is there.
+    ///
+    /// It is the device's own claim.
+    public enum Presence: UInt8, CaseIterable, Sendable {
+        /// Nobody was asked.
+        case none = 0
+        /// This process asked.
+        case advisory = 1
+        /// The key could not be used without an answer.
+        case cryptographic = 2
+        /// A process of another user asked.
+        case enforced = 3
+    }
+
+    /// A challenge of the server.
+    public struct Challenge: Hashable, Sendable {
+        /// The random bytes of the challenge's token.
+        public let bytes: [UInt8]
+        /// When it expires, in Unix milliseconds, as the server states it.
+        public let expiry: UInt64
+
+        /// Takes 32 bytes.
+        public init?(_ bytes: [UInt8], expiry: UInt64) {
+            guard bytes.count == 32 else { return nil }
+            self.bytes = bytes
+            self.expiry = expiry
+        }
+    }
+
+    /// Where a signature is valid, and under which circumstances it was made.
+    public struct Scope: Hashable, Sendable {
+        /// The address that the device connected to: `https://host[:port]` in its normal form.
+        public let audience: String
+        /// How the device checked that somebody is there.
+        public let presence: Presence
+
+        /// Takes an address of at most 1,024 bytes.
+        public init?(audience: String, presence: Presence) {
+            guard (1...1024).contains(audience.utf8.count) else { return nil }
+            self.audience = audience
+            self.presence = presence
+        }
+    }
+
+    /// The signed bytes.
+    public let bytes: [UInt8]
+
+    /// Registers the key with `point`, 65 bytes, by a ticket.
+    ///
+    /// - Parameter ticket: The ticket's text.
+    public static func enrolment(
+        _ scope: Scope, ticket: SecretBytes, point: [UInt8]
+    ) throws(CryptographyFailure) -> DeviceKeyTranscript {
+        DeviceKeyTranscript(
+            "enrol", scope, credential: "",
+            challenge: try ticket.withBytes { text throws(CryptographyFailure) in
+                try sha256(text)
+            },
+            context: try sha256(point.span), expiry: 0)
+    }
+
+    /// Signs in with `credential`.
+    public static func signIn(
+        _ scope: Scope, credential: String, challenge: Challenge
+    ) -> DeviceKeyTranscript {
+        DeviceKeyTranscript(
+            "sign-in", scope, credential: credential, challenge: challenge.bytes, context: [],
+            expiry: challenge.expiry)
+    }
+
+    /// Confirms a text that was shown.
+    public static func confirmation(
+        _ scope: Scope, credential: String, challenge: Challenge, text: String
+    ) throws(CryptographyFailure) -> DeviceKeyTranscript {
+        let text = Array(text.utf8)
+        return DeviceKeyTranscript(
+            "confirm", scope, credential: credential, challenge: challenge.bytes,
+            context: try sha256(text.span), expiry: challenge.expiry)
+    }
+
+    private init(
+        _ purpose: StaticString, _ scope: Scope, credential: String, challenge: [UInt8],
+        context: [UInt8], expiry: UInt64
+    ) {
+        var bytes: [UInt8] = []
+        for field in [
+            Array("watchword device key 1".utf8), Array(purpose.description.utf8),
+            Array(scope.audience.utf8), Array(credential.utf8), challenge, context,
+        ] {
+            precondition(field.count <= Int(UInt16.max), "a field fits its length")
+            bytes.append(UInt8(field.count >> 8))
+            bytes.append(UInt8(field.count & 0xff))
+            bytes += field
+        }
+        bytes.append(scope.presence.rawValue)
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: expiry >> shift))
+        }
+        self.bytes = bytes
+    }
+}

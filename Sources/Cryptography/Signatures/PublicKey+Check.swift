@@ -1,0 +1,95 @@
+internal import COpenSSL
+
+/// Why a public key was refused.
+public enum PublicKeyError: Error, Hashable, Sendable {
+    /// The key is not of the algorithm's type, or not on its curve.
+    case algorithm
+    /// The point does not have the uncompressed form.
+    case pointForm
+    /// The RSA modulus does not have 2,048 to 4,096 bits.
+    case modulus
+    /// The RSA exponent is even, or not between 2^16 and 2^64.
+    case exponent
+    /// The point is of small order: one signature would be valid for every message.
+    case smallOrder
+    /// The point is not on the curve, or OpenSSL's check of the key failed.
+    case invalid
+}
+
+extension PublicKey {
+    /// Checks the key, and loads it into OpenSSL.
+    func checked() throws(PublicKeyError) -> KeyHandle {
+        // Our error says what is wrong; do not let OpenSSL's error queue grow.
+        defer { ERR_clear_error() }
+        let made: KeyHandle?
+        switch self {
+        case .ellipticCurve(let curve, let point):
+            // OpenSSL also accepts infinity and the compressed and hybrid forms.
+            guard point.count == curve.pointCount, point[0] == 4 else { throw .pointForm }
+            made = KeyHandle.ellipticCurve(curve, point: point.span)
+        case .rsa(let modulus, let exponent):
+            try Self.checkRSA(modulus: modulus, exponent: exponent)
+            made = KeyHandle.rsa(modulus: modulus.span, exponent: exponent.span)
+        case .ed25519(let point):
+            guard point.count == 32 else { throw .pointForm }
+            guard !isOfSmallOrder(point) else { throw .smallOrder }
+            made = KeyHandle.ed25519(point.span)
+        }
+        guard let made, Self.passesPublicCheck(made) else { throw .invalid }
+        return made
+    }
+
+    // With e = 1, a signature can be made without any private key. OpenSSL does not verify with an
+    // exponent of more than 64 bits if the modulus has more than 3,072.
+    private static func checkRSA(
+        modulus: [UInt8], exponent: [UInt8]
+    ) throws(PublicKeyError) {
+        guard (256...512).contains(modulus.count), let first = modulus.first, first != 0,
+            modulus.count > 256 || first >= 0x80
+        else { throw .modulus }
+        guard (3...8).contains(exponent.count), let first = exponent.first, first != 0,
+            let last = exponent.last, last & 1 == 1
+        else { throw .exponent }
+    }
+
+    private static func passesPublicCheck(_ handle: KeyHandle) -> Bool {
+        unsafe handle.withKey { key in
+            guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else {
+                return false
+            }
+            defer { unsafe EVP_PKEY_CTX_free(context) }
+            return unsafe EVP_PKEY_public_check(context) == 1
+        }
+    }
+}
+
+/// Whether a point of edwards25519 is one of the eight whose order divides 8.
+///
+/// OpenSSL accepts such keys. The list has each y-coordinate in every encoding; the sign of x is the
+/// highest bit.
+private func isOfSmallOrder(_ point: [UInt8]) -> Bool {
+    var y = point
+    y[31] &= 0x7f
+    return smallOrders.contains(y)
+}
+
+private let smallOrders: [[UInt8]] = [
+    // 0, 1 and −1.
+    [UInt8](repeating: 0, count: 32),
+    [1] + [UInt8](repeating: 0, count: 31),
+    [0xec] + [UInt8](repeating: 0xff, count: 30) + [0x7f],
+    // p and p + 1, which stand for 0 and 1.
+    [0xed] + [UInt8](repeating: 0xff, count: 30) + [0x7f],
+    [0xee] + [UInt8](repeating: 0xff, count: 30) + [0x7f],
+    // The points of order 8.
+    [
+        0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98,
+        0xf0, 0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53,
+        0xfc, 0x05,
+    ],
+    [
+        0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67,
+        0x0f, 0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac,
+        0x03, 0x7a,
+    ],
+]

@@ -1,0 +1,69 @@
+internal import COpenSSL
+
+/// A public key that was checked, together with the algorithm of its signatures.
+public final class VerificationKey: Sendable {
+    /// The algorithm.
+    public let algorithm: SignatureAlgorithm
+    /// The key's values.
+    public let publicKey: PublicKey
+    private let handle: KeyHandle
+
+    /// Checks a key.
+    public init(
+        _ publicKey: PublicKey, algorithm: SignatureAlgorithm
+    ) throws(PublicKeyError) {
+        guard algorithm.fits(publicKey) else { throw .algorithm }
+        handle = try publicKey.checked()
+        self.algorithm = algorithm
+        self.publicKey = publicKey
+    }
+
+    /// Whether `signature` was made over `message` by the owner of the private key.
+    ///
+    /// ECDSA signatures are in DER. A signature is not an identifier: if (r, s) is valid, so is
+    /// (r, n − s).
+    ///
+    /// - Throws: ``CryptographyFailure`` if OpenSSL cannot start the verification.
+    public func isValid(
+        _ signature: Span<UInt8>, of message: Span<UInt8>
+    ) throws(CryptographyFailure) -> Bool {
+        defer { ERR_clear_error() }
+        guard let context = unsafe EVP_MD_CTX_new() else { throw CryptographyFailure(.verify) }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        let hasBegun = unsafe handle.withKey { key in
+            unsafe EVP_DigestVerifyInit_ex(
+                context, nil, algorithm.digestName.map { unsafe cString($0) }, nil, nil, key, nil)
+                == 1
+        }
+        guard hasBegun else { throw CryptographyFailure(.verify) }
+        return unsafe signature.withUnsafeBufferPointer { signature in
+            unsafe message.withUnsafeBufferPointer { message in
+                // Only 1 means that the signature is valid; 0 and −1 both mean that it is not.
+                unsafe EVP_DigestVerify(
+                    context, signature.baseAddress, signature.count, message.baseAddress,
+                    message.count) == 1
+            }
+        }
+    }
+}
+
+extension SignatureAlgorithm {
+    /// Whether the key is of the algorithm's type and on its curve.
+    fileprivate func fits(_ publicKey: PublicKey) -> Bool {
+        switch publicKey {
+        case .ellipticCurve(let curve, _): curve == self.curve
+        case .rsa: self == .rs256
+        case .ed25519: self == .ed25519
+        }
+    }
+
+    /// The hash function; `nil` for Ed25519, which has its own.
+    fileprivate var digestName: StaticString? {
+        switch self {
+        case .es256, .rs256: "SHA2-256"
+        case .es384: "SHA2-384"
+        case .es512: "SHA2-512"
+        case .ed25519: nil
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import TestSupport
+import Testing
+
+@testable import Cryptography
+
+@Suite("Verification keys")
+struct VerificationKeyTests {
+    struct Vector: Codable, Sendable {
+        let name: String
+        let algorithm: Int64
+        let type: String
+        let point: String?
+        let modulus: String?
+        let exponent: String?
+        let message: String?
+        let signature: String?
+        let isValid: Bool?
+        let refused: String?
+
+        var publicKey: PublicKey {
+            get throws {
+                let point = try Hex.bytes(point ?? "")
+                return switch type {
+                case "P-256": .ellipticCurve(.p256, point: point)
+                case "P-384": .ellipticCurve(.p384, point: point)
+                case "P-521": .ellipticCurve(.p521, point: point)
+                case "Ed25519": .ed25519(point)
+                default:
+                    .rsa(
+                        modulus: try Hex.bytes(modulus ?? ""),
+                        exponent: try Hex.bytes(exponent ?? ""))
+                }
+            }
+        }
+    }
+
+    private static let vectors = Result {
+        try VectorFile<Vector>("signatures/signatures.json").cases
+    }
+
+    @Test(
+        "K-37, K-38, K-39 and K-40 a signature is valid in DER alone, with numbers in their range")
+    func signatures() throws {
+        var count = 0
+        for vector in try Self.vectors.get() where vector.refused == nil {
+            let algorithm = try #require(SignatureAlgorithm(rawValue: vector.algorithm))
+            let key = try VerificationKey(vector.publicKey, algorithm: algorithm)
+            let signature = try Hex.bytes(vector.signature ?? "")
+            let message = try Hex.bytes(vector.message ?? "")
+            let isValid = try key.isValid(signature.span, of: message.span)
+            #expect(isValid == vector.isValid, "\(vector.name)")
+            count += 1
+        }
+        #expect(count > 40)
+    }
+
+    @Test("K-32, K-33, K-34, K-35 and K-36 keys that are not valid are refused")
+    func keys() throws {
+        var count = 0
+        for vector in try Self.vectors.get() {
+            guard let refused = vector.refused else { continue }
+            let algorithm = try #require(SignatureAlgorithm(rawValue: vector.algorithm))
+            do {
+                _ = try VerificationKey(vector.publicKey, algorithm: algorithm)
+                Issue.record("\(vector.name) was accepted")
+            } catch let error as PublicKeyError {
+                #expect("\(error)" == refused, "\(vector.name)")
+            }
+            count += 1
+        }
+        #expect(count > 30)
+    }
+
+    @Test("a signature with e = 1 needs no private key, which is why such a key is refused")
+    func exponentOfOne() throws {
+        let vector = try #require(
+            Self.vectors.get().first { $0.name == "K-36 e = 1" })
+        #expect(throws: PublicKeyError.exponent) {
+            try VerificationKey(vector.publicKey, algorithm: .rs256)
+        }
+        // The same modulus with the usual exponent is accepted.
+        guard case .rsa(let modulus, _) = try vector.publicKey else { return }
+        #expect(throws: Never.self) {
+            try VerificationKey(.rsa(modulus: modulus, exponent: [1, 0, 1]), algorithm: .rs256)
+        }
+    }
+
+    @Test("one key verifies on many threads at once")
+    func threads() async throws {
+        let signing = try SigningKey.make()
+        let key = try VerificationKey(
+            .ellipticCurve(.p256, point: signing.point), algorithm: .es256)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<50 {
+                group.addTask {
+                    let message = Array("message \(number)".utf8)
+                    let signature = try signing.sign(message.span)
+                    return try key.isValid(signature.span, of: message.span)
+                }
+            }
+            for try await isValid in group { #expect(isValid) }
+        }
+    }
+}
