@@ -45,8 +45,8 @@ let package = Package(
         .library(
             name: "InternalModules",
             targets: [
-                "CBORReading", "Cryptography", "ExportReader", "ExportReading", "GzipReading",
-                "ImageFile", "Interchange", "JSONReading", "JSONText",
+                "Attestation", "CBORReading", "Cryptography", "ExportReader", "ExportReading",
+                "GzipReading", "ImageFile", "Interchange", "JSONReading", "JSONText",
                 "OneTimePassword", "POSIX", "Raster", "SecretVault", "SymbolDrawing",
                 "SymbolReading", "VaultAgent", "Verification",
             ]),
@@ -110,6 +110,7 @@ let package = Package(
         module("DesktopPortal", "CPortal", "POSIX"),
         module("HTTPClient", "CCurl", "POSIX"),
         // Level 2
+        module("Attestation", "CBORReading", "Cryptography", "POSIX"),
         module("Arguments", "POSIX"),
         module("JSONText", "Cryptography", "POSIX"),
         module("Clipboard", "Cryptography", "POSIX"),
@@ -245,6 +246,7 @@ let package = Package(
         tests(
             "HardwareTokensTests", "Cryptography", "HardwareTokens", "POSIX",
             "software-authenticator", "watchword-token"),
+        tests("AttestationTests", "Attestation", "CBORReading", "Cryptography"),
         tests("CBORReadingTests", "CBORReading"),
         tests("CryptographyTests", "Cryptography"),
         // Decrypts in a confined process.

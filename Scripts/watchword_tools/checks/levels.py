@@ -4,7 +4,7 @@ LEVELS = [
     ["POSIX", "Presence", "Raster"],
     ["ImageFile", "SymbolReading", "SymbolDrawing", "PresenceDevices", "CBORReading", "Cryptography",
      "DesktopPortal", "HTTPClient"],
-    ["Arguments", "Clipboard", "Courier", "ExportCryptography", "GzipReading", "HTTPMessage", "HardwareTokens",
+    ["Arguments", "Attestation", "Clipboard", "Courier", "ExportCryptography", "GzipReading", "HTTPMessage", "HardwareTokens",
      "JSONText", "OneTimePassword", "OpenPGPReading", "PAMAuthentication", "SQLiteReading", "XMLReading",
      "ZipReading"],
     ["FIDOAuthenticator", "Interchange", "JSONReading", "SecretVault", "TrustedPlatform",

@@ -1,0 +1,54 @@
+public import Cryptography
+
+/// A secret that only the TPM with a certain endorsement key and a certain key can reveal
+/// (`TPM2_MakeCredential`; TPM 2.0 Library, Part 1, section 24).
+///
+/// The TPM reveals it with `TPM2_ActivateCredential`, which proves that both keys are in one TPM.
+public struct TPMCredential: Hashable, Sendable {
+    /// The protected secret (`TPM2B_ID_OBJECT` without its length).
+    public let blob: [UInt8]
+    /// The seed that protects it, encrypted to the endorsement key (`TPM2B_ENCRYPTED_SECRET`
+    /// without its length).
+    public let encryptedSeed: [UInt8]
+
+    /// Protects `secret`, at most 32 bytes, for the key with `name`.
+    ///
+    /// - Parameter endorsementKey: An RSA key whose name algorithm is SHA-256 and whose cipher is
+    ///   AES with 128 bits.
+    public init(
+        _ secret: SecretBytes, for name: [UInt8], endorsementKey: EncryptionKey
+    ) throws(CryptographyFailure) {
+        let seed = try Randomness.secret(count: 32)
+        let label = Array("IDENTITY\0".utf8)
+        blob = try Self.blob(secret, for: name, seed: seed)
+        encryptedSeed = try endorsementKey.encrypt(seed, label: label.span)
+    }
+
+    /// The blob for a known seed.
+    static func blob(
+        _ secret: SecretBytes, for name: [UInt8], seed: SecretBytes
+    ) throws(CryptographyFailure) -> [UInt8] {
+        precondition(secret.count <= 32, "a secret has at most the length of a digest")
+        let none: [UInt8] = []
+        let key = try kbkdfSHA256(secret: seed, label: "STORAGE", context: name.span, count: 16)
+        let sized = SecretBytes(capacity: 2 + secret.count) { output in
+            output.append(0)
+            output.append(UInt8(secret.count))
+            secret.withBytes { output.append(copying: $0) }
+        }
+        let box: [UInt8]
+        do {
+            box = try encryptAESCFB(sized, key: key)
+        } catch {
+            guard case .failed(let failure) = error else {
+                preconditionFailure("the key has 16 bytes")
+            }
+            throw failure
+        }
+        let integrityKey = try kbkdfSHA256(
+            secret: seed, label: "INTEGRITY", context: none.span, count: 32)
+        let covered = box + name
+        let tag = try HMACKey(integrityKey).authenticationCode(of: covered.span)
+        return [0, UInt8(tag.count)] + tag + box
+    }
+}

@@ -1,0 +1,146 @@
+import Cryptography
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Attestation
+
+@Suite("Attestation objects")
+struct AttestationVectorTests {
+    struct Vector: Codable, Sendable {
+        let name: String
+        let object: Data
+        let verdict: String
+        let chain: String?
+        let anchor: String?
+        let hardware: Bool?
+    }
+
+    struct Anchor: Codable, Sendable {
+        let name: String
+        let certificate: Data
+    }
+
+    private static let clientData = """
+        {"type":"webauthn.create","challenge":"SIeaR8idBVnfcBJc64GIjtadkHmDZ_g8E8kCAsGel5w",\
+        "origin":"https://login.example","crossOrigin":false}
+        """
+    /// In November 2026.
+    private static let time: Int64 = 1_795_000_000
+
+    private let vectors: [Vector]
+    private let anchors: [String: TrustAnchors]
+    private let hash: [UInt8]
+
+    init() throws {
+        vectors = try VectorFile<Vector>("webauthn/attestations.json").cases
+        var anchors: [String: TrustAnchors] = [:]
+        for anchor in try VectorFile<Anchor>("webauthn/anchors.json").cases {
+            anchors[anchor.name] = try TrustAnchors([Certificate([UInt8](anchor.certificate))])
+        }
+        self.anchors = anchors
+        let clientData = Array(Self.clientData.utf8)
+        hash = try sha256(clientData.span)
+    }
+
+    @Test(
+        "K-57, K-58, K-59, K-60, K-61, K-62, K-63, K-64 and K-65 each statement has its verdict",
+        arguments: ["none", "packed", "fido-u2f", "tpm", "android-key", "apple", "mill"])
+    func verdicts(format: String) throws {
+        var count = 0
+        for vector in vectors {
+            let object: AttestationObject
+            do {
+                object = try AttestationObject([UInt8](vector.object))
+            } catch {
+                // Counted with the format "none".
+                if format == "none" {
+                    #expect(error.rawValue == vector.verdict, "\(vector.name)")
+                    count += 1
+                }
+                continue
+            }
+            guard object.format == format else { continue }
+            count += 1
+            let outcome = try object.verify(clientDataHash: hash)
+            #expect(name(of: outcome) == vector.verdict, "\(vector.name)")
+            guard case .verified(.certified(let certificates)) = outcome else { continue }
+            let anchor = try #require(anchors[vector.anchor ?? "root"])
+            let chain = try anchor.check(certificates.chain, at: Self.time)
+            #expect(name(of: chain) == vector.chain, "\(vector.name)")
+            #expect(certificates.isKeyInHardware == (vector.hardware ?? true), "\(vector.name)")
+            let model =
+                format == "fido-u2f" ? .init(repeating: 0, count: 16) : object.registration.model
+            #expect(certificates.model == model, "\(vector.name)")
+        }
+        #expect(count > 0)
+    }
+
+    @Test(
+        "each changed byte of a good object is refused",
+        arguments: [
+            "packed, self", "packed, certified", "tpm, a P-256 key", "tpm, an RSA key",
+            "android-key, in the trusted environment", "apple", "fido-u2f",
+        ])
+    func changedByte(name: String) throws {
+        let vector = try #require(vectors.first { $0.name == name })
+        let good = [UInt8](vector.object)
+        #expect(try isAccepted(good))
+        // A U2F key signs neither flags, count nor AAGUID.
+        let data = try AttestationObject(good).registration.data.encoded
+        let start = try #require(good.firstRange(of: data)).lowerBound
+        let unsigned = vector.name == "fido-u2f" ? (start + 32)..<(start + 53) : 0..<0
+        var generator = SeededGenerator(seed: 28)
+        var accepted: [Int] = []
+        for index in good.indices where !unsigned.contains(index) {
+            var changed = good
+            changed[index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            if try isAccepted(changed) { accepted.append(index) }
+        }
+        #expect(accepted.isEmpty)
+    }
+
+    @Test("other client data is refused", arguments: ["packed, self", "apple", "tpm, an RSA key"])
+    func otherClientData(name: String) throws {
+        let vector = try #require(vectors.first { $0.name == name })
+        let object = try AttestationObject([UInt8](vector.object))
+        for index in hash.indices {
+            var other = hash
+            other[index] ^= 1
+            guard case .denied(.attestation) = try object.verify(clientDataHash: other) else {
+                Issue.record("byte \(index) of the hash")
+                continue
+            }
+        }
+    }
+
+    /// Whether the object is read, its statement verified and, if it has certificates, trusted.
+    private func isAccepted(_ encoded: [UInt8]) throws -> Bool {
+        let object: AttestationObject
+        do { object = try AttestationObject(encoded) } catch { return false }
+        switch try object.verify(clientDataHash: hash) {
+        case .verified(.selfAttested): return true
+        case .verified(.certified(let certificates)):
+            let outcome = try anchors["root"]?.check(certificates.chain, at: Self.time)
+            return outcome == .anchored
+        case .verified(.none), .verified(.unknownFormat), .denied: return false
+        }
+    }
+
+    private func name(of outcome: AttestationOutcome) -> String {
+        switch outcome {
+        case .denied(let reason): reason.rawValue
+        case .verified(.none): "none"
+        case .verified(.selfAttested): "self"
+        case .verified(.certified): "certified"
+        case .verified(.unknownFormat): "unknown"
+        }
+    }
+
+    private func name(of outcome: ChainOutcome) -> String {
+        switch outcome {
+        case .anchored: "anchored"
+        case .refused(let refusal): "\(refusal)"
+        }
+    }
+}
