@@ -45,11 +45,11 @@ def run(arguments, timeout=TIMEOUT, **options):
     return ended.stdout
 
 
-def seconds(arguments, nowhere, allowed=(0,)):
+def seconds(arguments, nowhere, allowed=(0,), environment=None):
     """Wall time of one run, which must end with an allowed status. Spawning directly keeps the overhead small."""
     actions = [(os.POSIX_SPAWN_DUP2, nowhere, 1), (os.POSIX_SPAWN_DUP2, nowhere, 2)]
     start = time.perf_counter()
-    process = os.posix_spawnp(arguments[0], arguments, os.environ, file_actions=actions)
+    process = os.posix_spawnp(arguments[0], arguments, environment or os.environ, file_actions=actions)
     _, status = os.waitpid(process, 0)
     elapsed = time.perf_counter() - start
     if os.waitstatus_to_exitcode(status) not in allowed:
@@ -57,15 +57,15 @@ def seconds(arguments, nowhere, allowed=(0,)):
     return elapsed
 
 
-def fastest(rounds, commands, allowed=(0,)):
+def fastest(rounds, commands, allowed=(0,), environment=None):
     """The minimum time of each command in seconds, after one run that warms the caches."""
     with open(os.devnull, "r+b") as nowhere:
         for arguments in commands.values():
-            seconds(arguments, nowhere.fileno(), allowed)
+            seconds(arguments, nowhere.fileno(), allowed, environment)
         times = {name: [] for name in commands}
         for _ in range(rounds):
             for name, arguments in commands.items():
-                times[name].append(seconds(arguments, nowhere.fileno(), allowed))
+                times[name].append(seconds(arguments, nowhere.fileno(), allowed, environment))
     return {name: min(values) for name, values in times.items()}
 
 
@@ -120,6 +120,12 @@ class Table:
         ratio = theirs / ours
         self.add(what, f"{figure(1e9 / ours)}/s", f"{figure(1e9 / theirs)}/s", f"{ratio:.2f}×",
                  f"≥ {goal}×" if goal else "", not goal or ratio >= goal)
+
+    def minimum(self, what, ours, goal, unit):
+        self.add(what, f"{figure(ours)}{unit}", "", "", f"≥ {figure(goal)}{unit}", ours >= goal)
+
+    def maximum(self, what, ours, goal, unit):
+        self.add(what, f"{figure(ours)} {unit}", "", "", f"≤ {figure(goal)} {unit}", ours <= goal)
 
     def within(self, what, ours, low, high, unit):
         self.add(what, f"{ours:.1f} {unit}", "", "", f"{low} to {high} {unit}", low <= ours <= high)

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 
+import agent
 import decisions
 import postgresql
 import programs
@@ -31,6 +32,7 @@ from figures import Failure, Place, Table
 PARTS = {
     "codes": ("Codes", programs.measure_codes),
     "start": ("Start of the command", programs.measure_start),
+    "agent": ("The agent", agent.measure),
     "vault": ("A large vault", programs.measure_vault),
     "pictures": ("Pictures", programs.measure_pictures),
     "sqlite": ("Decisions on SQLite", decisions.measure_store),

@@ -40,11 +40,12 @@ def measure_start(table, place, folder):
     key = os.path.join(folder, "key")
     with open(key, "w", encoding="ascii") as file:
         file.write("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ\n")
+    # oathtool does not check whether the clock is synchronised.
     times = fastest(START_ROUNDS, {
         "ours": [place.shipped("watchword"), "totp", "--secret-file", key],
         "theirs": ["oathtool", "--totp", "-b", f"@{key}"],
-    })
-    table.at_most("`watchword totp`, whole process; `oathtool`", times["ours"] * 1e3, times["theirs"] * 1e3, 3.3,
+    }, environment=os.environ | {"WATCHWORD_CLOCK_WARNING": "off"})
+    table.at_most("`watchword totp`, whole process; `oathtool`", times["ours"] * 1e3, times["theirs"] * 1e3, 2.5,
                   "ms")
 
 
