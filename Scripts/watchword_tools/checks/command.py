@@ -5,13 +5,13 @@ import unittest
 from watchword_tools import ROOT
 
 
-def self_test(tests):
+def self_test(*tests):
     """Runs the named unit tests; returns the exit status."""
-    loaded = unittest.defaultTestLoader.loadTestsFromName(f"watchword_tools.tests.{tests}")
+    loaded = unittest.defaultTestLoader.loadTestsFromNames([f"watchword_tools.tests.{name}" for name in tests])
     return 0 if unittest.TextTestRunner().run(loaded).wasSuccessful() else 1
 
 
-def run(description, check, tests):
+def run(description, check, *tests):
     """Prints what `check` finds in a folder, or runs the named unit tests; returns the exit status."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -19,7 +19,7 @@ def run(description, check, tests):
     parser.add_argument("--self-test", action="store_true", help="runs the unit tests of the check")
     options = parser.parse_args()
     if options.self_test:
-        return self_test(tests)
+        return self_test(*tests)
     complaints = list(check(options.folder))
     for complaint in complaints:
         print(complaint)
