@@ -70,7 +70,8 @@ struct EditTransferTests {
         #expect(revision.codes.algorithm == .sha512 && revision.codes.length == .six)
         #expect(revision.codes.period == .max && revision.codes.counter == .max)
         #expect(revision.codes.secret?.known == EditedVault.key.known)
-        #expect(revision.access.presence == .perUnlock)
+        #expect(revision.access.presence == .perUse(.pam))
+        #expect(revision.access.reuse == ReuseTime(60))
         guard case .importing(let read) = try parsed(encoded(edits[5])) as VaultEdit else {
             Issue.record("another edit")
             return
