@@ -45,8 +45,9 @@ let package = Package(
         .library(
             name: "InternalModules",
             targets: [
-                "Attestation", "CBORReading", "Cryptography", "ExportReader", "ExportReading",
-                "GzipReading", "ImageFile", "Interchange", "JSONReading", "JSONText",
+                "Attestation", "CBORReading", "Cryptography", "DeviceLogin", "ExportReader",
+                "ExportReading", "GzipReading", "ImageFile", "Interchange", "JSONReading",
+                "JSONText",
                 "OneTimePassword", "POSIX", "Raster", "SecretVault", "SymbolDrawing",
                 "SymbolReading", "VaultAgent", "Verification",
             ]),
@@ -169,7 +170,8 @@ let package = Package(
             "JSONText", "OneTimePassword", "PictureReader", "POSIX", "Presence", "PresenceDevices",
             "Raster", "SecretVault", "SymbolDrawing", "VaultAgent"),
         module(
-            "AgentService", "Arguments", "Cryptography", "OneTimePassword", "POSIX", "Presence",
+            "AgentService", "Arguments", "Courier", "Cryptography", "DeviceLogin",
+            "OneTimePassword", "POSIX", "Presence",
             "PresenceDevices", "SecretVault", "VaultAgent"),
         module(
             "ServerCommands", documents: ["Operations.md"], "Arguments", "CommandRunner",
@@ -325,7 +327,7 @@ let package = Package(
             "CourierTests", "Courier", "Cryptography", "POSIX", "watchword-courier",
             "FaultyCourier"),
         tests(
-            "DeviceLoginTests", "Courier", "Cryptography", "DeviceLogin", "SecretVault",
+            "DeviceLoginTests", "Courier", "Cryptography", "DeviceLogin", "POSIX", "SecretVault",
             "watchword-courier"),
         tests(
             "CommandRunnerTests", "Arguments", "Commands", "ServerCommands", "watchword",
@@ -343,9 +345,10 @@ let package = Package(
         // Confines itself like the agent's process with the keys.
         program("KeyHolderProbe", path: "Tests/KeyHolderProbe", "POSIX"),
         tests(
-            "AgentServiceTests", "AgentService", "Cryptography", "KeyHolderProbe",
-            "OneTimePassword", "POSIX", "PresenceDevices", "SecretVault", "StackedPresence",
-            "VaultAgent", "watchword", "watchword-agent", "watchword-presence"),
+            "AgentServiceTests", "AgentService", "Courier", "Cryptography", "DeviceLogin",
+            "KeyHolderProbe", "OneTimePassword", "POSIX", "PresenceDevices", "SecretVault",
+            "StackedPresence", "VaultAgent", "watchword", "watchword-agent", "watchword-courier",
+            "watchword-presence"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
             "PostgreSQLStore", "ServerCommands", "StoreContract", "Verification",

@@ -65,9 +65,6 @@ extension AgentServices {
         }
         guard let outcome = saved else { throw .notHeld }
         vaults.countUse(of: place, use.unlocking)
-        let reports = vault.reports.filter { report in
-            if case .generationNotRecorded = report { true } else { false }
-        }
-        return .edited(outcome, reports)
+        return .edited(outcome, saveReports(of: vault))
     }
 }

@@ -100,6 +100,13 @@ struct AgentServices: Sendable {
         }
     }
 
+    /// What to report about the last save.
+    func saveReports(of vault: UnlockedVault) -> [VaultReport] {
+        vault.reports.filter { report in
+            if case .generationNotRecorded = report { true } else { false }
+        }
+    }
+
     private func listing(of vault: UnlockedVault) -> VaultListing {
         VaultListing(
             generation: vault.generation, entries: vault.listedEntries, slots: vault.slots,

@@ -1,3 +1,5 @@
+internal import Cryptography
+internal import DeviceLogin
 internal import OneTimePassword
 internal import POSIX
 internal import SecretVault
@@ -193,8 +195,31 @@ final class ClientConnection: @unchecked Sendable {
                 }
                 return response
             }
+        case .login(let place, let task, let presence):
+            return login(task, at: own(place), presence)
         // No question is pending.
         case .answer, .cancel: return .misunderstood
+        }
+    }
+
+    private func login(
+        _ encoded: SecretBytes, at place: VaultPlace, _ presence: AgentPresence
+    ) -> AgentResponse {
+        let task: LoginTask
+        do throws(FieldReader.Unreadable) {
+            task = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
+                try LoginTask(parsing: bytes)
+            }
+        } catch {
+            return .misunderstood
+        }
+        return using(place) { use throws(EntryRefusal) in
+            let answer = try service.answer(
+                to: task, in: use, place, presence, person, &confirmed)
+            if case .signIn(let id) = task, case .ticket = answer {
+                pending = (RecordedUse(place: place, id: id, time: .now), use.vault)
+            }
+            return try service.response(with: answer, from: use.vault)
         }
     }
 

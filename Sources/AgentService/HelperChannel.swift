@@ -7,6 +7,8 @@ final class HelperChannel: Sendable {
     static let presence: UInt8 = 1
     /// The request for `watchword-presence` for another user; four bytes with the user ID follow.
     static let presenceOfUser: UInt8 = 2
+    /// The same for `watchword-courier`.
+    static let courier: UInt8 = 3
     /// The byte that says that the program was not found, or could not be started.
     static let failed: UInt8 = 0
 
@@ -43,18 +45,28 @@ final class HelperChannel: Sendable {
     ///
     /// - Parameter user: the user whom it checks; `nil` for the user of this process.
     func startPresence(for user: UInt32? = nil) throws(SystemCallFailure) -> Started? {
+        guard let user else { return try start(HelperChannel.presence) }
+        let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: user >> $0) }
+        return try start(
+            HelperChannel.presence, requestedBy: [HelperChannel.presenceOfUser] + bytes)
+    }
+
+    /// Asks for `watchword-courier`, in the same way.
+    func startCourier() throws(SystemCallFailure) -> Started? {
+        try start(HelperChannel.courier)
+    }
+
+    /// - Parameters:
+    ///   - program: the positive response.
+    ///   - request: the request, if it is not the same byte.
+    private func start(
+        _ program: UInt8, requestedBy request: [UInt8]? = nil
+    ) throws(SystemCallFailure) -> Started? {
         try isUsable.withLock { isUsable throws(SystemCallFailure) in
             guard isUsable else { throw HelperChannel.closed }
             isUsable = false
             defer { if !isUsable { channel.shutDown() } }
-            if let user {
-                try channel.send(HelperChannel.presenceOfUser)
-                for shift: UInt32 in [24, 16, 8, 0] {
-                    try channel.send(UInt8(truncatingIfNeeded: user >> shift))
-                }
-            } else {
-                try channel.send(HelperChannel.presence)
-            }
+            for byte in request ?? [program] { try channel.send(byte) }
             let ready = try Polling.ready(of: [.reading(channel)], timeout: timeout)
             guard ready[0], let response = try channel.receiveFile() else {
                 throw HelperChannel.closed
@@ -64,7 +76,7 @@ final class HelperChannel: Sendable {
                 guard response.takeFile() == nil else { throw HelperChannel.closed }
                 isUsable = true
                 return nil
-            case HelperChannel.presence:
+            case program:
                 guard let files = response.takeFiles() else { throw HelperChannel.closed }
                 isUsable = true
                 return Started(files)

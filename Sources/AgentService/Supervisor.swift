@@ -224,37 +224,53 @@ struct Supervisor: ~Copyable {
     ///
     /// - Returns: whether the key holder still exists.
     private mutating func serveRequest() throws(SystemCallFailure) -> Bool {
-        guard let user = try requestedUser() else { return false }
+        guard let request = try nextRequest() else { return false }
         do throws(SystemCallFailure) {
-            guard let path = RunningProgram.companion("watchword-presence") else {
+            guard let path = RunningProgram.companion(request.name) else {
                 throw Supervisor.noPath
             }
-            let arguments = try user.map { user throws(SystemCallFailure) in
+            let arguments = try request.user.map { user throws(SystemCallFailure) in
                 guard let name = UserDatabase.name(of: user) else {
                     throw SystemCallFailure(call: "getpwuid_r", number: 2)
                 }
                 return ["--user", name]
             }
-            programs.append(try StartedProgram(path, arguments ?? [], handedOver: requests))
+            programs.append(
+                try StartedProgram(
+                    path, arguments ?? [], for: request.program, handedOver: requests))
         } catch {
             try requests.send(HelperChannel.failed)
         }
         return true
     }
 
-    /// The user whom the requested program checks; `nil` in it for the user of this process.
+    /// What the key holder asks for.
+    private struct HelperRequest {
+        /// The request for the program, which is also the positive response.
+        let program: UInt8
+        let name: String
+        /// The user whom it checks; `nil` for the user of this process.
+        let user: UInt32?
+    }
+
+    /// Reads the next request.
     ///
     /// - Returns: `nil` if the key holder has ended, or asks for something else.
-    private func requestedUser() throws(SystemCallFailure) -> UInt32?? {
+    private func nextRequest() throws(SystemCallFailure) -> HelperRequest? {
+        let (presence, name) = (HelperChannel.presence, "watchword-presence")
         switch (try requests.receiveFile()?.byte, mode) {
-        case (HelperChannel.presence, .user): return .some(nil)
+        case (HelperChannel.presence, .user):
+            return HelperRequest(program: presence, name: name, user: nil)
         case (HelperChannel.presenceOfUser, .system):
             var user: UInt32 = 0
             for _ in 0..<4 {
                 guard let byte = try requests.receiveFile()?.byte else { return nil }
                 user = user << 8 | UInt32(byte)
             }
-            return .some(user)
+            return HelperRequest(program: presence, name: name, user: user)
+        case (HelperChannel.courier, _):
+            return HelperRequest(
+                program: HelperChannel.courier, name: "watchword-courier", user: nil)
         default: return nil
         }
     }
@@ -285,16 +301,17 @@ private final class StartedProgram {
     private let lifeline: FileDescriptor
     private let deadline: Moment
 
-    /// Longer than any check may take.
+    /// Longer than any check or request to a server may take.
     private static let timeout = Duration.seconds(90)
 
     /// Starts the program at `path`, and sends its connection to the key holder.
     init(
-        _ path: String, _ arguments: [String], handedOver channel: borrowing FileDescriptor
+        _ path: String, _ arguments: [String], for program: UInt8,
+        handedOver channel: borrowing FileDescriptor
     ) throws(SystemCallFailure) {
         child = try ChildProcess(running: path, arguments: arguments, over: SocketPair())
         let life = try SocketPair()
-        try channel.send(HelperChannel.presence, with: child.input, life.second)
+        try channel.send(program, with: child.input, life.second)
         // The other end now belongs to the key holder alone.
         lifeline = life.takeFirst()
         deadline = .now + StartedProgram.timeout

@@ -52,8 +52,19 @@ public struct HTTPHelper: RequestSender, Sendable {
         do { reply = try HTTPHelper.exchange(request, with: helper) } catch {
             throw .helper(.system(error))
         }
+        return try HTTPHelper.response(in: reply) { helper.end().0 }
+    }
+
+    /// The response in a reply.
+    ///
+    /// - Parameters:
+    ///   - reply: `nil` if the timeout expired first; empty if the helper sent nothing.
+    ///   - ending: how the helper ended.
+    static func response(
+        in reply: WipedBuffer?, from ending: () -> ChildProcess.Ending
+    ) throws(HTTPHelperFailure) -> HelperResponse {
         guard let reply else { throw .timedOut }
-        guard reply.count > 0 else { throw .helper(.died(helper.end().0)) }
+        guard reply.count > 0 else { throw .helper(.died(ending())) }
         guard let result = reply.withBytes({ Reply(parsing: $0) }) else { throw .badAnswer }
         return try result.get()
     }

@@ -38,6 +38,8 @@ package final class AgentClient {
     /// How long a request may take: the agent may wait for other attempts, each of which derives a
     /// key.
     private static let responseTimeout = Duration.seconds(120)
+    /// How long a sign-in may take, which waits for other sign-ins, and resumes lost ones.
+    private static let slowTimeout = Duration.seconds(600)
     /// How long a request may take for which the agent does not wait.
     private static let quickTimeout = Duration.seconds(5)
 
@@ -80,11 +82,14 @@ package final class AgentClient {
         self.isSystem = isSystem
     }
 
+    private static func timeout(of request: AgentRequest) -> Duration {
+        request.isQuick ? quickTimeout : request.isSlow ? slowTimeout : responseTimeout
+    }
+
     /// Sends a request and waits for the response.
     package func send(_ request: AgentRequest) throws(AgentFailure) -> AgentResponse {
         try write(request)
-        return try receive(
-            within: request.isQuick ? AgentClient.quickTimeout : AgentClient.responseTimeout)
+        return try receive(within: AgentClient.timeout(of: request))
     }
 
     /// Sends a request, and passes the modules' messages and questions to the person.
@@ -98,7 +103,7 @@ package final class AgentClient {
         var next: AgentRequest? = request
         while true {
             if let next { try write(next) }
-            let response = try receive(within: AgentClient.responseTimeout)
+            let response = try receive(within: AgentClient.timeout(of: request))
             switch response {
             case .says, .asks: next = person(response)
             default: return response

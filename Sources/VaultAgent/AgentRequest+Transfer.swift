@@ -5,7 +5,7 @@ extension AgentRequest: Transferable {
     // `lockAll` and `stop` are the same in all versions.
     private enum Kind: UInt8 {
         case unlock, lock, lockAll, status, stop, list, code, verify, lockOut, check, answer
-        case cancel, edit, confirm, rehearse, prove, contents, open, standing
+        case cancel, edit, confirm, rehearse, prove, contents, open, standing, login
     }
 
     package func write(to output: FrameWriter) {
@@ -76,6 +76,11 @@ extension AgentRequest: Transferable {
             output.append(place)
             output.append(opener)
             output.append(signed: Int64(ceiling))
+        case .login(let place, let task, let presence):
+            output.append(choice: Kind.login)
+            output.append(place)
+            output.append(task)
+            output.append(presence)
         case .contents(let place, let ids, let presence, let isUse):
             output.append(choice: Kind.contents)
             output.append(place)
@@ -128,6 +133,9 @@ extension AgentRequest: Transferable {
             self = .prove(
                 try fields.value(bytes), try fields.value(bytes),
                 ceiling: try AgentRequest.ceiling(&fields, bytes))
+        case .login:
+            self = .login(
+                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
         case .contents:
             self = .contents(
                 try fields.value(bytes), try fields.values(bytes), try fields.value(bytes),
@@ -147,7 +155,8 @@ extension AgentRequest: Transferable {
 
     /// Whether a frame that begins with these bytes contains a change of the vault.
     static func isEdit(_ frame: Span<UInt8>) -> Bool {
-        frame.count > 1 && [Kind.edit.rawValue, Kind.rehearse.rawValue].contains(frame[1])
+        let edits = [Kind.edit, .rehearse, .login].map(\.rawValue)
+        return frame.count > 1 && edits.contains(frame[1])
     }
 
     /// Whether a request of another version may be read: its encoding is the same in all versions.

@@ -40,6 +40,9 @@ package enum AgentRequest: Sendable {
     ///
     /// - Parameter isUse: whether to record that the entries were used.
     case contents(VaultPlace, [RecordID], AgentPresence, isUse: Bool)
+    /// Carries out a task of `login`, in the encoding of `DeviceLogin`; ``confirm(_:_:_:)`` confirms the
+    /// entries that an enrolment replaces.
+    case login(VaultPlace, SecretBytes, AgentPresence)
     /// Answers a module's question; only after ``AgentResponse/asks(_:isEchoed:)``.
     case answer(SecretBytes)
     /// Cancels the check; only after ``AgentResponse/asks(_:isEchoed:)``.
@@ -47,6 +50,11 @@ package enum AgentRequest: Sendable {
 }
 
 extension AgentRequest {
+    /// Whether answering it may need several exchanges with a server, after waiting for others.
+    var isSlow: Bool {
+        if case .login = self { true } else { false }
+    }
+
     /// The same request for the vault at `place`, if it is about a vault.
     package func at(_ place: VaultPlace) -> AgentRequest {
         switch self {
@@ -67,6 +75,7 @@ extension AgentRequest {
         case .prove(_, let opener, let ceiling): .prove(place, opener, ceiling: ceiling)
         case .contents(_, let ids, let presence, let isUse):
             .contents(place, ids, presence, isUse: isUse)
+        case .login(_, let task, let presence): .login(place, task, presence)
         case .lockAll, .status, .stop, .answer, .cancel: self
         }
     }

@@ -6,7 +6,7 @@ extension AgentResponse: Transferable {
     private enum Kind: UInt8 {
         case done, notHeld, locked, outOfReach, listing, code, match, noMatch, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
-        case tooManyClients, edited, contents, moving, standing
+        case tooManyClients, edited, contents, moving, standing, login
     }
 
     package func write(to output: FrameWriter) {
@@ -54,6 +54,10 @@ extension AgentResponse: Transferable {
             output.append(choice: Kind.noVerdict)
             output.append(failure)
         case .noCode: output.append(choice: Kind.noCode)
+        case .login(let answer, let reports):
+            output.append(choice: Kind.login)
+            output.append(answer)
+            output.append(list: reports)
         case .contents(let contents):
             output.append(choice: Kind.contents)
             output.append(list: contents)
@@ -93,6 +97,7 @@ extension AgentResponse: Transferable {
         case .refused: self = .refused(try fields.value(bytes))
         case .noVerdict: self = .noVerdict(try fields.value(bytes))
         case .noCode: self = .noCode
+        case .login: self = .login(try fields.value(bytes), try fields.values(bytes))
         case .contents: self = .contents(try fields.values(bytes))
         case .says: self = .says(try fields.value(bytes))
         case .asks: self = .asks(try fields.value(bytes), isEchoed: try fields.flag(bytes))

@@ -1,3 +1,4 @@
+package import Cryptography
 package import PresenceDevices
 package import SecretVault
 
@@ -24,6 +25,9 @@ package enum AgentResponse: Sendable {
     case status(AgentStatus)
     /// The outcome of an edit, and what to report about the save.
     case edited(EditOutcome, [VaultReport])
+    /// The answer to a task of `login`, in the encoding of `DeviceLogin`, and what to report about the
+    /// save; it contains at most a login ticket.
+    case login(SecretBytes, [VaultReport])
     /// The secrets of entries, for a verb that shows them.
     case contents([EntryContent])
     /// The vault refused or failed.

@@ -80,6 +80,18 @@ struct AgentTests {
         #expect(try agent.run("show Count --json").text.contains(#""counter":3"#))
     }
 
+    @Test("clients that use one counter at the same time get different codes")
+    func counterAtOnce() throws {
+        let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])
+        try agent.run(AgentFixture.unlock)
+        let held = "watchword code Count"
+        let codes = try agent.together(
+            Array(repeating: [held, held + " --passphrase-file pass.txt"], count: 5).flatMap { $0 }
+        ).split(separator: "\n")
+        #expect(Set(codes).count == 10)
+        #expect(try agent.run("show Count --json").text.contains(#""counter":10"#))
+    }
+
     @Test("options that say how to open the vault bypass the agent, and so do the switches for it")
     func bypass() throws {
         let agent = try AgentFixture()

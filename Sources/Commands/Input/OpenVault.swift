@@ -152,6 +152,18 @@ extension Session {
         }
     }
 
+    /// Converts a refusal that concerns the whole vault to a `CommandFailure`.
+    func heldResponse(
+        _ response: AgentResponse, by vault: AgentVault
+    ) throws(CommandFailure) -> AgentResponse {
+        switch response {
+        case .notHeld: throw .agentLocked(nil)
+        case .locked(let reason): throw .agentLocked(reason)
+        case .failed(let error): throw .vault(VisibleText.of(vault.place.path), error)
+        default: return response
+        }
+    }
+
     /// Sends a request to the agent.
     func exchange(
         _ request: AgentRequest, with client: AgentClient

@@ -117,13 +117,12 @@ extension Session {
         of ids: [RecordID], by vault: AgentVault
     ) throws(CommandFailure) -> [EntryContent] {
         let request = AgentRequest.contents(vault.place, ids, .none, isUse: false)
-        switch try exchange(request, with: vault.client) {
-        case .contents(let contents) where contents.count == ids.count: return contents
-        case .notHeld: throw .agentLocked(nil)
-        case .locked(let reason): throw .agentLocked(reason)
-        case .failed(let error): throw .vault(VisibleText.of(vault.place.path), error)
-        default: throw .agent(.malformed)
-        }
+        guard
+            case .contents(let contents) = try heldResponse(
+                exchange(request, with: vault.client), by: vault),
+            contents.count == ids.count
+        else { throw .agent(.malformed) }
+        return contents
     }
 
     /// Records that `entry` was used; the agent does it itself.

@@ -112,14 +112,10 @@ extension Session {
     private func outcome(
         of edit: VaultEdit, in response: AgentResponse, by vault: AgentVault
     ) throws(CommandFailure) -> (EditOutcome, [VaultReport]) {
-        switch response {
-        case .edited(let outcome, let reports) where edit.accepts(outcome):
-            return (outcome, reports)
-        case .notHeld: throw .agentLocked(nil)
-        case .locked(let reason): throw .agentLocked(reason)
-        case .failed(let error): throw .vault(VisibleText.of(vault.place.path), error)
-        default: throw .agent(.malformed)
-        }
+        guard case .edited(let outcome, let reports) = try heldResponse(response, by: vault),
+            edit.accepts(outcome)
+        else { throw .agent(.malformed) }
+        return (outcome, reports)
     }
 
     /// Sends a request that uses `entry`, after the confirmation that it requires.
@@ -178,11 +174,8 @@ extension Session {
         questions: RelayedQuestions?
     ) throws(CommandFailure) -> AgentResponse {
         switch response {
-        case .notHeld: throw .agentLocked(nil)
-        case .locked(let reason): throw .agentLocked(reason)
         case .failed(.lockedOut(let seconds)):
             throw .presence(.entryLockedOut(entry.name, seconds: seconds))
-        case .failed(let error): throw .vault(VisibleText.of(vault.place.path), error)
         case .refused(let cost):
             throw .presence(.refused(entry.name, cost, entry.accessControl.onFailure))
         case .noVerdict(let failure):
@@ -192,7 +185,7 @@ extension Session {
             throw .presence(
                 .pam(entry.name, reason ?? failure, entry.accessControl.presence))
         case .noCode: throw .noCodes(entry.name.visible, entry.kind)
-        default: return response
+        default: return try heldResponse(response, by: vault)
         }
     }
 

@@ -14,39 +14,68 @@ enum LoginEnrolCommand {
         let name = EntryName(typed: session.arguments.operands[0])
         guard !EntryName.isBlank(name.text) else { throw .usage(.emptyName) }
         // Check the arguments before any prompt.
-        let enrolment = try enrolment(as: name, session)
-        let source = SecretSource(try session.needed(.ticketFile))
-        let ticket = try source.readFirstLine(limit: Session.secretLimit)
-        guard Token.isToken(ticket) else { throw .login(source.name, .badTicket) }
-        var helper = try session.httpHelper()
-        let vault = try session.unlock()
-        let turn = try session.loginTurn(in: vault)
-        let earlier = vault.entries.filter { $0.name == name }
-        guard earlier.allSatisfy({ $0.kind == .enrolled }) else { throw .nameTaken(name.visible) }
-        let confirmed = try session.askToReplace(earlier, in: .own(vault))
-        let state: EnrolledSecret
-        do {
-            state = try enrolment.redeem(
-                ticket, in: vault, turn: turn, over: &helper, now: SystemClock.unixTime(),
-                isEarlier: { $0.name == name }, confirmed: confirmed)
-        } catch {
-            throw .login(name.visible, error)
+        let order = try order(as: name, session)
+        let helper = try session.httpHelper()
+        let enrolled: (credential: Token, server: ServerAddress)
+        switch try session.openVault() {
+        case .own(let vault): enrolled = try enrol(order, in: vault, over: helper, session)
+        case .held(let vault):
+            let earlier = try earlier(order, in: vault.entries)
+            _ = try session.askToReplace(earlier, in: .held(vault))
+            let answer = try session.answer(
+                to: .enrol(order), about: name.visible, by: vault)
+            guard case .enrolled(let credential, let server) = answer else {
+                throw .agent(.malformed)
+            }
+            enrolled = (credential, server)
         }
-        session.warnAboutGeneration(of: vault)
+        let (credential, server) = (enrolled.credential.text, enrolled.server.text)
         if session.wantsJSON {
             try session.printer.line(
                 .object([
-                    ("credential", .text(state.credential.text)), ("entry", .text(name.text)),
-                    ("result", .text("enrolled")), ("server", .text(state.server.text)),
+                    ("credential", .text(credential)), ("entry", .text(name.text)),
+                    ("result", .text("enrolled")), ("server", .text(server)),
                 ]))
         } else {
-            session.printer.note("Enrolled \(name.visible) at \(state.server.text).")
+            session.printer.note("Enrolled \(name.visible) at \(server).")
         }
         return .done
     }
 
-    private static func enrolment(as name: EntryName, _ session: Session) throws(CommandFailure)
-        -> Enrolment
+    /// Redeems the ticket with a vault that this process has opened.
+    private static func enrol(
+        _ order: EnrolmentOrder, in vault: UnlockedVault, over helper: HTTPHelper,
+        _ session: Session
+    ) throws(CommandFailure) -> (credential: Token, server: ServerAddress) {
+        var helper = helper
+        let turn = try session.loginTurn(in: vault)
+        let earlier = try earlier(order, in: vault.entries)
+        let confirmed = try session.askToReplace(earlier, in: .own(vault))
+        let state: EnrolledSecret
+        do {
+            state = try order.enrolment.redeem(
+                order.ticket, in: vault, turn: turn, over: &helper, now: SystemClock.unixTime(),
+                isEarlier: order.replaces, confirmed: confirmed)
+        } catch {
+            throw .login(order.name.visible, error)
+        }
+        session.warnAboutGeneration(of: vault)
+        return (state.credential, state.server)
+    }
+
+    /// The earlier enrolments under the name; another kind of entry must not have it.
+    private static func earlier(
+        _ order: EnrolmentOrder, in entries: [EntrySummary]
+    ) throws(CommandFailure) -> [EntrySummary] {
+        let earlier = entries.filter(order.replaces)
+        guard earlier.allSatisfy({ $0.kind == .enrolled }) else {
+            throw .nameTaken(order.name.visible)
+        }
+        return earlier
+    }
+
+    private static func order(as name: EntryName, _ session: Session) throws(CommandFailure)
+        -> EnrolmentOrder
     {
         let address = try session.needed(.server)
         let server: ServerAddress
@@ -66,10 +95,12 @@ enum LoginEnrolCommand {
             throw .usage(.badValue(Option.deviceName.name, expected: expected))
         }
         let access = try AccessControlChange(session)
-        return Enrolment(
-            server: server, authorities: authorities, deviceName: deviceName,
-            name: (name.issuer, name.account),
-            accessControl: access.applied)
+        let source = SecretSource(try session.needed(.ticketFile))
+        let ticket = try source.readFirstLine(limit: Session.secretLimit)
+        guard Token.isToken(ticket) else { throw .login(source.name, .badTicket) }
+        return EnrolmentOrder(
+            ticket: ticket, server: server, authorities: authorities, deviceName: deviceName,
+            name: name, access: access)
     }
 }
 

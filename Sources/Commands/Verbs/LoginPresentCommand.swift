@@ -1,15 +1,35 @@
 import Arguments
 import CommandRunner
+import Courier
 import DeviceLogin
 import JSONText
 import POSIX
 import SecretVault
+import VaultAgent
 
 /// `login present`: signs in and prints the ticket for the application.
 enum LoginPresentCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        var helper = try session.httpHelper()
-        let vault = try session.unlock()
+        // Before any prompt, so that a missing program costs no typing.
+        let helper = try session.httpHelper()
+        switch try session.openVault() {
+        case .own(let vault): try present(in: vault, over: helper, session)
+        case .held(let vault):
+            let entry = try vault.entries.one(named: session.arguments.operands[0])
+            try session.requireEnrolledSecret(of: entry)
+            let answer = try session.answer(
+                to: .signIn(entry.id), of: entry, by: vault, for: .signIn)
+            guard case .ticket(let ticket) = answer else { throw .agent(.malformed) }
+            try print(ticket, for: entry, session)
+        }
+        return .done
+    }
+
+    /// Signs in with a vault that this process has opened.
+    private static func present(
+        in vault: UnlockedVault, over helper: HTTPHelper, _ session: Session
+    ) throws(CommandFailure) {
+        var helper = helper
         let turn = try session.loginTurn(in: vault)
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         let content = try session.enrolledContent(of: entry, in: vault, for: .signIn)
@@ -22,31 +42,19 @@ enum LoginPresentCommand {
             throw .login(entry.name.visible, error)
         }
         session.warnAboutGeneration(of: vault)
-        guard session.wantsJSON else {
-            try session.printer.line(ticket.text)
-            try session.recordUse(of: entry, in: vault)
-            return .done
-        }
+        try print(ticket, for: entry, session)
+        try session.recordUse(of: entry, in: vault)
+    }
+
+    private static func print(
+        _ ticket: LoginTicket, for entry: EntrySummary, _ session: Session
+    ) throws(CommandFailure) {
+        guard session.wantsJSON else { return try session.printer.line(ticket.text) }
         try session.printer.line(
             .object([
                 ("account", .text(entry.account)), ("expires_at", .text(ticket.expiresAt)),
                 ("issuer", .text(entry.issuer)), ("login", .secret(ticket.text)),
                 ("verification", .text(ticket.verification)),
             ]))
-        try session.recordUse(of: entry, in: vault)
-        return .done
-    }
-}
-
-extension Session {
-    /// Opens `entry`, an enrolled secret; if it was wiped, the error states the reason.
-    func enrolledContent(of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse)
-        throws(CommandFailure) -> EntryContent
-    {
-        guard entry.kind == .enrolled else { throw .login(entry.name.visible, .otherKind) }
-        if let tombstone = entry.tombstone {
-            throw .login(entry.name.visible, .wiped(tombstone.reason))
-        }
-        return try content(of: entry, in: vault, for: use)
     }
 }

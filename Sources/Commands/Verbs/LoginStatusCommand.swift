@@ -4,11 +4,12 @@ import Courier
 import DeviceLogin
 import JSONText
 import SecretVault
+import VaultAgent
 
 /// `login status` and `login wipe`: the local state of an enrolment; the server is not contacted.
 enum LoginStatusCommand {
     static func status(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let vault = try session.unlock()
+        let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         var facts: [(String, JSONValue)] = [
             ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
@@ -20,7 +21,7 @@ enum LoginStatusCommand {
                 ("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)),
             ]
         } else {
-            facts += try factsOfContent(of: entry, in: vault, session)
+            facts += LoginStatusCommand.facts(of: try state(of: entry, in: vault, session))
         }
         facts.sort { $0.0 < $1.0 }
         guard !session.wantsJSON else {
@@ -38,29 +39,37 @@ enum LoginStatusCommand {
         return .done
     }
 
-    private static func factsOfContent(
-        of entry: EntrySummary, in vault: UnlockedVault, _ session: Session
-    ) throws(CommandFailure) -> [(String, JSONValue)] {
-        let content = try session.enrolledContent(of: entry, in: vault, for: .show)
-        let state: EnrolledSecret
-        let isStale: Bool
-        do throws(DeviceLoginError) {
-            state = try EnrolledSecret(content)
-            isStale = try state.isStale(in: vault)
-        } catch {
-            throw .login(entry.name.visible, error)
+    private static func state(
+        of entry: EntrySummary, in vault: OpenVault, _ session: Session
+    ) throws(CommandFailure) -> LoginState {
+        try session.requireEnrolledSecret(of: entry)
+        switch vault {
+        case .held(let vault):
+            let answer = try session.answer(
+                to: .status(entry.id), of: entry, by: vault, for: .show)
+            guard case .state(let state) = answer else { throw .agent(.malformed) }
+            return state
+        case .own(let vault):
+            let content = try session.enrolledContent(of: entry, in: vault, for: .show)
+            do throws(DeviceLoginError) {
+                return try LoginState(of: EnrolledSecret(content), in: vault)
+            } catch {
+                throw .login(entry.name.visible, error)
+            }
         }
-        return [
+    }
+
+    private static func facts(of state: LoginState) -> [(String, JSONValue)] {
+        [
             ("changed_at", .text(Timestamp(unixTime: state.changed).text)),
             ("credential", .text(state.credential.text)),
-            ("generation", .counter(state.generation)),
-            ("server", .text(state.server.text)),
-            ("state", .text(isStale ? "stale" : state.isUnanswered ? "unanswered" : "ready")),
+            ("generation", .counter(state.generation)), ("server", .text(state.server.text)),
+            ("state", .text(state.progress.rawValue)),
         ]
     }
 
     static func wipe(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let vault = try session.unlock()
+        let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         let name = entry.name.visible
         guard entry.kind == .enrolled else { throw .login(name, .otherKind) }
@@ -68,12 +77,18 @@ enum LoginStatusCommand {
             try Question.confirm(
                 "Wipe \(name)? To sign in again, the device must be enrolled again.")
         }
-        // Wait for a login in progress.
-        let turn = try session.loginTurn(in: vault)
-        try session.change(vault) { changes throws(VaultError) in
-            try changes.remove(entry.id, purge: true)
+        switch vault {
+        case .held(let vault):
+            let answer = try session.answer(to: .wipe(entry.id), about: name, by: vault)
+            guard case .wiped = answer else { throw .agent(.malformed) }
+        case .own(let vault):
+            // Wait for a login in progress.
+            let turn = try session.loginTurn(in: vault)
+            try session.change(vault) { changes throws(VaultError) in
+                try changes.remove(entry.id, purge: true)
+            }
+            turn.end()
         }
-        turn.end()
         session.printer.note(
             "Wiped \(name) on this device; also revoke the credential on the server.")
         return .done

@@ -41,9 +41,14 @@ public final class FrameWriter {
 
     /// The whole frame, with its length.
     func finished() throws(SystemCallFailure) -> WipedBuffer {
-        if let failure { throw failure }
+        try requireWhole()
         buffer.replace(from: 0, with: UInt32(buffer.count - 4).littleEndianBytes.span)
         return buffer
+    }
+
+    /// Throws if memory ran out, or the frame exceeds its limit.
+    public func requireWhole() throws(SystemCallFailure) {
+        if let failure { throw failure }
     }
 
     /// The frame's content, without its length.

@@ -87,6 +87,22 @@ extension AccessControl: Transferable {
     }
 }
 
+extension AccessControlChange: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(optional: presence)
+        output.append(optional: onFailure)
+        output.append(optional: reuse)
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        self.init(
+            presence: try fields.optional(bytes), onFailure: try fields.optional(bytes),
+            reuse: try fields.optional(bytes))
+    }
+}
+
 extension EntrySummary: Transferable {
     package func write(to output: FrameWriter) {
         output.append(id)

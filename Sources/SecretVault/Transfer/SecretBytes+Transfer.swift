@@ -14,6 +14,19 @@ extension SecretBytes: Transferable {
     }
 }
 
+extension SecretBytes {
+    /// The encoding of `value`.
+    package convenience init(encoding value: some Transferable) throws(SystemCallFailure) {
+        let frame = try FrameWriter()
+        frame.append(value)
+        try frame.requireWhole()
+        let count = frame.withContent { $0.count }
+        self.init(capacity: count) { output in
+            frame.withContent { output.append(copying: $0) }
+        }
+    }
+}
+
 extension RecoveryKey: Transferable {
     package func write(to output: FrameWriter) { output.append(secret) }
 

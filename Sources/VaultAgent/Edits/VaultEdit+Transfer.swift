@@ -130,19 +130,3 @@ extension CodeChange: Transferable {
         do { return try CodeLength(digits: digits) } catch { throw FieldReader.Unreadable() }
     }
 }
-
-extension AccessControlChange: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(optional: presence)
-        output.append(optional: onFailure)
-        output.append(optional: reuse)
-    }
-
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        self.init(
-            presence: try fields.optional(bytes), onFailure: try fields.optional(bytes),
-            reuse: try fields.optional(bytes))
-    }
-}

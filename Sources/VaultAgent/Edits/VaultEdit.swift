@@ -113,7 +113,7 @@ package struct Confirmations: Sendable {
     package static let assumed = Confirmations(isAssumed: true)
 
     /// Whether the checks permit changing the entry, given its current access control.
-    func cover(_ entry: EntrySummary) -> Bool {
+    package func cover(_ entry: EntrySummary) -> Bool {
         let presence = entry.accessControl.presence
         return isAssumed || !presence.isPerUse || presences[entry.id] == presence
     }

@@ -1,3 +1,4 @@
+@testable import DeviceLogin
 import POSIX
 @testable import SecretVault
 @testable import VaultAgent
@@ -19,6 +20,8 @@ func fuzzTransfer(_ bytes: [UInt8]) {
     take(EditOutcome.self, bytes)
     take(AgentRequest.self, bytes)
     take(AgentResponse.self, bytes)
+    take(LoginTask.self, bytes)
+    take(LoginAnswer.self, bytes)
 }
 
 private func take<Value: Transferable>(_ type: Value.Type, _ bytes: [UInt8]) {

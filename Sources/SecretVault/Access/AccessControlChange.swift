@@ -1,5 +1,3 @@
-package import SecretVault
-
 /// Changes to an entry's access control; `nil` leaves a value unchanged.
 package struct AccessControlChange: Hashable, Sendable {
     package let presence: AccessControl.Presence?
@@ -15,7 +13,7 @@ package struct AccessControlChange: Hashable, Sendable {
         self.reuse = reuse
     }
 
-    var isEmpty: Bool { presence == nil && onFailure == nil && reuse == nil }
+    package var isEmpty: Bool { presence == nil && onFailure == nil && reuse == nil }
 
     /// Returns `other` with the changes applied.
     package func applied(to other: AccessControl) -> AccessControl {

@@ -1,0 +1,164 @@
+internal import Courier
+internal import Cryptography
+internal import DeviceLogin
+internal import POSIX
+internal import SecretVault
+internal import VaultAgent
+
+// Signing in with enrolled secrets, which never reach the client.
+extension AgentServices {
+    /// Carries out a task, after the check that the entry requires.
+    ///
+    /// - Parameter confirmed: the entries that an enrolment may replace; each check counts once.
+    func answer(
+        to task: LoginTask, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ presence: AgentPresence, _ person: RemotePerson, _ confirmed: inout [ConfirmedEntry]
+    ) throws(EntryRefusal) -> LoginAnswer {
+        switch task {
+        case .signIn(let id): return try signIn(id, in: use, place, presence, person)
+        case .status(let id): return try state(of: id, in: use, place, presence, person)
+        case .wipe(let id): return try wipe(id, in: use, place)
+        case .enrol(let order):
+            let valid = confirmed.filter { $0.place == place && $0.unlocking == use.unlocking }
+            confirmed = []
+            return try enrol(order, in: use, place, Confirmations(valid.map(\.entry)))
+        }
+    }
+
+    /// The response with an answer, and with what to report about the saves that led to it.
+    func response(
+        with answer: LoginAnswer, from vault: UnlockedVault
+    ) throws(EntryRefusal) -> AgentResponse {
+        do throws(SystemCallFailure) {
+            return .login(try SecretBytes(encoding: answer), saveReports(of: vault))
+        } catch {
+            throw .vault(.system(error))
+        }
+    }
+
+    private func signIn(
+        _ id: RecordID, in use: HeldVaults.Use, _ place: VaultPlace, _ presence: AgentPresence,
+        _ person: RemotePerson
+    ) throws(EntryRefusal) -> LoginAnswer {
+        let turn = try loginTurn(in: use, place)
+        // Acquiring the lock has read the vault again.
+        let content: EntryContent
+        switch try enrolledContent(id, in: use, place, presence, person, reusing: true) {
+        case .success(let found): content = found
+        case .failure(let error): return .failed(error)
+        }
+        let ticket: LoginTicket
+        do throws(DeviceLoginError) {
+            var courier = RelayedCourier(helpers)
+            var login = try EnrolledLogin(content, of: id, in: use.vault)
+            ticket = try login.signIn(
+                turn: turn, over: &courier, now: SystemClock.unixTime())
+        } catch {
+            return .failed(error)
+        }
+        // The new secret is saved in any case.
+        guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
+        return .ticket(ticket)
+    }
+
+    private func state(
+        of id: RecordID, in use: HeldVaults.Use, _ place: VaultPlace, _ presence: AgentPresence,
+        _ person: RemotePerson
+    ) throws(EntryRefusal) -> LoginAnswer {
+        switch try enrolledContent(id, in: use, place, presence, person, reusing: false) {
+        case .failure(let error): return .failed(error)
+        case .success(let content):
+            do throws(DeviceLoginError) {
+                return .state(try LoginState(of: EnrolledSecret(content), in: use.vault))
+            } catch {
+                return .failed(error)
+            }
+        }
+    }
+
+    private func enrol(
+        _ order: EnrolmentOrder, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ confirmations: Confirmations
+    ) throws(EntryRefusal) -> LoginAnswer {
+        let turn = try loginTurn(in: use, place)
+        let earlier = use.vault.entries.filter(order.replaces)
+        guard earlier.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
+        let confirmed = Set(earlier.filter(confirmations.cover).map(\.id))
+        do throws(DeviceLoginError) {
+            var courier = RelayedCourier(helpers)
+            let secret = try order.enrolment.redeem(
+                order.ticket, in: use.vault, turn: turn, over: &courier,
+                now: SystemClock.unixTime(), isEarlier: order.replaces, confirmed: confirmed)
+            vaults.countUse(of: place, use.unlocking)
+            return .enrolled(credential: secret.credential, server: secret.server)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func wipe(
+        _ id: RecordID, in use: HeldVaults.Use, _ place: VaultPlace
+    ) throws(EntryRefusal) -> LoginAnswer {
+        // Wait for a login in progress.
+        let turn = try loginTurn(in: use, place)
+        let isWiped = try EntryRefusal.from { () throws(VaultError) in
+            guard try use.vault.entry(id).kind == .enrolled else { throw .otherKind }
+            return try use.vault.update { changes throws(VaultError) -> Bool in
+                // The save may have waited for another writer.
+                guard vaults.isHeld(place, use.unlocking) else { return false }
+                try changes.remove(id, purge: true)
+                return true
+            }
+        }
+        turn.end()
+        guard isWiped else { throw .notHeld }
+        return .wiped
+    }
+
+    /// Opens an enrolled secret after the check that it requires.
+    private func enrolledContent(
+        _ id: RecordID, in use: HeldVaults.Use, _ place: VaultPlace, _ presence: AgentPresence,
+        _ person: RemotePerson, reusing: Bool
+    ) throws(EntryRefusal) -> Result<EntryContent, DeviceLoginError> {
+        let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
+        do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
+            return .failure(error)
+        }
+        let content = try opened(entry, in: use, place, presence, person, reusing: reusing)
+        vaults.countUse(of: place, use.unlocking)
+        return .success(content)
+    }
+
+    /// Waits until no other process or client is signing in.
+    private func loginTurn(
+        in use: HeldVaults.Use, _ place: VaultPlace
+    ) throws(EntryRefusal) -> LoginLock {
+        let turn: LoginLock
+        do throws(VaultError) { turn = try use.vault.takeLoginLock() } catch {
+            throw .vault(error)
+        }
+        // Meanwhile, the vault may have been locked.
+        guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
+        return turn
+    }
+}
+
+/// Sends requests to a server through `watchword-courier`, which the supervisor starts.
+///
+/// This process has no network, and parses nothing of the server's but the helper's frames.
+private struct RelayedCourier: RequestSender {
+    private let helpers: HelperChannel
+
+    init(_ helpers: HelperChannel) { self.helpers = helpers }
+
+    func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse {
+        let program: HelperChannel.Started?
+        do throws(SystemCallFailure) { program = try helpers.startCourier() } catch {
+            throw .helper(.system(error))
+        }
+        guard let program else { throw .helper(.notFound) }
+        return try program.withConnection { connection throws(HTTPHelperFailure) in
+            try HTTPHelper.send(request, over: connection)
+        }
+    }
+}

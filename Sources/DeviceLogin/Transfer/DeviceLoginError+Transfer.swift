@@ -1,0 +1,57 @@
+internal import Courier
+package import POSIX
+internal import SecretVault
+
+extension DeviceLoginError: Transferable {
+    private enum Kind: UInt8 {
+        case otherKind, unreadable, stale, badTicket, vault, helper, problem, denied
+        case wipeNotObeyed, wiped, unexpectedResponse, cryptography
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .otherKind: output.append(choice: Kind.otherKind)
+        case .unreadable: output.append(choice: Kind.unreadable)
+        case .stale: output.append(choice: Kind.stale)
+        case .badTicket: output.append(choice: Kind.badTicket)
+        case .vault(let error):
+            output.append(choice: Kind.vault)
+            output.append(error)
+        case .helper(let failure):
+            output.append(choice: Kind.helper)
+            output.append(failure)
+        case .problem(let problem):
+            output.append(choice: Kind.problem)
+            output.append(problem)
+        case .denied: output.append(choice: Kind.denied)
+        case .wipeNotObeyed: output.append(choice: Kind.wipeNotObeyed)
+        case .wiped(let reason):
+            output.append(choice: Kind.wiped)
+            output.append(position: reason)
+        case .unexpectedResponse: output.append(choice: Kind.unexpectedResponse)
+        case .cryptography(let failure):
+            output.append(choice: Kind.cryptography)
+            output.append(failure)
+        }
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        let kind: Kind = try fields.choice(bytes)
+        switch kind {
+        case .otherKind: self = .otherKind
+        case .unreadable: self = .unreadable
+        case .stale: self = .stale
+        case .badTicket: self = .badTicket
+        case .vault: self = .vault(try fields.value(bytes))
+        case .helper: self = .helper(try fields.value(bytes))
+        case .problem: self = .problem(try fields.value(bytes))
+        case .denied: self = .denied
+        case .wipeNotObeyed: self = .wipeNotObeyed
+        case .wiped: self = .wiped(try fields.choiceByPosition(bytes))
+        case .unexpectedResponse: self = .unexpectedResponse
+        case .cryptography: self = .cryptography(try fields.value(bytes))
+        }
+    }
+}

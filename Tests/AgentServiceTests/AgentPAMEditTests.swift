@@ -1,0 +1,132 @@
+import Cryptography
+import SecretVault
+import TestSupport
+import Testing
+import VaultAgent
+
+/// Changes of an entry that PAM protects, through the agent and without it.
+struct AgentPAMEditTests {
+    private static let other = "NBSWY3DPO5XXE3DENBSWY3DPO5XXE3DE"
+
+    /// Changes that require the check of the entry.
+    private static let checked = [
+        "edit A:a --presence per-unlock", "edit A:a --on-failure wipe:9", "edit A:a --reuse 60",
+        "edit A:a --secret-file new.txt", "edit A:a --digits 8",
+        "import items.txt --on-duplicate replace",
+    ]
+    /// Changes that do not.
+    private static let unchecked = [
+        "edit A:a --tag work", "edit A:a --account b", "rename A:a B:b", "remove A:a --yes",
+        "remove A:a --yes --purge",
+    ]
+
+    /// What a command leads to.
+    private struct Result: Hashable {
+        let status: String
+        let errors: String
+        let list: String
+        let code: String
+    }
+
+    private func fixture(_ module: String, _ options: String = "") throws -> AgentFixture {
+        let agent = try AgentFixture([
+            "A:a --presence per-use:pam --secret-file key.txt \(options)"
+        ])
+        try agent.folder.write(Array("\(Self.other)\n".utf8), to: "new.txt")
+        try agent.folder.write(
+            Array("otpauth://totp/A:a?secret=\(Self.other)\n".utf8), to: "items.txt")
+        try agent.shell("chmod 600 *.txt")
+        try agent.installModules()
+        try agent.configure("required \(module)")
+        return agent
+    }
+
+    private func result(
+        of command: String, module: String, options: String = "", held: Bool
+    ) throws -> Result {
+        let agent = try fixture(module, options)
+        let own = "--passphrase-file pass.txt"
+        if held { try agent.shell("bin/watchword unlock \(own)") }
+        let outcome = try agent.shell("bin/watchword \(command) \(held ? "" : own); echo $?")
+        try agent.configure("required pam_permit.so")
+        return Result(
+            status: outcome.text, errors: AgentFixture.errors(outcome),
+            list: try agent.shell("bin/watchword list \(own)").text,
+            code: try agent.shell("bin/watchword code A:a --at 59 \(own) || true").text)
+    }
+
+    @Test("a change that the check refuses is not made, as without the agent", arguments: checked)
+    func refused(command: String) throws {
+        let held = try result(of: command, module: "pam_deny.so", held: true)
+        #expect(try result(of: command, module: "pam_deny.so", held: false) == held)
+        #expect(held.status.hasSuffix("4\n"))
+        #expect(held.errors.contains("“A:a” was not opened"))
+        #expect(held.list == "A:a  totp, per-use:pam\n" && held.code == "287082\n")
+    }
+
+    @Test(
+        "a change that the check permits, or that needs none, is made, as without the agent",
+        arguments: checked.map { ($0, "pam_permit.so") } + unchecked.map { ($0, "pam_deny.so") })
+    func permitted(command: String, module: String) throws {
+        let held = try result(of: command, module: module, held: true)
+        #expect(try result(of: command, module: module, held: false) == held)
+        #expect(held.status.hasSuffix("0\n"))
+        #expect(held.list != "A:a  totp, per-use:pam\n" || held.code != "287082\n")
+    }
+
+    @Test("a change that the check refuses can wipe the entry, as without the agent")
+    func wiped() throws {
+        let (command, module) = ("edit A:a --presence per-unlock", "pam_deny.so")
+        let held = try result(
+            of: command, module: module, options: "--on-failure wipe:1", held: true)
+        #expect(
+            try result(of: command, module: module, options: "--on-failure wipe:1", held: false)
+                == held)
+        #expect(held.list == "A:a  wiped\n")
+    }
+
+    @Test("a question of the modules reaches the terminal, and without an answer nothing changes")
+    func questions() throws {
+        let agent = try fixture("pam_unix.so")
+        try agent.shell("bin/watchword unlock --passphrase-file pass.txt")
+        let before = try agent.folder.bytes(of: AgentFixture.vault)
+        for command in [Self.checked[0], Self.checked[5]] {
+            let terminal = try agent.terminal(command, program: "bin/watchword")
+            try terminal.waitFor("assword: ")
+            #expect(terminal.screen.contains("A:a"))
+            try terminal.type("\u{3}")
+            #expect(try terminal.end() != 0)
+            let silent = try agent.shell("bin/watchword \(command)", status: 4)
+            #expect(AgentFixture.errors(silent).contains("PAM needs a terminal"))
+        }
+        #expect(try agent.folder.bytes(of: AgentFixture.vault) == before)
+    }
+
+    @Test("guesses at a change through the agent count, and lock the entry")
+    func guesses() throws {
+        let agent = try fixture("pam_unix.so")
+        try agent.shell("bin/watchword unlock --passphrase-file pass.txt")
+        let before = try agent.folder.bytes(of: AgentFixture.vault)
+        let place = try agent.place()
+        for _ in 0..<5 {
+            let client = try agent.client()
+            let entry = try #require(try agent.listing(client, of: place).entries.first).summary
+            let weaker = EntryRevision(
+                of: entry, issuer: nil, account: nil, details: DetailsChange(),
+                codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
+                access: AccessControlChange(presence: .perUnlock, onFailure: nil))
+            var asked = 0
+            let response = try client.send(.edit(place, .revise(weaker), .modules("To change"))) {
+                message in
+                guard case .asks = message else { return nil }
+                asked += 1
+                return asked == 1 ? .answer(SecretBytes(text: "guess")) : .cancel
+            }
+            if case .edited = response { Issue.record("edited") }
+        }
+        #expect(try agent.folder.bytes(of: AgentFixture.vault) == before)
+        try agent.configure("required pam_permit.so")
+        let refused = try agent.shell("bin/watchword code A:a --at 59", status: 4)
+        #expect(AgentFixture.errors(refused).contains("locked"))
+    }
+}

@@ -1,0 +1,111 @@
+import Courier
+import Cryptography
+import POSIX
+import SecretVault
+import TestSupport
+import Testing
+
+@testable import DeviceLogin
+
+/// What `watchword` and its agent send to each other about enrolled secrets.
+struct LoginTransferTests {
+    private func bytes(of value: some Transferable) throws -> [UInt8] {
+        try SecretBytes(encoding: value).known
+    }
+
+    /// Encodes, decodes and encodes again.
+    private func expectRoundTrip<Value: Transferable>(_ value: Value) throws {
+        let encoded = try bytes(of: value)
+        let again = try bytes(of: Value(parsing: encoded.span))
+        #expect(again == encoded, "\(value)")
+        expectUnreadable(Value.self, encoded + [0])
+        for count in encoded.indices { expectUnreadable(Value.self, Array(encoded[..<count])) }
+    }
+
+    private func expectUnreadable<Value: Transferable>(_ type: Value.Type, _ bytes: [UInt8]) {
+        do {
+            _ = try Value(parsing: bytes.span)
+            Issue.record("\(type) accepts \(bytes)")
+        } catch {
+            // As it should.
+        }
+    }
+
+    private func order(authorities: [UInt8] = [1, 2], deviceName: String = "phone") throws
+        -> EnrolmentOrder
+    {
+        EnrolmentOrder(
+            ticket: SecretBytes(text: "wwt_1"),
+            server: try ServerAddress(parsing: "https://a.example:8443/x"),
+            authorities: authorities, deviceName: deviceName, name: EntryName(typed: "a:b"),
+            access: AccessControlChange(
+                presence: .perUse(.pam), onFailure: nil, reuse: ReuseTime(60)))
+    }
+
+    @Test("every task is read as it was sent, and larger ones than the program sends are refused")
+    func tasks() throws {
+        let id = try RecordID(parsing: [UInt8](1...16).span)
+        for task in [.signIn(id), .status(id), .wipe(id), .enrol(try order())] as [LoginTask] {
+            try expectRoundTrip(task)
+        }
+        let most = Enrolment.largestAuthorities
+        let name = String(repeating: "x", count: Enrolment.longestDeviceName)
+        let largest = try order(authorities: [UInt8](repeating: 7, count: most), deviceName: name)
+        let encoded = try bytes(of: largest)
+        let again = try bytes(of: EnrolmentOrder(parsing: encoded.span))
+        #expect(again == encoded)
+        for order in [
+            try order(authorities: [UInt8](repeating: 7, count: most + 1)),
+            try order(deviceName: name + "x"),
+        ] {
+            let encoded = try bytes(of: order)
+            expectUnreadable(EnrolmentOrder.self, encoded)
+        }
+    }
+
+    @Test("every answer and every error is read as it was sent")
+    func answers() throws {
+        let call = SystemCallFailure(call: "open", number: 13)
+        let server = try ServerAddress(parsing: "http://127.0.0.1:80")
+        let credential = try #require(Token("cr_1"))
+        let secret = EnrolledSecret(
+            server: server, authorities: [], credential: credential,
+            handed: .init(secret: SecretBytes(text: "wws_1"), generation: 3), now: 5)
+        let device = try Device()
+        let vault = try device.unlock()
+        let endings: [ChildProcess.Ending] = [
+            .exited(1), .crashed(signal: 11), .forbiddenCall, .processorTimeSpent, .killed,
+            .unknown,
+        ]
+        let helpers: [HelperFailure] =
+            [.notFound, .cannotStart(call), .notConfined(call), .otherVersion, .system(call)]
+            + endings.map(HelperFailure.died)
+        var failures: [HTTPHelperFailure] = [
+            .library(code: -7), .unknownHost, .notLoopback, .unreachable(call), .timedOut,
+            .connectionLost, .handshake, .authorities, .badAnswer, .tooLarge,
+        ]
+        failures += helpers.map(HTTPHelperFailure.helper)
+        failures += HTTPHelperFailure.CertificateFault.allCases.map(HTTPHelperFailure.certificate)
+        var errors: [DeviceLoginError] = [
+            .otherKind, .unreadable, .stale, .badTicket, .vault(.busy), .denied, .wipeNotObeyed,
+            .unexpectedResponse,
+            .problem(.init(status: 429, type: PlainText(showing: "urn:x"), retryAfter: 7)),
+        ]
+        errors += failures.map(DeviceLoginError.helper)
+        errors += Tombstone.Reason.allCases.map(DeviceLoginError.wiped)
+        var answers: [LoginAnswer] = [
+            .ticket(
+                LoginTicket(
+                    text: SecretBytes(text: "wwl_1"), expiresAt: "2026", verification: "vf_1")),
+            .enrolled(credential: credential, server: server), .wiped, .nameTaken,
+            .state(try LoginState(of: secret, in: vault)),
+        ]
+        answers += errors.map(LoginAnswer.failed)
+        for answer in answers { try expectRoundTrip(answer) }
+        for error in errors {
+            let encoded = try bytes(of: error)
+            let again = try DeviceLoginError(parsing: encoded.span)
+            #expect(again == error)
+        }
+    }
+}
