@@ -147,6 +147,9 @@ extension Session {
         case .locked(let reason):
             printer.alarm(Messages.sentence(for: reason))
             return nil
+        case .notHeld:
+            printer.note(Messages.locked)
+            return nil
         // Opening the vault here reports what is wrong with it.
         default: return nil
         }

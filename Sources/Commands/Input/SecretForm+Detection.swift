@@ -46,14 +46,16 @@ extension SecretForm {
     private static let longestGroup = 6
 
     private static func isKey(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count >= shortestKey else { return false }
         let separators: [UInt8] = [UInt8(ascii: " "), UInt8(ascii: "-")]
         let groups = bytes.split { separators.contains($0) }
         guard let first = groups.first, let last = groups.last,
             groups.count == 1 || first.count <= longestGroup,
             groups.dropLast().allSatisfy({ $0.count == first.count }), last.count <= first.count
         else { return false }
+        var characters = bytes.filter { !separators.contains($0) }
         // Padding follows the key.
-        let characters = groups.joined().reversed().drop { $0 == UInt8(ascii: "=") }
+        while characters.last == UInt8(ascii: "=") { characters.removeLast() }
         let digits = UInt8(ascii: "2")...UInt8(ascii: "7")
         let hasDigit = characters.contains(where: digits.contains)
         let isUpper = characters.allSatisfy {

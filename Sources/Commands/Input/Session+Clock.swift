@@ -32,7 +32,8 @@ enum ClockWarningMarker {
     /// Without a private folder for the file, the warning is printed each time.
     static func isNew() -> Bool {
         guard let boot = SystemClock.bootID() else { return true }
-        let digits = boot.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        var digits = ""
+        for byte in boot { digits += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
         do throws(RuntimeFolder.Failure) {
             let folder = try RuntimeFolder.open(makes: true)
             return isNew("clock-warning-" + digits, in: folder.folder)

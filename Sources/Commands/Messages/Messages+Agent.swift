@@ -42,6 +42,9 @@ extension Messages {
         }
     }
 
+    /// The note for a vault that the running agent does not hold.
+    static let locked = "The vault is locked; watchword unlock unlocks it for all commands."
+
     /// The sentence for a vault that the agent no longer holds.
     static func sentenceForLocked(_ reason: LockReason?) -> String {
         let cause = reason.map(sentence) ?? "the agent has locked the vault"
