@@ -46,8 +46,8 @@ let package = Package(
             name: "InternalModules",
             targets: [
                 "Attestation", "CBORReading", "Cryptography", "DeviceLogin", "ExportReader",
-                "ExportReading", "GzipReading", "ImageFile", "Interchange", "JSONReading",
-                "JSONText",
+                "ExportReading", "GzipReading", "HardwareTokens", "ImageFile", "Interchange",
+                "JSONReading", "JSONText",
                 "OneTimePassword", "POSIX", "Raster", "SecretVault", "SymbolDrawing",
                 "SymbolReading", "VaultAgent", "Verification",
             ]),
@@ -344,11 +344,13 @@ let package = Package(
             "watchword-screenshot", "watchword-token"),
         // Confines itself like the agent's process with the keys.
         program("KeyHolderProbe", path: "Tests/KeyHolderProbe", "POSIX"),
+        // `watchword-agent` on a machine that a test suspends.
+        program("suspending-agent", path: "Tests/SuspendingAgent", "AgentService"),
         tests(
             "AgentServiceTests", "AgentService", "Courier", "Cryptography", "DeviceLogin",
             "KeyHolderProbe", "OneTimePassword", "POSIX", "PresenceDevices", "SecretVault",
-            "StackedPresence", "VaultAgent", "watchword", "watchword-agent", "watchword-courier",
-            "watchword-presence"),
+            "software-authenticator", "StackedPresence", "suspending-agent", "VaultAgent",
+            "watchword", "watchword-agent", "watchword-courier", "watchword-presence"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
             "PostgreSQLStore", "ServerCommands", "StoreContract", "Verification",

@@ -8,12 +8,16 @@ package enum AgentProgram {
 
     /// Runs the agent for the vaults in the folders that are given as arguments, or the system agent
     /// with its state folder.
-    package static func main() -> Never {
+    ///
+    /// - Parameter clock: returns the time.
+    package static func main(
+        clock: @escaping @Sendable () -> AgentClock = AgentClock.now
+    ) -> Never {
         let arguments = Array(CommandLine.arguments.dropFirst())
         switch arguments.first {
-        case KeyHolder.argument: KeyHolder.run(.user(folders: Array(arguments.dropFirst())))
+        case KeyHolder.argument: KeyHolder.run(.user(folders: Array(arguments.dropFirst())), clock)
         case KeyHolder.systemArgument where arguments.count == 2:
-            KeyHolder.run(.system(folder: arguments[1]))
+            KeyHolder.run(.system(folder: arguments[1]), clock)
         case "--system" where arguments.count == 2 && arguments[1].hasPrefix("/"):
             Supervisor.run(.system(folder: arguments[1]))
         case "--version": say("watchword-agent \(ProgramVersion.text)", on: .output, status: 0)

@@ -15,9 +15,9 @@ enum KeyHolder {
 
     /// Confines this process, and serves clients until the supervisor ends or a client asks it to
     /// stop.
-    static func run(_ mode: AgentMode) -> Never {
+    static func run(_ mode: AgentMode, _ clock: @escaping @Sendable () -> AgentClock) -> Never {
         do throws(SystemCallFailure) {
-            try serve(mode)
+            try serve(mode, clock)
             ProcessEnd.atOnce(with: 0)
         } catch {
             // There is nobody left to report to.
@@ -25,7 +25,9 @@ enum KeyHolder {
         }
     }
 
-    private static func serve(_ mode: AgentMode) throws(SystemCallFailure) {
+    private static func serve(
+        _ mode: AgentMode, _ clock: @escaping @Sendable () -> AgentClock
+    ) throws(SystemCallFailure) {
         try ProcessHardening.apply()
         // Both standard streams are the socket to the supervisor.
         let supervisor = FileDescriptor(owning: StandardStream.input.rawValue)
@@ -48,7 +50,7 @@ enum KeyHolder {
             return
         }
         try report(.confined, to: supervisor)
-        let vaults = HeldVaults(clock: AgentClock.now, wake: news.send)
+        let vaults = HeldVaults(clock: clock, wake: news.send)
         let service = AgentServices(
             vaults: vaults, reach: .folders(reach), limitsFiles: limitsFiles,
             helpers: HelperChannel(helpers), stop: stop)
