@@ -1,0 +1,58 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Real shells complete the names of the vault that the agent holds.
+@Suite(.serialized)
+struct AgentCompletionTests {
+    private struct Shell: CustomTestStringConvertible {
+        let name: String
+        let arguments: String
+        let start: String
+
+        var testDescription: String { name }
+    }
+
+    private static let shells = [
+        Shell(name: "bash", arguments: "--norc -i", start: ""),
+        Shell(name: "zsh", arguments: "-f -i", start: "autoload -U compinit; compinit -u -D; "),
+        Shell(name: "fish", arguments: "--no-config -i", start: ""),
+    ].filter { ForeignProgram($0.name) != nil }
+
+    @Test(
+        "the tab key completes names while the agent holds the vault, and never asks",
+        arguments: shells)
+    private func names(_ shell: Shell) throws {
+        let agent = try AgentFixture([
+            "GitHub:ann --secret-file key.txt",
+            "'My bank:ann' --type hotp --secret-file key.txt",
+        ])
+        try agent.run("completions \(shell.name) >complete")
+        let terminal = try agent.terminal(shell.arguments, program: shell.name)
+        try terminal.type("\(shell.start)source ./complete; echo rea''dy\r")
+        try terminal.waitFor("ready")
+        try expectNothing(on: terminal, "one")
+        try agent.run(AgentFixture.unlock)
+        terminal.clear()
+        // The shell adds the rest of the name and a space.
+        try terminal.type("watchword code Git\t--at 59\r")
+        try terminal.waitFor("287082")
+        terminal.clear()
+        try terminal.type("watchword code My\t\r")
+        try terminal.waitFor("755224")
+        try agent.run("lock")
+        try expectNothing(on: terminal, "two")
+        try terminal.type("exit\r")
+        #expect(try terminal.end() == 0)
+    }
+
+    /// Expects that Tab shows neither a name nor a prompt while the vault is locked.
+    private func expectNothing(on terminal: PseudoTerminal, _ mark: String) throws {
+        terminal.clear()
+        // Ctrl-U discards the line.
+        try terminal.type("watchword code Git\t\u{15}echo \(mark)''\(mark)\r")
+        try terminal.waitFor(mark + mark)
+        #expect(!terminal.screen.contains("Git" + "Hub"))
+        #expect(!terminal.screen.contains("Passphrase"))
+    }
+}
