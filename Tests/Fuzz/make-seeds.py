@@ -188,6 +188,25 @@ def objects():
     """Yields a target and the bytes of an object of WebAuthn."""
     for case in load("cbor/rfc8949.json")["cases"]:
         yield "cbor", bytes.fromhex(case["encoded"])
+    formats = ["packed", "fido-u2f", "tpm", "android-key", "apple", "none"]
+    for case in load("webauthn/attestations.json")["cases"] + load("webauthn/chromium.json")["cases"]:
+        content = base64.b64decode(case["object"])
+        yield "attestation", content
+        # The scripts that made the objects put the statement between these two names.
+        name, _, statement = content[5:].partition(b"gattStmt")
+        for index, known in enumerate(formats):
+            if name.endswith(known.encode()) and b"hauthData" in statement:
+                yield "statement", bytes([index]) + statement.rpartition(b"hauthData")[0]
+        data = content.rpartition(b"hauthData")[2]
+        yield "authenticator", data[2:] if data[:1] == b"\x58" else data[3:]
+        for start in [index for index in range(len(content)) if content[index:index + 2] in (b"\x59\x01", b"\x59\x02")]:
+            yield "certificate", content[start + 3:start + 3 + int.from_bytes(content[start + 1:start + 3], "big")]
+    for case in load("tpm/public-areas.json")["cases"]:
+        yield "tpm", bytes.fromhex(case["publicArea"])
+    for case in load("tpm/certify.json")["cases"]:
+        yield "tpm", bytes.fromhex(case["certification"])
+    for case in load("webauthn/anchors.json")["cases"]:
+        yield "certificate", base64.b64decode(case["certificate"])
 
 
 def load(path):

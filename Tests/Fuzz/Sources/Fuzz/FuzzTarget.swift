@@ -33,6 +33,11 @@ enum FuzzTarget: String, CaseIterable {
     case pgp
     case gzip
     case cbor
+    case attestation
+    case statement
+    case authenticator
+    case tpm
+    case certificate
 
     /// Runs the target with the bytes.
     func tryOut(_ bytes: [UInt8]) {
@@ -67,6 +72,11 @@ enum FuzzTarget: String, CaseIterable {
         case .pgp: fuzzExport(bytes, prefix: [0xC3])
         case .gzip: fuzzGzip(bytes)
         case .cbor: fuzzCBOR(bytes)
+        case .attestation: fuzzAttestation(bytes)
+        case .statement: fuzzStatement(bytes)
+        case .authenticator: fuzzAuthenticatorData(bytes)
+        case .tpm: fuzzTPM(bytes)
+        case .certificate: fuzzCertificate(bytes)
         }
     }
 }
