@@ -22,26 +22,14 @@ final class ClientConnection: @unchecked Sendable {
     /// The vaults for which this client proved again what opens them.
     private var proofs: [RepeatedProof] = []
 
-    /// The use of a secret that is to be recorded with this vault.
-    private var pending: (use: RecordedUse, vault: UnlockedVault)?
-    /// The last one that was recorded.
-    private var lastUse: RecordedUse?
+    /// The use of an entry, until the client has received the response.
+    private var use: UsedEntry?
+    /// The uses that are not recorded yet.
+    private var uses = UnrecordedUses()
     /// The unlocking whose listing the client is to receive.
     private var unlocked: (place: VaultPlace, unlocking: UInt64)?
     /// The vaults that were opened for this connection only.
     private var opened: Set<VaultPlace> = []
-
-    private struct RecordedUse {
-        let place: VaultPlace
-        let id: RecordID
-        let time: Moment
-
-        /// Whether recording this use would only repeat `other`.
-        func repeats(_ other: RecordedUse?) -> Bool {
-            guard let other, other.id == id, other.place == place else { return false }
-            return time < other.time + .seconds(60)
-        }
-    }
 
     /// How long a new client may wait before its first request.
     private let firstTimeout: Duration
@@ -78,6 +66,7 @@ final class ClientConnection: @unchecked Sendable {
         } catch {
             // The client has gone, or memory ran out; other clients are not affected.
         }
+        uses.record(in: service.vaults)
         service.forget(&shown) { _ in true }
         for place in opened { service.vaults.lock(place.only(for: number)) }
         connection.shutDown()
@@ -87,9 +76,11 @@ final class ClientConnection: @unchecked Sendable {
     ///
     /// - Returns: whether the client received the response, and may send another request.
     private func answer(_ request: AgentRequest) throws(SystemCallFailure) -> Bool {
+        // Lists show when entries were last used.
+        if case .code = request {} else { uses.record(in: service.vaults) }
         let response = response(to: request)
-        let (pending, unlocked) = (self.pending, self.unlocked)
-        (self.pending, self.unlocked) = (nil, nil)
+        let (use, unlocked) = (self.use, self.unlocked)
+        (self.use, self.unlocked) = (nil, nil)
         var isReceived = false
         defer {
             // Whoever interrupted `watchword unlock` does not expect an open vault.
@@ -99,19 +90,27 @@ final class ClientConnection: @unchecked Sendable {
         }
         isReceived = try send(response)
         guard isReceived else { return false }
-        if let pending { record(pending.use, with: pending.vault) }
+        if let use { uses.add(use, in: service.vaults) }
         // An answer that comes too late must not be taken for a request.
         if case .noVerdict = response { return false }
         return true
     }
 
     private func next(_ idleTime: Duration?) throws(SystemCallFailure) -> WipedBuffer? {
+        if let pause = uses.pause, try !isAsking(within: pause) {
+            uses.record(in: service.vaults)
+        }
         let received = try connection.receive(
             limit: AgentProtocol.largestRequest, largeFrames: AgentProtocol.edits,
             idleTime: idleTime,
             timeout: AgentProtocol.frameTimeout)
         guard case .frame(let frame) = received else { return nil }
         return frame
+    }
+
+    private func isAsking(within time: Duration) throws(SystemCallFailure) -> Bool {
+        guard time > .zero else { return false }
+        return try Polling.ready(of: [connection.readable], timeout: time)[0]
     }
 
     private func send(_ response: AgentResponse) throws(SystemCallFailure) -> Bool {
@@ -156,7 +155,7 @@ final class ClientConnection: @unchecked Sendable {
                 let response = try service.code(
                     of: id, at: time, in: use, place, presence, person, &shown)
                 if !time.isRefresh {
-                    pending = (RecordedUse(place: place, id: id, time: .now), use.vault)
+                    self.use = UsedEntry(id, in: use, place, at: service.unixTime())
                 }
                 return response
             }
@@ -191,7 +190,7 @@ final class ClientConnection: @unchecked Sendable {
                 let response = try service.contents(
                     of: ids, in: use, place, presence, person, proofs)
                 if isUse, ids.count == 1 {
-                    pending = (RecordedUse(place: place, id: ids[0], time: .now), use.vault)
+                    self.use = UsedEntry(ids[0], in: use, place, at: service.unixTime())
                 }
                 return response
             }
@@ -217,17 +216,10 @@ final class ClientConnection: @unchecked Sendable {
             let answer = try service.answer(
                 to: task, in: use, place, presence, person, &confirmed)
             if case .signIn(let id) = task, case .ticket = answer {
-                pending = (RecordedUse(place: place, id: id, time: .now), use.vault)
+                self.use = UsedEntry(id, in: use, place, at: service.unixTime())
             }
             return try service.response(with: answer, from: use.vault)
         }
-    }
-
-    /// Records the use of an entry, after the client has its code.
-    private func record(_ use: RecordedUse, with vault: UnlockedVault) {
-        guard !use.repeats(lastUse) else { return }
-        vault.recordUse(of: use.id, at: service.unixTime())
-        lastUse = use
     }
 
     private func using(

@@ -30,6 +30,17 @@ struct LastUsesTests {
         #expect(try vault.unlock().lastUses == [ids[2]: 31, ids[3]: 40])
     }
 
+    @Test("several uses are recorded in one save, in their order")
+    func several() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let open = try vault.unlock()
+        open.record([ids[0], ids[2], ids[0]].map { RecordedUse(of: $0, at: 10) })
+        #expect(open.lastUses == [ids[0]: 12, ids[2]: 11])
+        open.record([])
+        #expect(open.lastUses == [ids[0]: 12, ids[2]: 11])
+    }
+
     @Test("the file contains no names and no IDs, and only its owner can read it")
     func sealed() throws {
         let vault = try TestVault()

@@ -68,12 +68,15 @@ struct LastUses: Hashable {
         return text.bytes
     }
 
-    /// Records a use, and forgets entries that `exists` does not know.
+    /// Records uses, and forgets entries that `exists` does not know.
     ///
-    /// The use is later than all earlier ones, even in the same second or if the clock was set back.
-    mutating func add(_ id: RecordID, at time: Int64, keeping exists: (RecordID) -> Bool) {
+    /// Each use is later than all earlier ones, even in the same second or if the clock was set back.
+    mutating func add(_ uses: [RecordedUse], keeping exists: (RecordID) -> Bool) {
         times = times.filter { exists($0.key) }
-        let newest = times.values.max() ?? .min
-        times[id] = max(time, newest == .max ? newest : newest + 1)
+        var newest = times.values.max() ?? .min
+        for use in uses {
+            newest = max(use.time, newest == .max ? newest : newest + 1)
+            times[use.id] = newest
+        }
     }
 }

@@ -1,5 +1,16 @@
 internal import POSIX
 
+/// A use of an entry, at this time in Unix seconds.
+package struct RecordedUse: Sendable {
+    package let id: RecordID
+    package let time: Int64
+
+    package init(of id: RecordID, at time: Int64) {
+        self.id = id
+        self.time = time
+    }
+}
+
 // The record only sorts lists. A failure to read or write it must not prevent anything else, so it
 // is treated as empty, and its errors are dropped.
 extension UnlockedVault {
@@ -16,25 +27,26 @@ extension UnlockedVault {
     /// Records that an entry was used, unless the vault is read-only.
     ///
     /// Call this after the result was delivered.
-    public func recordUse(of id: RecordID, at now: Int64) {
-        guard !isReadOnly, !location.isKept else { return }
+    public func recordUse(of id: RecordID, at now: Int64) { record([RecordedUse(of: id, at: now)]) }
+
+    /// Records several uses, in this order, in one save.
+    package func record(_ uses: [RecordedUse]) {
+        guard !isReadOnly, !location.isKept, !uses.isEmpty else { return }
         do throws(VaultError) {
             let folder = try location.makeAttemptsFolder(of: state.vaultID)
-            try recordUse(of: id, at: now, in: folder)
+            try record(uses, in: folder)
         } catch _ {}
     }
 
     /// How long to wait for another process that records a use.
     private static var timeout: Duration { .milliseconds(100) }
 
-    private func recordUse(of id: RecordID, at now: Int64, in folder: borrowing Folder)
-        throws(VaultError)
-    {
+    private func record(_ added: [RecordedUse], in folder: borrowing Folder) throws(VaultError) {
         do throws(PrivateFileError) {
             let lock = try FileLock(
                 VaultLocation.usesLock, in: folder, timeout: UnlockedVault.timeout)
             var uses = readUses(in: folder)
-            uses.add(id, at: now) { state.record($0) != nil }
+            uses.add(added) { state.record($0) != nil }
             let bytes: [UInt8]
             do throws(VaultError) { bytes = try uses.sealed(under: key) } catch { return }
             let file = FileReplacement(
