@@ -94,7 +94,7 @@ let package = Package(
         .systemLibrary(name: "CTSS2", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
         .systemLibrary(name: "CFIDO2", pkgConfig: "libfido2", providers: [.apt(["libfido2-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
-        .target(name: "CPortal", linkerSettings: [.linkedLibrary("systemd")]),
+        .target(name: "CSystemd"),
 
         // Level 0
         module("POSIX", "CLinux", "CSeccomp"),
@@ -108,7 +108,7 @@ let package = Package(
         module("SymbolReading", "CZBar", "POSIX", "Raster"),
         module("SymbolDrawing", "CQREncode", "POSIX", "Raster"),
         module("PresenceDevices", "POSIX", "Presence"),
-        module("DesktopPortal", "CPortal", "POSIX"),
+        module("MessageBus", "CSystemd", "POSIX"),
         module("HTTPClient", "CCurl", "POSIX"),
         // Level 2
         module("Attestation", "CBORReading", "Cryptography", "POSIX"),
@@ -170,7 +170,7 @@ let package = Package(
             "JSONText", "OneTimePassword", "PictureReader", "POSIX", "Presence", "PresenceDevices",
             "Raster", "SecretVault", "SymbolDrawing", "VaultAgent"),
         module(
-            "AgentService", "Arguments", "Courier", "Cryptography", "DeviceLogin",
+            "AgentService", "Arguments", "Courier", "Cryptography", "DeviceLogin", "MessageBus",
             "OneTimePassword", "POSIX", "Presence",
             "PresenceDevices", "SecretVault", "VaultAgent"),
         module(
@@ -189,7 +189,7 @@ let package = Package(
         program("watchword-presence", "Arguments", "PAMAuthentication"),
         program("watchword-clipboard", "Arguments", "Clipboard", "POSIX"),
         program(
-            "watchword-screenshot", "Arguments", "DesktopPortal", "OneTimePassword", "POSIX"),
+            "watchword-screenshot", "Arguments", "MessageBus", "OneTimePassword", "POSIX"),
         program(
             "watchword-token", "Arguments", "FIDOAuthenticator", "HardwareTokens",
             "TrustedPlatform"),

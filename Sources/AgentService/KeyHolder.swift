@@ -11,6 +11,8 @@ enum KeyHolder {
     static let argument = "--hold-keys"
     /// The same for the system agent, whose only folder is followed by a folder for each user.
     static let systemArgument = "--hold-keys-of-users"
+    /// The supervisor's request to lock all vaults, and the response; each is one byte.
+    static let lockAll: UInt8 = 2
     static let identity = HelperGreeting.Identity(mark: "watchword-agent", version: 1)
 
     /// Confines this process, and serves clients until the supervisor ends or a client asks it to
@@ -62,7 +64,12 @@ enum KeyHolder {
             let ready = try signals.wait(
                 for: [.reading(listener), .reading(supervisor), stop.readable, news.readable],
                 timeout: timeout)
-            if try signals.next() != nil || ready[1] || ready[2] { break }
+            if try signals.next() != nil || ready[2] { break }
+            if ready[1] {
+                guard try supervisor.receiveFile()?.byte == lockAll else { break }
+                vaults.lockAll()
+                try supervisor.send(lockAll)
+            }
             // A vault is held whose time is shorter than this wait was.
             if ready[3] { try news.clear() }
             if ready[0], !accept(from: listener, connections, service, mode) {

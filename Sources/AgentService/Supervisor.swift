@@ -18,6 +18,7 @@ struct Supervisor: ~Copyable {
     /// The supervisor's end of the connection on which the key holder asks for programs.
     private let requests: FileDescriptor
     private var programs: [StartedProgram] = []
+    private var login = LoginWatch()
 
     private static let startTimeout = Duration.seconds(10)
     /// Longer than the key holder waits for the requests that have begun.
@@ -178,10 +179,16 @@ struct Supervisor: ~Copyable {
             try AgentReport.ready.send(to: output, in: mode)
             try StandardStream.output.discard()
             while true {
+                if login.requiresLock() { try keyHolder.input.send(KeyHolder.lockAll) }
                 var interests = [Polling.Interest.reading(keyHolder.output), .reading(requests)]
-                interests += programs.map(\.life)
+                interests += programs.map(\.life) + login.interests
                 let ready = try signals.wait(for: interests, timeout: Supervisor.checkInterval)
-                if try signals.next() != nil || ready[0] { return 0 }
+                if try signals.next() != nil { return 0 }
+                if ready[0] {
+                    let answer = try keyHolder.output.receiveFile()?.byte
+                    guard answer == KeyHolder.lockAll else { return 0 }
+                    login.noteLocked()
+                }
                 guard try isInPlace() else { return 0 }
                 programs = zip(programs, ready.dropFirst(2)).compactMap { program, hasEnded in
                     hasEnded || program.isOverdue ? nil : program

@@ -38,10 +38,10 @@ package enum AgentStart {
     private static func start(
         _ path: String, _ folders: [String], until deadline: Moment
     ) throws(AgentFailure) -> AgentReport? {
-        let environment = Environment.value("XDG_RUNTIME_DIR").map { ["XDG_RUNTIME_DIR=\($0)"] }
+        let environment = Environment.variables(["XDG_RUNTIME_DIR", "DBUS_SYSTEM_BUS_ADDRESS"])
         do throws(SystemCallFailure) {
             let pipe = try BackgroundProgram.start(
-                path, arguments: folders, environment: environment ?? [])
+                path, arguments: folders, environment: environment)
             return try report(from: pipe, until: deadline)
         } catch {
             throw .system(error)

@@ -1,5 +1,5 @@
 internal import Arguments
-internal import DesktopPortal
+internal import MessageBus
 internal import OneTimePassword
 internal import POSIX
 

@@ -3,7 +3,7 @@
 LEVELS = [
     ["POSIX", "Presence", "Raster"],
     ["ImageFile", "SymbolReading", "SymbolDrawing", "PresenceDevices", "CBORReading", "Cryptography",
-     "DesktopPortal", "HTTPClient"],
+     "MessageBus", "HTTPClient"],
     ["Arguments", "Attestation", "Clipboard", "Courier", "ExportCryptography", "GzipReading", "HTTPMessage", "HardwareTokens",
      "JSONText", "OneTimePassword", "OpenPGPReading", "PAMAuthentication", "SQLiteReading", "XMLReading",
      "ZipReading"],
@@ -19,7 +19,7 @@ LEVELS = [
 ]
 LEVEL = {target: level for level, targets in enumerate(LEVELS) for target in targets}
 # Only these modules may use `unsafe` and import the C library.
-WRAPPING = {"POSIX", "CBORReading", "Cryptography", "DesktopPortal", "ImageFile", "SymbolReading", "SymbolDrawing",
+WRAPPING = {"POSIX", "CBORReading", "Cryptography", "MessageBus", "ImageFile", "SymbolReading", "SymbolDrawing",
             "JSONReading", "HTTPListener", "PAMAuthentication",
             "SQLiteStore", "PostgreSQLStore", "HTTPClient", "ExportCryptography", "GzipReading",
             "OpenPGPReading", "SQLiteReading", "XMLReading", "ZipReading", "FIDOAuthenticator",

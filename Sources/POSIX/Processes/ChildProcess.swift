@@ -44,8 +44,8 @@ internal import Glibc
     }
 
     /// Starts the program at `path` with these arguments and environment variables (`NAME=value`).
-    init(
-        running path: String, arguments: [String], environment: [String]
+    public init(
+        running path: String, arguments: [String] = [], environment: [String]
     ) throws(SystemCallFailure) {
         let toChild = try Pipe()
         let fromChild = try Pipe()

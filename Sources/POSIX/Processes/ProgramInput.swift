@@ -68,11 +68,9 @@ public enum ProgramInput {
         let pipe = try Pipe()
         try pipe.writing.writeAll(input)
         let output = try FileDescriptor(openingDevice: "/dev/null")
-        let variables = environment.compactMap { name in
-            Environment.value(name).map { "\(name)=\($0)" }
-        }
         // The writing end is closed in the program, and here when this function returns.
         return try ChildProcess.spawn(
-            path, arguments, variables, input: pipe.reading, output: output, inOwnSession: true)
+            path, arguments, Environment.variables(environment), input: pipe.reading,
+            output: output, inOwnSession: true)
     }
 }

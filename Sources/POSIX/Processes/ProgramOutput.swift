@@ -13,11 +13,8 @@ public enum ProgramOutput {
         _ path: String, _ arguments: [String], environment: [String], limit: Int,
         timeout: Duration
     ) throws(SystemCallFailure) -> WipedBuffer? {
-        let variables = environment.compactMap { name in
-            Environment.value(name).map { "\(name)=\($0)" }
-        }
         let child = try ChildProcess(
-            running: path, arguments: arguments, environment: variables)
+            running: path, arguments: arguments, environment: Environment.variables(environment))
         let output = try WipedBuffer(capacity: limit + 1)
         var remaining = timeout
         while output.count <= limit {

@@ -62,4 +62,9 @@ public enum Environment {
         let text = unsafe String(cString: value)
         return text.isEmpty ? nil : text
     }
+
+    /// Those of the variables `names` that have a value, as `NAME=value`.
+    public static func variables(_ names: [String]) -> [String] {
+        names.compactMap { name in value(name).map { "\(name)=\($0)" } }
+    }
 }

@@ -9,6 +9,12 @@ public enum Polling {
         /// Whether to wait until it is writable; otherwise until it is readable.
         public let isWriting: Bool
 
+        /// Waits for a descriptor that a library owns.
+        public init(number: Int32, isWriting: Bool) {
+            self.number = number
+            self.isWriting = isWriting
+        }
+
         /// Waits until `file` is readable; it must stay open during the wait.
         public static func reading(_ file: borrowing FileDescriptor) -> Interest {
             Interest(number: file.number, isWriting: false)

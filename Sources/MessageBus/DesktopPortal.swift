@@ -1,4 +1,4 @@
-internal import CPortal
+internal import CSystemd
 internal import Glibc
 public import POSIX
 

@@ -1,13 +1,14 @@
 // The Screenshot interface of the desktop portal:
 // https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.Screenshot.html
 // This is C because most functions of sd-bus are variadic.
-#include "CPortal.h"
+#include "CSystemd.h"
+
+#include "bus.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <systemd/sd-bus.h>
 #include <time.h>
 
 static const char service[] = "org.freedesktop.portal.Desktop";
@@ -21,19 +22,21 @@ struct request {
 
 /// Reads the entries of the response's dictionary; only the URI is used.
 static int read_results(sd_bus_message *message, struct request *request) {
-    int code = sd_bus_message_enter_container(message, 'a', "{sv}");
-    while (code >= 0 && (code = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+    int code = bus_library()->sd_bus_message_enter_container(message, 'a', "{sv}");
+    while (code >= 0
+           && (code = bus_library()->sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
         const char *name = NULL;
-        if ((code = sd_bus_message_read(message, "s", &name)) < 0) return code;
+        if ((code = bus_library()->sd_bus_message_read(message, "s", &name)) < 0) return code;
         if (strcmp(name, "uri") == 0) {
             const char *uri = NULL;
-            if ((code = sd_bus_message_read(message, "v", "s", &uri)) < 0) return code;
+            code = bus_library()->sd_bus_message_read(message, "v", "s", &uri);
+            if (code < 0) return code;
             if (strlen(uri) >= request->capacity) return -ENAMETOOLONG;
             strcpy(request->uri, uri);
-        } else if ((code = sd_bus_message_skip(message, "v")) < 0) {
+        } else if ((code = bus_library()->sd_bus_message_skip(message, "v")) < 0) {
             return code;
         }
-        code = sd_bus_message_exit_container(message);
+        code = bus_library()->sd_bus_message_exit_container(message);
     }
     if (code < 0) return code;
     return request->uri[0] ? 0 : -ENOENT;
@@ -43,7 +46,7 @@ static int take_response(sd_bus_message *message, void *data, sd_bus_error *erro
     (void)error;
     struct request *request = data;
     uint32_t response = 0;
-    int code = sd_bus_message_read(message, "u", &response);
+    int code = bus_library()->sd_bus_message_read(message, "u", &response);
     // 1: the user refused; 2: it ended in another way.
     if (code >= 0) code = response == 0 ? read_results(message, request) : -ECANCELED;
     request->state = code < 0 ? code : 0;
@@ -58,12 +61,13 @@ static uint64_t now(void) {
 
 static int wait_for_response(sd_bus *bus, struct request *request, uint64_t deadline) {
     while (request->state > 0) {
-        int code = sd_bus_process(bus, NULL);
+        int code = bus_library()->sd_bus_process(bus, NULL);
         if (code < 0) return code;
         if (code > 0) continue;
         uint64_t time = now();
         if (time >= deadline) return -ETIMEDOUT;
-        if ((code = sd_bus_wait(bus, deadline - time)) < 0 && code != -EINTR) return code;
+        code = bus_library()->sd_bus_wait(bus, deadline - time);
+        if (code < 0 && code != -EINTR) return code;
     }
     return request->state;
 }
@@ -71,7 +75,7 @@ static int wait_for_response(sd_bus *bus, struct request *request, uint64_t dead
 /// The path at which the response to a request of this connection will arrive.
 static int request_path(sd_bus *bus, char *path, size_t capacity) {
     const char *name = NULL;
-    int code = sd_bus_get_unique_name(bus, &name);
+    int code = bus_library()->sd_bus_get_unique_name(bus, &name);
     if (code < 0) return code;
     int length = snprintf(
         path, capacity, "/org/freedesktop/portal/desktop/request/%s/watchword", name + 1);
@@ -87,20 +91,21 @@ int portal_screenshot(char *uri, size_t capacity, unsigned milliseconds) {
     sd_bus *bus = NULL;
     char path[256];
     if (capacity == 0) return -EINVAL;
+    if (bus_library() == NULL) return -ELIBACC;
     uri[0] = 0;
-    int code = sd_bus_open_user(&bus);
+    int code = bus_library()->sd_bus_open_user(&bus);
     if (code >= 0) code = request_path(bus, path, sizeof path);
     // Listen before asking, because the response can arrive at once.
     if (code >= 0)
-        code = sd_bus_match_signal(
+        code = bus_library()->sd_bus_match_signal(
             bus, NULL, service, path, "org.freedesktop.portal.Request", "Response", take_response,
             &request);
     if (code >= 0)
-        code = sd_bus_call_method(
+        code = bus_library()->sd_bus_call_method(
             bus, service, "/org/freedesktop/portal/desktop", "org.freedesktop.portal.Screenshot",
             "Screenshot", NULL, NULL, "sa{sv}", "", 2, "handle_token", "s", "watchword",
             "interactive", "b", 0);
     if (code >= 0) code = wait_for_response(bus, &request, deadline);
-    sd_bus_flush_close_unref(bus);
+    bus_library()->sd_bus_flush_close_unref(bus);
     return code < 0 ? code : 0;
 }

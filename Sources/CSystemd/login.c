@@ -1,0 +1,175 @@
+// The signals and the inhibitor locks of logind:
+// https://www.freedesktop.org/software/systemd/man/org.freedesktop.login1.html
+// This is C because most functions of sd-bus are variadic.
+#include "CSystemd.h"
+
+#include "bus.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char service[] = "org.freedesktop.login1";
+static const char manager_path[] = "/org/freedesktop/login1";
+static const char manager[] = "org.freedesktop.login1.Manager";
+static const char session[] = "org.freedesktop.login1.Session";
+
+enum {
+    /// The messages that are handled at a time, so that a busy bus keeps nobody waiting.
+    most_messages = 32,
+    /// The sessions whose user is asked for at a time.
+    most_queries = 8,
+    /// How long the login manager may take to answer, in microseconds.
+    answer_timeout = 5 * 1000 * 1000,
+};
+
+struct login_watch {
+    sd_bus *bus;
+    unsigned user;
+    /// What has been announced since the last call.
+    int notices;
+    int queries;
+    /// The lock that delays sleep; -1 without one.
+    int inhibitor;
+};
+
+/// The answer to whose session is locked. A session whose user cannot be found out counts as this
+/// user's.
+static int take_user(sd_bus_message *message, void *data, sd_bus_error *error) {
+    (void)error;
+    const bus_functions *bus = bus_library();
+    login_watch *watch = data;
+    uint32_t user = watch->user;
+    if (watch->queries > 0) watch->queries--;
+    if (!bus->sd_bus_message_is_method_error(message, NULL)
+        && bus->sd_bus_message_enter_container(message, 'v', "(uo)") > 0
+        && bus->sd_bus_message_enter_container(message, 'r', "uo") > 0
+        && bus->sd_bus_message_read(message, "u", &user) < 0)
+        user = watch->user;
+    if (user == watch->user) watch->notices |= LOGIN_LOCK;
+    return 0;
+}
+
+static int take_lock(sd_bus_message *message, void *data, sd_bus_error *error) {
+    (void)error;
+    const bus_functions *bus = bus_library();
+    login_watch *watch = data;
+    int code = -EBUSY;
+    if (watch->queries < most_queries)
+        code = bus->sd_bus_call_method_async(
+            watch->bus, NULL, service, bus->sd_bus_message_get_path(message),
+            "org.freedesktop.DBus.Properties", "Get", take_user, watch, "ss", session, "User");
+    if (code >= 0) watch->queries++;
+    else watch->notices |= LOGIN_LOCK;
+    return 0;
+}
+
+static int take_inhibitor(sd_bus_message *message, void *data, sd_bus_error *error) {
+    (void)error;
+    const bus_functions *bus = bus_library();
+    login_watch *watch = data;
+    int file = -1;
+    if (bus->sd_bus_message_is_method_error(message, NULL)
+        || bus->sd_bus_message_read(message, "h", &file) < 0)
+        return 0;
+    login_watch_allow_sleep(watch);
+    // The message owns its descriptor.
+    watch->inhibitor = fcntl(file, F_DUPFD_CLOEXEC, 3);
+    return 0;
+}
+
+static void inhibit_sleep(login_watch *watch) {
+    // Without the lock, the machine may sleep before the keys are wiped; they are wiped afterwards.
+    bus_library()->sd_bus_call_method_async(
+        watch->bus, NULL, service, manager_path, manager, "Inhibit", take_inhibitor, watch, "ssss",
+        "sleep", "Watchword", "The agent locks the vaults first", "delay");
+}
+
+static int take_sleep(sd_bus_message *message, void *data, sd_bus_error *error) {
+    (void)error;
+    login_watch *watch = data;
+    int starts = 0;
+    if (bus_library()->sd_bus_message_read(message, "b", &starts) < 0) return 0;
+    if (starts) watch->notices |= LOGIN_SLEEP;
+    else inhibit_sleep(watch);
+    return 0;
+}
+
+/// The login manager has started: an earlier lock has no effect on it.
+static int take_owner(sd_bus_message *message, void *data, sd_bus_error *error) {
+    (void)error;
+    const char *name = NULL, *before = NULL, *after = NULL;
+    if (bus_library()->sd_bus_message_read(message, "sss", &name, &before, &after) < 0) return 0;
+    if (after[0]) inhibit_sleep(data);
+    return 0;
+}
+
+static int listen_to(login_watch *watch, const char *rule, sd_bus_message_handler_t take) {
+    return bus_library()->sd_bus_add_match_async(watch->bus, NULL, rule, take, NULL, watch);
+}
+
+int login_watch_open(login_watch **result, unsigned user) {
+    const bus_functions *bus = bus_library();
+    if (bus == NULL) return -ELIBACC;
+    login_watch *watch = calloc(1, sizeof *watch);
+    if (watch == NULL) return -ENOMEM;
+    watch->user = user;
+    watch->inhibitor = -1;
+    int code = bus->sd_bus_open_system(&watch->bus);
+    if (code >= 0) code = bus->sd_bus_set_method_call_timeout(watch->bus, answer_timeout);
+    if (code >= 0)
+        code = listen_to(
+            watch,
+            "type='signal',sender='org.freedesktop.login1',"
+            "interface='org.freedesktop.login1.Session',member='Lock'",
+            take_lock);
+    if (code >= 0)
+        code = listen_to(
+            watch,
+            "type='signal',sender='org.freedesktop.login1',path='/org/freedesktop/login1',"
+            "interface='org.freedesktop.login1.Manager',member='PrepareForSleep'",
+            take_sleep);
+    if (code >= 0)
+        code = listen_to(
+            watch,
+            "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+            "member='NameOwnerChanged',arg0='org.freedesktop.login1'",
+            take_owner);
+    if (code < 0) {
+        login_watch_close(watch);
+        return code;
+    }
+    inhibit_sleep(watch);
+    *result = watch;
+    return 0;
+}
+
+int login_watch_file(login_watch *watch) { return bus_library()->sd_bus_get_fd(watch->bus); }
+
+int login_watch_events(login_watch *watch) { return bus_library()->sd_bus_get_events(watch->bus); }
+
+int login_watch_process(login_watch *watch) {
+    for (int count = 0; count < most_messages; count++) {
+        int code = bus_library()->sd_bus_process(watch->bus, NULL);
+        if (code < 0) return code;
+        if (code == 0) break;
+    }
+    int notices = watch->notices;
+    watch->notices = 0;
+    return notices;
+}
+
+void login_watch_allow_sleep(login_watch *watch) {
+    if (watch->inhibitor >= 0) close(watch->inhibitor);
+    watch->inhibitor = -1;
+}
+
+void login_watch_close(login_watch *watch) {
+    // Not flushed: that would wait for the bus.
+    bus_library()->sd_bus_close_unref(watch->bus);
+    login_watch_allow_sleep(watch);
+    free(watch);
+}
