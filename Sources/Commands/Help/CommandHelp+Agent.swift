@@ -15,9 +15,10 @@ extension CommandHelp {
                 + "opens the vault and holds its key in memory that other programs cannot read. Other "
                 + "commands then get codes and lists from the agent without asking. The commands that show "
                 + "secrets (show --uri, --qr and --reveal, and export) always ask again.",
+            "Without a terminal, but with a display, the program pinentry asks in a window.",
             "The agent locks the vault 15 minutes after the last use of a secret, 8 hours after it was "
-                + "unlocked, and when the machine is suspended. TIME is a number followed by s, m "
-                + "or h. “list” and “agent status” do not count as uses.",
+                + "unlocked, when the session is locked, and when the machine is suspended. TIME is "
+                + "a number followed by s, m or h. “list” and “agent status” do not count as uses.",
             "An entry that requires confirmation at each use still requires it: unlocking does "
                 + "not count as confirmation. Failures are counted as without the agent.",
             "An agent reaches only the default vault's folder and the folder of the vault for which it "

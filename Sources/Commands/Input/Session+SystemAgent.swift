@@ -91,18 +91,25 @@ extension Session {
     }
 
     /// Asks for what opens the vault, and has the system agent open it.
+    ///
+    /// - Parameter mayUseWindow: whether to ask in a window where there is no terminal.
     func unlocked(
-        _ vault: SystemVault, _ request: (VaultOpener) -> AgentRequest
+        _ vault: SystemVault, mayUseWindow: Bool = false,
+        _ request: (VaultOpener) -> AgentRequest
     ) throws(CommandFailure) -> VaultListing {
-        let response = try askingForOpener(of: vault, request)
+        let response = try askingForOpener(of: vault, mayUseWindow: mayUseWindow, request)
         guard case .listing(let listing) = response else { throw .agent(.malformed) }
         return listing
     }
 
     /// Asks for what opens the vault, and sends a request with it; up to three times if it is wrong.
     func askingForOpener(
-        of vault: SystemVault, _ request: (VaultOpener) -> AgentRequest
+        of vault: SystemVault, mayUseWindow: Bool = false,
+        _ request: (VaultOpener) -> AgentRequest
     ) throws(CommandFailure) -> AgentResponse {
+        func lockOut() throws(CommandFailure) -> Int64 {
+            try standing(of: vault.client)?.status.lockOut.seconds ?? 0
+        }
         func send(_ opener: VaultOpener) throws(CommandFailure) -> AgentResponse {
             let began = SystemClock.unixTime()
             let response = try exchange(request(opener), with: vault.client)
@@ -115,9 +122,10 @@ extension Session {
         if let opener = try deviceOpener(vault.place.path, slots: slots) {
             return try send(opener)
         }
-        return try attempting(vault.place.path) { () throws(CommandFailure) in
-            try standing(of: vault.client)?.status.lockOut.seconds ?? 0
-        } unlock: { () throws(CommandFailure) in
+        if mayUseWindow, asksInWindow(slots: slots) {
+            return try attemptingInWindow(vault.place.path, lockOut: lockOut, unlock: send)
+        }
+        return try attempting(vault.place.path, lockOut: lockOut) { () throws(CommandFailure) in
             try send(opener(slots: slots))
         }
     }

@@ -1,14 +1,19 @@
 import Arguments
 import CommandRunner
+import VaultAgent
 
 // Times on the command line.
 extension Session {
     /// The time that `option` names: a number with `s`, `m` or `h`, or 0; `standard` if it was not
     /// given.
-    func timeLimit(_ option: Option, standard: Duration) throws(CommandFailure) -> Duration {
+    func timeLimit(
+        _ option: Option, standard: Duration, allowsZero: Bool = true
+    ) throws(CommandFailure) -> Duration {
         guard let text = arguments[option] else { return standard }
-        guard let limit = TimeLimit(parsing: text) else {
-            let expected = "0 or a number with s, m or h, such as 15m, and at most 7 days"
+        guard let limit = TimeLimit(parsing: text), allowsZero || limit.duration > .zero else {
+            let expected =
+                (allowsZero ? "0 or " : "")
+                + "a number with s, m or h, such as 15m, and at most 7 days"
             throw .usage(.badValue(option.name, expected: expected))
         }
         return limit.duration
@@ -20,7 +25,7 @@ struct TimeLimit: Hashable {
     let duration: Duration
 
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600]
-    private static let longest: Int64 = 7 * 24 * 3600
+    private static let longest = HoldingTime.longest.wholeSeconds
 
     /// Reads `90s`, `15m`, `8h` or `0`.
     init?(parsing text: String) {

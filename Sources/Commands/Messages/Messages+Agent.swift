@@ -34,6 +34,22 @@ extension Messages {
         }
     }
 
+    static func sentence(for failure: PinEntry.Failure) -> String {
+        let packages = PinEntry.packages.joined(separator: ", ")
+        return switch failure {
+        case .notInstalled:
+            "there is no terminal to ask on, and the program pinentry was not found; install one of "
+                + packages
+        case .cancelled: "cancelled; nothing was changed"
+        case .timedOut: "no passphrase was entered in time; nothing was changed"
+        case .refused(let code):
+            "pinentry could not ask for the passphrase (error \(code) of libgpg-error); check DISPLAY "
+                + "or WAYLAND_DISPLAY, and install one of " + packages
+        case .malformed: "pinentry ended, or sent an invalid response"
+        case .system(let failure): "pinentry: " + sentence(for: failure)
+        }
+    }
+
     static func sentence(for reason: LockReason) -> String {
         switch reason {
         case .olderFile: "the agent locked the vault, because an older file replaced it"

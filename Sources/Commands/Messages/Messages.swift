@@ -18,6 +18,7 @@ enum Messages {
         switch failure {
         case .usage(let error): withoutSecret(error).sentence(program: Verb.program)
         case .terminal(let error, let question): sentence(for: error, asking: question)
+        case .pinEntry(let failure): sentence(for: failure)
         case .declined: "cancelled; nothing was changed"
         case .passphrasesDiffer: "the passphrases do not match; nothing was changed"
         case .pinsDiffer: "the PINs do not match; nothing was changed"

@@ -25,6 +25,8 @@ enum CommandFailure: ProgramFailure {
     case usage(UsageError)
     // Prompts.
     case terminal(TerminalError, asking: Question)
+    /// A window was not shown, or had no answer.
+    case pinEntry(PinEntry.Failure)
     case declined
     case passphrasesDiffer
     case emptyPassphrase
@@ -129,6 +131,8 @@ extension ExitCode {
             switch failure {
             case .usage, .pictureOnTerminal, .exportOnTerminal, .noHome: .usage
             case .terminal(let error, _), .screen(let error): ExitCode(error)
+            case .pinEntry(.cancelled), .pinEntry(.timedOut): .presence
+            case .pinEntry: .system
             case .inEntry(_, let failure): ExitCode(failure)
             case .declined, .noSuchEntry, .ambiguousName, .nameTaken, .noSuchTag, .noCodes,
                 .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck, .nothingToExport:

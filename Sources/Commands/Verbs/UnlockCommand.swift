@@ -46,6 +46,12 @@ enum UnlockCommand {
         let listing: VaultListing
         if let opener = try session.deviceOpener(path, slots: slots) {
             listing = try unlock(with: opener)
+        } else if session.asksInWindow(slots: slots) {
+            listing = try session.attemptingInWindow(path) { () throws(CommandFailure) in
+                try session.lockOut(of: path)
+            } unlock: { opener throws(CommandFailure) in
+                try unlock(with: opener)
+            }
         } else {
             listing = try session.attempting(path) { () throws(CommandFailure) in
                 try session.lockOut(of: path)
@@ -63,7 +69,7 @@ enum UnlockCommand {
         _ vault: SystemVault, for time: HoldingTime, _ session: Session
     ) throws(CommandFailure) -> ExitCode {
         let ceiling = try session.unlockCeiling()
-        let listing = try session.unlocked(vault) { opener in
+        let listing = try session.unlocked(vault, mayUseWindow: true) { opener in
             .unlock(vault.place, opener, ceiling: ceiling, time)
         }
         session.printReports(listing.reports, of: listing.entries.map(\.summary))
@@ -74,8 +80,8 @@ enum UnlockCommand {
     private static func holdingTime(_ session: Session) throws(CommandFailure) -> HoldingTime {
         let standard = HoldingTime.standard
         return HoldingTime(
-            idle: try session.time(.idle) ?? standard.idle,
-            total: try session.time(.atMost) ?? standard.total)
+            idle: try session.timeLimit(.idle, standard: standard.idle, allowsZero: false),
+            total: try session.timeLimit(.atMost, standard: standard.total, allowsZero: false))
     }
 }
 
@@ -140,20 +146,5 @@ extension Session {
             } catch {}
         }
         do { return try AgentStart.run(folders: folders) } catch { throw .agent(error) }
-    }
-
-    /// The time given with `option`: a number followed by s, m or h.
-    fileprivate func time(_ option: Option) throws(CommandFailure) -> Duration? {
-        guard let text = arguments[option] else { return nil }
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600]
-        let longest = HoldingTime.longest.wholeSeconds
-        guard let unit = text.last.flatMap({ units[$0] }),
-            let number = Int64(text.dropLast()), number > 0, !text.hasPrefix("+"),
-            number <= longest / unit
-        else {
-            let expected = "a number followed by s, m or h, at most \(longest / 3600)h"
-            throw .usage(.badValue(option.name, expected: expected))
-        }
-        return .seconds(number * unit)
     }
 }
