@@ -47,7 +47,7 @@ extension AgentServices {
         var confirmed = earlier.filter { $0.place == place && $0.unlocking == use.unlocking }
             .map(\.entry)
         earlier = []
-        if let id = edit.confirmedEntry {
+        if let id = edit.confirmedEntry, !confirmed.contains(where: { $0.id == id }) {
             let entry = try EntryRefusal.from { () throws(VaultError) in try vault.entry(id) }
             if entry.accessControl.presence.isPerUse {
                 _ = try opened(entry, in: use, place, presence, person)

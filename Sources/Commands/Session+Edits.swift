@@ -7,18 +7,16 @@ import VaultAgent
 extension Session {
     /// Performs an edit in one save, here or in the agent.
     ///
-    /// - Parameters:
-    ///   - confirmations: the checks that were made here.
-    ///   - entry: the entry that the edit changes, for which the agent may require a check.
+    /// - Parameter confirmations: the checks that were made here; the agent knows those that it made.
     func perform(
         _ edit: VaultEdit, in vault: OpenVault,
-        confirmedBy confirmations: Confirmations = Confirmations(), of entry: EntrySummary? = nil
+        confirmedBy confirmations: Confirmations = Confirmations()
     ) throws(CommandFailure) -> EditOutcome {
         let outcome: EditOutcome
         switch vault {
         case .own(let vault): outcome = try performed(edit, in: vault, confirmations)
         case .held(let held):
-            let (edited, reports) = try self.edited(edit, by: held, confirming: entry)
+            let (edited, reports) = try self.edited(edit, by: held)
             printReports(reports, of: held.entries)
             outcome = edited
         }

@@ -15,7 +15,7 @@ package struct VaultPlace: Hashable, Sendable {
 
     /// Finds the place of the vault at `path`.
     package init(at path: String) throws(SystemCallFailure) {
-        let start = VaultPlace.nameStart(in: path)
+        let start = Folder.nameStart(in: path)
         name = String(path[start...])
         let above = path[..<start]
         let folderPath = Folder.resolvedPath(above.isEmpty ? "." : String(above))
@@ -49,14 +49,8 @@ package struct VaultPlace: Hashable, Sendable {
 
     /// The path of the folder.
     package var folderPath: String {
-        let above = String(path[..<VaultPlace.nameStart(in: path)])
+        let above = String(path[..<Folder.nameStart(in: path)])
         return above == "/" ? above : String(above.unicodeScalars.dropLast())
-    }
-
-    // A combining character may follow a slash, so that the two are one `Character`.
-    private static func nameStart(in path: String) -> String.Index {
-        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-        return slash.map { path.utf8.index(after: $0) } ?? path.startIndex
     }
 
     // The path of a folder can change. Names are compared as the file system does: `String` takes
@@ -88,7 +82,7 @@ extension VaultPlace: Transferable {
             device: try fields.value(bytes), number: try fields.value(bytes))
         name = try fields.value(bytes)
         path = try fields.value(bytes)
-        let rest = path[VaultPlace.nameStart(in: path)...]
+        let rest = path[Folder.nameStart(in: path)...]
         guard path.utf8.first == UInt8(ascii: "/"), rest.utf8.elementsEqual(name.utf8),
             !name.isEmpty, !path.utf8.contains(0)
         else { throw FieldReader.Unreadable() }

@@ -107,6 +107,10 @@ struct AgentEditTests {
             try terminal.type(answer + "\n")
         }
         #expect(try terminal.end() == 0)
+        // The check comes before the secret is read.
+        let missing = try agent.answering(
+            "again: ", AgentFixture.passphrase, "edit App:ann --secret-file missing.txt", status: 3)
+        #expect(missing.contains("missing.txt"))
         // The check of the import does not count for another change.
         _ = try agent.answering(
             "again: ", AgentFixture.passphrase, "edit App:ann --presence per-unlock")

@@ -98,7 +98,7 @@ struct AgentLockTests {
             vaults: vaults, reach: .folders([place.folder]), limitsFiles: false,
             helpers: HelperChannel(helpers.takeFirst()), stop: try WakeSignal())
         let frame = try FrameWriter()
-        frame.append(UInt8(1))
+        frame.append(AgentProtocol.version)
         frame.append(AgentRequest.unlock(place, opener, ceiling: 20, .standard))
         try frame.write(to: pair.second)
         pair.second.shutDown()
@@ -203,7 +203,7 @@ struct AgentLockTests {
     @Test("a vault whose name is not ASCII is unlocked, and names that look alike differ")
     func names() throws {
         let agent = try AgentFixture()
-        for name in ["Schlüssel", "鍵/cafe\u{301}"] {
+        for name in ["Schlüssel", "鍵/cafe\u{301}", "d/\u{301}x"] {
             let vault = "--vault '\(name)'"
             try agent.shell("mkdir -p -m 700 \"$(dirname '\(name)')\"")
             try agent.run(

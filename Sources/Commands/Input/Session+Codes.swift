@@ -85,21 +85,13 @@ extension Session {
         return offset
     }
 
-    /// Performs an edit.
+    /// Performs an edit, after the confirmation that it requires.
     ///
-    /// - Parameter entry: the entry that it changes, if it requires a confirmation.
     /// - Returns: the outcome, and what to report about the save.
     func edited(
-        _ edit: VaultEdit, by vault: AgentVault, confirming entry: EntrySummary?
+        _ edit: VaultEdit, by vault: AgentVault
     ) throws(CommandFailure) -> (EditOutcome, [VaultReport]) {
-        let response: AgentResponse
-        if let entry, edit.confirmedEntry != nil {
-            response = try agentResponse(for: entry, in: vault, for: .edit) { presence in
-                .edit(vault.place, edit, presence)
-            }
-        } else {
-            response = try exchange(.edit(vault.place, edit, .none), with: vault.client)
-        }
+        let response = try exchange(.edit(vault.place, edit, .none), with: vault.client)
         return try outcome(of: edit, in: response, by: vault)
     }
 

@@ -48,8 +48,8 @@ extension Session {
         return Set(asking.map(\.id))
     }
 
-    /// Asks for the confirmation that replacing `entry` requires, for the next edit.
-    private func confirm(
+    /// Asks for the confirmation that changing or replacing `entry` requires, for the next edit.
+    func confirm(
         _ entry: EntrySummary, in vault: OpenVault, for use: EntryUse
     ) throws(CommandFailure) {
         switch vault {

@@ -11,7 +11,7 @@ extension Messages {
         case .notFound: "no vault found; create one with watchword init"
         case .alreadyExists: "already exists; choose another path for the vault"
         case .previousLeft:
-            "the vault is gone, but its previous generation is still there, so no new vault was "
+            "the vault is missing, but its previous generation still exists, so no new vault was "
                 + "created"
         case .reservedPath:
             "the name .watchword is reserved for Watchword's own files; choose another path"

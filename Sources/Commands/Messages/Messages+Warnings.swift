@@ -12,7 +12,7 @@ extension Messages {
         case .counterOfLastCode:
             "the counter may be that of the last code; if the first code is refused, use the next one"
         case .notComputed(let kind): "\(name(of: kind)) codes are stored, but not computed"
-        case .otherNote: "the entry in the vault has another note, which was kept"
+        case .otherNote: "the entry in the vault has a different note, which was kept"
         case .leftOut(.tag):
             "a tag is longer than 256 bytes, or there are more than 64 tags; it was left out"
         case .leftOut(.note): "the note is longer than 16,384 bytes and was left out"

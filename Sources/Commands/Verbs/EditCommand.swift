@@ -31,10 +31,8 @@ enum EditCommand {
         try access.requirePerUse(after: entry.accessControl)
         // Changing a secret or access control requires the same confirmation as using the entry.
         var confirmations = Confirmations()
-        if case .own(let own) = vault,
-            (CodeChange.options + accessOptions).contains(where: arguments.has)
-        {
-            _ = try session.content(of: entry, in: own, for: .edit)
+        if (CodeChange.options + accessOptions).contains(where: arguments.has) {
+            try session.confirm(entry, in: vault, for: .edit)
             confirmations = Confirmations([entry])
         }
         try codes.readSecret(for: entry.kind, session)
@@ -42,7 +40,7 @@ enum EditCommand {
             of: entry, issuer: arguments[.issuer], account: arguments[.account], details: details,
             codes: codes, access: access)
         let outcome = try session.perform(
-            .revise(revision), in: vault, confirmedBy: confirmations, of: entry)
+            .revise(revision), in: vault, confirmedBy: confirmations)
         guard case .revised(let name, let warnings) = outcome else { outcome.isUnexpected() }
         if warnings.movesBack {
             session.printer.warn("the counter moves back; codes that were already used will repeat")

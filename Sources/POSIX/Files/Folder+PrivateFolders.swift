@@ -48,19 +48,30 @@ extension Folder {
         return folder
     }
 
+    /// Where the last part of a path begins.
+    public static func nameStart(in path: String) -> String.Index {
+        // A combining character may follow a slash, so that the two are one `Character`.
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        return slash.map { path.utf8.index(after: $0) } ?? path.startIndex
+    }
+
+    /// The parts of a path between the slashes, without empty ones.
+    public static func parts(of path: String) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+    }
+
     /// The path of the folder at `path` without symbolic links, `.` and `..`.
     ///
     /// Parts that do not exist yet are kept unchanged.
     public static func resolvedPath(_ path: String) -> String {
         var existing = path.isEmpty ? "." : path
-        var rest: [Substring] = []
+        var rest: [String] = []
         while true {
             if let resolved = unsafe realpath(existing, nil) {
                 defer { unsafe free(resolved) }
-                return ([unsafe String(cString: resolved)] + rest.map(String.init))
-                    .joined(separator: "/")
+                return ([unsafe String(cString: resolved)] + rest).joined(separator: "/")
             }
-            var parts = existing.split(separator: "/")
+            var parts = parts(of: existing)
             guard existing != ".", let last = parts.popLast() else { return path }
             rest.insert(last, at: 0)
             let start = existing.hasPrefix("/") ? "/" : ""

@@ -37,12 +37,12 @@ struct VaultLocation {
 
     /// Parses a path; one that ends in a slash or a dot is a folder.
     init(_ path: String) throws(VaultError) {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard let last = parts.last, !["", ".", ".."].contains(last) else { throw .folder }
-        name = String(last)
-        let above = path.dropLast(last.count)
+        let start = Folder.nameStart(in: path)
+        name = String(path[start...])
+        guard !["", ".", ".."].contains(name) else { throw .folder }
+        let above = path[..<start]
         let folder = above.isEmpty ? "." : String(above)
-        let resolved = Folder.resolvedPath(folder).split(separator: "/")
+        let resolved = Folder.parts(of: Folder.resolvedPath(folder))
         if let place = resolved.firstIndex(where: { VaultLocation.isStateFolderName($0) }) {
             base = "/" + resolved[..<place].joined(separator: "/")
             isKept = true

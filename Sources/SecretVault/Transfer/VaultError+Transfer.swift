@@ -2,7 +2,7 @@ package import POSIX
 internal import Presence
 
 extension VaultError: Transferable {
-    /// The first byte: which error it is.
+    /// The kind of error, in the first byte.
     enum Kind: UInt8, CaseIterable {
         case notFound, alreadyExists, reservedPath, previousGeneration, folder, symbolicLink,
             notAFile, otherOwner, openToOthers, overLimit, notAVault, newerVersion, newerAttempts,

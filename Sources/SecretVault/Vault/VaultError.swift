@@ -11,7 +11,7 @@ public enum VaultError: Error, Hashable, Sendable {
     case notFound
     /// There is already a file at this path.
     case alreadyExists
-    /// The vault at this path was removed, but its previous generation is still there.
+    /// The vault at this path was removed, but its previous generation still exists.
     case previousLeft
     /// No vault can be created here: the place is reserved for the program's own files.
     case reservedPath

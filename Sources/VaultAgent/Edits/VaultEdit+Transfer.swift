@@ -3,7 +3,7 @@ package import POSIX
 internal import SecretVault
 
 extension VaultEdit: Transferable {
-    /// The first byte: which edit it is.
+    /// The kind of edit, in the first byte.
     enum Kind: UInt8, CaseIterable {
         case add, rename, remove, revise, importing
     }
