@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import SecretVault
 import TestSupport
@@ -82,5 +83,28 @@ struct AgentReuseTests {
                 #expect("\(response)" == "failed(SecretVault.VaultError.presenceNeeded)")
             }
         }
+    }
+
+    @Test("a client cannot use an earlier check to change an entry or to get its secret")
+    func hostileEdit() throws {
+        let agent = try unlocked()
+        try check(agent)
+        let (client, place) = (try agent.client(), try agent.place())
+        let entry = try #require(try agent.listing(client, of: place).entries.first).summary
+        let weaker = EntryRevision(
+            of: entry, issuer: nil, account: nil, details: DetailsChange(),
+            codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
+            access: AccessControlChange(presence: .perUnlock, onFailure: nil))
+        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        _ = try client.send(.prove(place, opener, ceiling: 20))
+        for request in [
+            .edit(place, .revise(weaker), .none), .confirm(place, entry.id, .none),
+            .contents(place, [entry.id], .none, isUse: false),
+        ] as [AgentRequest] {
+            let response = try client.send(request)
+            #expect("\(response)" == "failed(SecretVault.VaultError.presenceNeeded)")
+        }
+        // For a code, it counts.
+        try agent.run("code A --at 59")
     }
 }
