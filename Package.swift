@@ -39,6 +39,12 @@ let package = Package(
         .library(name: "OneTimePassword", targets: ["Cryptography", "OneTimePassword"]),
         .library(
             name: "Verification", targets: ["Cryptography", "OneTimePassword", "Verification"]),
+        .library(name: "DeviceKeys", targets: ["Attestation", "Cryptography", "Verification"]),
+        .library(
+            name: "Passkeys",
+            targets: [
+                "Attestation", "Cryptography", "JSONText", "Verification", "WebAuthnMessages",
+            ]),
         .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
         .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore"]),
         // Only for the packages Tests/Fuzz and Tests/Benchmarks.
@@ -133,7 +139,10 @@ let package = Package(
             "SecretVault", documents: ["Security.md", "VaultFile.md"], "Cryptography",
             "HardwareTokens", "OneTimePassword", "POSIX", "Presence"),
         module(
-            "Verification", documents: ["EnrolledSecrets.md"], "Cryptography", "OneTimePassword",
+            "Verification", documents: ["DeviceKeys.md", "EnrolledSecrets.md", "Passkeys.md"],
+            "Attestation",
+            "Cryptography",
+            "OneTimePassword",
             "POSIX"),
         module("Interchange", "Cryptography", "OneTimePassword"),
         module(
@@ -157,6 +166,7 @@ let package = Package(
         module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
         module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
         module("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
+        module("WebAuthnMessages", "Cryptography", "JSONReading", "JSONText", "Verification"),
         // Level 5
         module(
             "VerificationService", documents: ["API.md"], "Cryptography", "HTTPMessage",
@@ -276,8 +286,11 @@ let package = Package(
             "constant-time-probe", path: "Tests/ConstantTimeProbe", "Cryptography",
             "InstructionCounter", "OneTimePassword", "Verification"),
         tests(
-            "VerificationTests", "Verification", "OneTimePassword", "Cryptography",
+            "VerificationTests", "Attestation", "Verification", "OneTimePassword", "Cryptography",
             "StoreContract", "constant-time-probe"),
+        tests(
+            "WebAuthnMessagesTests", "Cryptography", "JSONReading", "JSONText", "Verification",
+            "WebAuthnMessages"),
         .target(
             name: "StoreContract", dependencies: ["Cryptography", "Verification"],
             path: "Tests/StoreContract", swiftSettings: settings),

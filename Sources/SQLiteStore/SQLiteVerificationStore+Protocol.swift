@@ -30,7 +30,8 @@ extension SQLiteVerificationStore: VerificationStore {
     /// The row with this fingerprint.
     public func credential(fingerprint: [UInt8]) throws(StoreFailure) -> CredentialRow? {
         try read { session throws(SQLiteFailure) in
-            try session[.credentialByFingerprint].bind(fingerprint).first(credential)
+            try checkedOrDummy(
+                session[.credentialByFingerprint].bind(fingerprint).first(credential))
         }
     }
 

@@ -20,7 +20,8 @@ struct LoginTests {
             redeemed.value
                 == SignedIn(
                     subject: fixture.alice, credential: device.credential,
-                    verification: outcome.verification, verifiedAt: fixture.clock.now))
+                    verification: outcome.verification, verifiedAt: fixture.clock.now,
+                    deviceKey: nil))
         #expect(try await fixture.verifier.redeemLogin(acceptance.login).value == nil)
     }
 

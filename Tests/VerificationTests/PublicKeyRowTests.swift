@@ -60,7 +60,8 @@ struct PublicKeyRowTests {
             endorsementKeyDigest: custody == .attestedTPM ? SampleKeys.bytes(6, 32) : nil)
         var record = try samples.record(.key)
         record.material = .deviceKey(
-            try DeviceKeyState(sealing: key, for: record.place, under: samples.key))
+            try DeviceKeyState(
+                sealing: key, presence: .advisory, for: record.place, under: samples.key))
         let read = try CredentialRecord(record.row)
         guard case .deviceKey(let found) = read.material else { throw BenchError.refused }
         #expect(try found.open(for: read.place, under: samples.key) == key)
@@ -100,7 +101,7 @@ struct PublicKeyRowTests {
             sealing: RegisteredDeviceKey(
                 point: SampleKeys.bytes(4, 65), custody: .vault, attestationKeyDigest: nil,
                 endorsementKeyDigest: nil),
-            for: record.place, under: samples.key)
+            presence: .none, for: record.place, under: samples.key)
         let bob = try #require(Subject("bob"))
         for other in [
             SealingContext(id: samples.id(2), subject: record.subject, kind: .passkey),
@@ -115,8 +116,11 @@ struct PublicKeyRowTests {
             try state.open(for: record.place, under: ring.current)
         }
         // A device key in a passkey's place, although both are in the same row.
+        let box = try SealedBox(
+            sealing: [1, 2, 3], as: "watchword device key", for: record.place,
+            under: samples.key)
         var writer = ByteWriter()
-        key.write(into: &writer)
+        box.write(into: &writer)
         PasskeyFlags(isUserVerified: true, isBackupEligible: false, isBackedUp: false)
             .write(into: &writer)
         writer.write(true)

@@ -1,3 +1,4 @@
+import Cryptography
 import StoreContract
 import Testing
 
@@ -39,7 +40,7 @@ struct SampleKeys {
             sealing: RegisteredDeviceKey(
                 point: Self.bytes(4, 65), custody: .tpm, attestationKeyDigest: nil,
                 endorsementKeyDigest: nil),
-            for: record.place, under: key)
+            presence: .none, for: record.place, under: key)
     }
 
     static func passkey() -> RegisteredPasskey { .passkey() }

@@ -77,10 +77,18 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
     public static func confirmation(
         _ scope: Scope, credential: String, challenge: Challenge, text: String
     ) throws(CryptographyFailure) -> DeviceKeyTranscript {
-        let text = Array(text.utf8)
-        return DeviceKeyTranscript(
+        confirmation(
+            scope, credential: credential, challenge: challenge,
+            textDigest: try sha256(Array(text.utf8).span))
+    }
+
+    /// Confirms the text with this SHA-256 digest.
+    public static func confirmation(
+        _ scope: Scope, credential: String, challenge: Challenge, textDigest: [UInt8]
+    ) -> DeviceKeyTranscript {
+        DeviceKeyTranscript(
             "confirm", scope, credential: credential, challenge: challenge.bytes,
-            context: try sha256(text.span), expiry: challenge.expiry)
+            context: textDigest, expiry: challenge.expiry)
     }
 
     private init(

@@ -114,8 +114,8 @@ extension ImportRow.Result {
             case .refused(.keyInUse): .refused(.keyInUse)
             case .refused(.tooMany): .refused(.tooManyCredentials)
             case .refused(.usedInFuture): .refused(.usedInFuture)
-            // Only an enrolled secret has an audience.
-            case .refused(.unknownClient): .refused(.malformed)
+            // An import has no audience, and replaces nothing.
+            case .refused(.unknownClient), .refused(.unknownCredential): .refused(.malformed)
             }
     }
 

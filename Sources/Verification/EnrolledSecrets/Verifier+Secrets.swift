@@ -19,16 +19,10 @@ extension Verifier {
             }
             var record = try newRecord(.secret, subject, name: name, state: .pending, context)
             record.audience = audience.sorted()
-            let kind = Token.Kind.enrolmentTicket
-            let ticket = Token(kind, try context.randomSecret(kind.count))
-            let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
-            let row = TicketRow(
-                digest: try digest(ticket, context), purpose: .enrolment, credential: record.id,
-                subject: subject, verification: context.verification, createdAt: context.now,
-                expiresAt: expiresAt)
+            let (ticket, row) = try newEnrolmentTicket(for: record, context)
             return Decision(
                 outcome: .granted(
-                    SecretGrant(credential: record.id, ticket: ticket, expiresAt: expiresAt)),
+                    SecretGrant(credential: record.id, ticket: ticket, expiresAt: row.expiresAt)),
                 changes: [
                     room(for: subject), .insertCredential(record.row), .insertTicket(row),
                     context.event(.enrolmentStarted, of: record),
@@ -48,7 +42,7 @@ extension Verifier {
             let row = try await self.ticket(ticket, .enrolment, context)
             guard let row, row.expiresAt > context.now,
                 let pending = try await record(row.credential), pending.state == .pending,
-                !pending.isLapsed(at: context.now)
+                pending.kind == .secret, !pending.isLapsed(at: context.now)
             else { return deniedToDevice(row, context) }
             let derivation = SecretDerivation(
                 credential: pending.id, lookup: context.keys.lookup, meter: meter)
@@ -113,23 +107,39 @@ extension Verifier {
             let row = try await self.ticket(ticket, .login, context)
             guard let row, row.expiresAt > context.now else { return denied(row, context) }
             // A credential's tickets are deleted when it ends, so somebody has put this one back.
-            guard var record = try await record(row.credential), record.state == .active,
-                case .secret(var chain) = record.material
-            else { return denied(row, context, because: .revoked) }
+            guard var record = try await record(row.credential), record.state == .active else {
+                return denied(row, context, because: .revoked)
+            }
             guard record.admits(client) else {
                 return denied(row, context, because: .otherAudience)
             }
             // The credential's own row records which tickets are still open, whatever ticket rows
             // exist.
-            guard chain.close(row.verification) else {
-                return denied(row, context, because: .spent)
+            var facts: DeviceKeyFacts?
+            switch record.material {
+            case .secret(var chain):
+                guard chain.close(row.verification) else {
+                    return denied(row, context, because: .spent)
+                }
+                record.material = .secret(chain)
+            case .deviceKey(var key):
+                guard let use = key.close(row.verification) else {
+                    return denied(row, context, because: .spent)
+                }
+                let custody = try key.open(for: record.place, under: context.key(record.keyID))
+                    .custody
+                facts = DeviceKeyFacts(
+                    purpose: use.purpose, textDigest: use.textDigest, custody: custody,
+                    presence: use.presence)
+                record.material = .deviceKey(key)
+            default: return denied(row, context, because: .revoked)
             }
-            record.material = .secret(chain)
             return Decision(
                 outcome: .redeemed(
                     SignedIn(
                         subject: row.subject, credential: row.credential,
-                        verification: row.verification, verifiedAt: row.createdAt)),
+                        verification: row.verification, verifiedAt: row.createdAt,
+                        deviceKey: facts)),
                 changes: [
                     .spendTicket(digest: row.digest), .updateCredential(record.row),
                     context.event(
@@ -138,7 +148,21 @@ extension Verifier {
         }
     }
 
-    private func areClients(_ ids: Set<ClientID>) async throws(VerifierError) -> Bool {
+    /// Creates the ticket with which a device completes an enrolment, and the row to insert.
+    func newEnrolmentTicket(
+        for record: CredentialRecord, _ context: DecisionContext
+    ) throws(VerifierError) -> (ticket: Token, row: TicketRow) {
+        let kind = Token.Kind.enrolmentTicket
+        let ticket = Token(kind, try context.randomSecret(kind.count))
+        let row = TicketRow(
+            digest: try digest(ticket, context), purpose: .enrolment, credential: record.id,
+            subject: record.subject, verification: context.verification, createdAt: context.now,
+            expiresAt: context.now.adding(milliseconds: Policy.enrolmentLifetime))
+        return (ticket, row)
+    }
+
+    /// Whether these clients exist, are not revoked, and are not too many for an audience.
+    func areClients(_ ids: Set<ClientID>) async throws(VerifierError) -> Bool {
         guard !ids.isEmpty else { return true }
         guard ids.count <= Policy.maximumAudience else { return false }
         let known = try await clients().filter { $0.revokedAt == nil }.map(\.id)
@@ -154,7 +178,8 @@ extension Verifier {
         }
     }
 
-    private func ticket(
+    /// The row of a ticket that was issued for this purpose.
+    func ticket(
         _ token: Token, _ purpose: TicketRow.Purpose, _ context: DecisionContext
     ) async throws(VerifierError) -> TicketRow? {
         let digest = try digest(token, context)

@@ -24,7 +24,9 @@ public struct Event: Hashable, Sendable {
     /// sections 3.1.4.2, 4.1.2.1, 4.2.3 and 4.6).
     public var isNotification: Bool {
         switch kind {
-        case .enrolled, .imported, .locked, .disabled, .replayed, .resynchronised, .wiped: true
+        case .enrolled, .imported, .locked, .disabled, .replayed, .resynchronised, .wiped,
+            .backupChanged, .counterRolledBack:
+            true
         case .revoked: reason != .lapsed
         case .accepted: reason == .recoveryCode
         default: false
@@ -72,6 +74,16 @@ public struct Event: Hashable, Sendable {
         case revoked
         /// A device was told to delete its secret.
         case wiped
+        /// A passkey's signature was right, but a second proof is needed.
+        case stepUpRequired
+        /// The application obtained that second proof.
+        case stepUpCompleted
+        /// Whether a passkey can be backed up, or is, differs from its last use.
+        case backupChanged
+        /// A passkey's signature counter did not increase, so there may be a copy of the passkey.
+        ///
+        /// The number is the counter.
+        case counterRolledBack
         /// The application learned who signed in.
         case loginRedeemed
         /// Rows were sealed under another key.
@@ -134,6 +146,58 @@ public struct Event: Hashable, Sendable {
         case recoveryCode
         /// The imported key has fewer than 128 bits.
         case shortKey
+        /// The browser's data is malformed.
+        case clientData
+        /// The browser's data is of another ceremony.
+        case ceremonyType
+        /// The challenge is unknown, spent, or made for something else.
+        case challenge
+        /// The page's origin is not configured.
+        case origin
+        /// The page was in a frame of a page of another origin.
+        case crossOrigin
+        /// That page's origin is not configured.
+        case topOrigin
+        /// The attestation object is malformed.
+        case attestationObject
+        /// The authenticator data is malformed.
+        case authenticatorData
+        /// The authenticator data is for another relying party.
+        case relyingParty
+        /// The authenticator did not check that somebody is present.
+        case userPresence
+        /// The authenticator did not verify the user.
+        case userVerification
+        /// The passkey is backed up, although it cannot be.
+        case backupFlags
+        /// The passkey can be copied to other devices.
+        case notDeviceBound
+        /// The key's algorithm is not permitted.
+        case algorithm
+        /// The public key is not valid.
+        case publicKey
+        /// The attestation's format is unknown.
+        case attestationFormat
+        /// The attestation is not valid.
+        case attestation
+        /// The authenticator's maker is not trusted.
+        case attestationUntrusted
+        /// The passkey's id is too long, or is not the one that the browser stated.
+        case credentialID
+        /// The passkey is or was registered already.
+        case credentialKnown
+        /// The passkey is stored for another subject.
+        case userHandle
+        /// The signature is wrong.
+        case signature
+        /// Whether the passkey can be backed up has changed.
+        case backupEligibilityChanged
+        /// The signature counter did not increase.
+        case counter
+        /// The device signed for another server.
+        case audience
+        /// The device did not check that somebody is present.
+        case presence
     }
 
     /// Creates an event.

@@ -9,6 +9,7 @@ struct LookupKey: Sendable {
     private let passkeys: HMACKey
     private let deviceKeys: HMACKey
     private let userHandles: HMACKey
+    private let madeUpPasskeys: HMACKey
 
     init(_ secret: SecretBytes) throws(CryptographyFailure) {
         seeds = HMACKey(try secret.derived("watchword blind index"))
@@ -18,6 +19,7 @@ struct LookupKey: Sendable {
         passkeys = HMACKey(try secret.derived("watchword passkey index"))
         deviceKeys = HMACKey(try secret.derived("watchword device key index"))
         userHandles = HMACKey(try secret.derived("watchword user handle"))
+        madeUpPasskeys = HMACKey(try secret.derived("watchword made-up passkey"))
     }
 
     /// The blind index of a seed (RFC 6238, section 3, R5): the same for all seeds that HMAC with
@@ -75,6 +77,16 @@ struct LookupKey: Sendable {
     /// The name of a subject for authenticators: always the same 32 bytes, which reveal nothing.
     func userHandle(of subject: Subject) throws(CryptographyFailure) -> [UInt8] {
         try userHandles.authenticationCode(of: subject.utf8.span)
+    }
+
+    /// The id of a passkey that does not exist, for a subject without any: always the same.
+    func madeUpPasskey(
+        of subject: Subject, for relyingParty: String
+    ) throws(CryptographyFailure) -> [UInt8] {
+        var name = ByteWriter()
+        name.write(subject.utf8)
+        name.write(relyingParty)
+        return try madeUpPasskeys.authenticationCode(of: name.bytes.span)
     }
 
     /// The digest under which a token is stored.

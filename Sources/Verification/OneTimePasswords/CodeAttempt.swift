@@ -63,7 +63,7 @@ struct CodeAttempt: Sendable {
             return finding
         case .recovery(let set):
             return try check(set, of: &record)
-        case .secret, .pendingPasskey, .passkey, .deviceKey, .none:
+        case .secret, .pendingPasskey, .passkey, .pendingDeviceKey, .deviceKey, .none:
             throw .damagedRow
         }
     }

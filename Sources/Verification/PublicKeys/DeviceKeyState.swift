@@ -12,6 +12,14 @@ public enum KeyCustody: String, CaseIterable, Hashable, Sendable {
     case attestedTPM = "tpm-attested"
 }
 
+/// What a device key is used for.
+public enum DeviceKeyPurpose: String, CaseIterable, Hashable, Sendable {
+    /// To sign in.
+    case signIn = "sign-in"
+    /// To confirm a text.
+    case confirm
+}
+
 /// A device's public key, with what is known about its place.
 struct RegisteredDeviceKey: Hashable, Sendable {
     /// The point on P-256 in its uncompressed form: 65 bytes.
@@ -24,18 +32,33 @@ struct RegisteredDeviceKey: Hashable, Sendable {
     let endorsementKeyDigest: [UInt8]?
 
     /// The length of a point in bytes.
-    static let pointCount = 65
+    static let pointCount = EllipticCurve.p256.pointCount
+}
+
+/// The stored state of a device key that is being registered.
+struct PendingDeviceKey: Hashable, Sendable {
+    /// How the device has to check that somebody is there, at least.
+    let presence: DeviceKeyTranscript.Presence
+    /// The credential to be revoked once the key is registered.
+    let replaces: CredentialID?
 }
 
 /// The stored state of a device key, which stays when the credential is revoked, so that only the
 /// key's holder learns of it.
 struct DeviceKeyState: Hashable, Sendable {
     private var registration: SealedBox
+    /// How the device has to check that somebody is there, at least.
+    let presence: DeviceKeyTranscript.Presence
+    /// The uses whose tickets have not been redeemed yet, oldest first; as for enrolled secrets.
+    private(set) var openUses: [DeviceKeyUse] = []
 
+    /// The maximum number of open uses.
+    static let maximumOpenUses = SecretChain.maximumOpenLogins
     private static let purpose = "watchword device key"
 
     init(
-        sealing key: RegisteredDeviceKey, for row: SealingContext, under version: KeyVersion
+        sealing key: RegisteredDeviceKey, presence: DeviceKeyTranscript.Presence,
+        for row: SealingContext, under version: KeyVersion
     ) throws(CryptographyFailure) {
         var writer = ByteWriter()
         writer.write(key.point)
@@ -44,6 +67,7 @@ struct DeviceKeyState: Hashable, Sendable {
         writer.writeOptional(key.endorsementKeyDigest) { $0.write($1) }
         registration = try SealedBox(
             sealing: writer.bytes, as: Self.purpose, for: row, under: version)
+        self.presence = presence
     }
 
     /// The key, if this is the row and the version that it was sealed for.
@@ -73,9 +97,87 @@ struct DeviceKeyState: Hashable, Sendable {
         return state
     }
 
-    func write(into writer: inout ByteWriter) { registration.write(into: &writer) }
+    /// Adds a use whose ticket may be redeemed.
+    mutating func open(_ use: DeviceKeyUse) {
+        openUses = (openUses + [use]).suffix(Self.maximumOpenUses)
+    }
+
+    /// Closes a use when its ticket is redeemed.
+    ///
+    /// - Returns: the use; `nil` if it is not open.
+    mutating func close(_ verification: VerificationID) -> DeviceKeyUse? {
+        guard let index = openUses.firstIndex(where: { $0.verification == verification }) else {
+            return nil
+        }
+        return openUses.remove(at: index)
+    }
+
+    /// Closes every use, because some of them may have been redeemed.
+    mutating func closeAll() { openUses = [] }
+}
+
+/// An accepted signature by a device key.
+struct DeviceKeyUse: Hashable, Sendable {
+    /// The id of the decision.
+    let verification: VerificationID
+    /// What the key was used for.
+    let purpose: DeviceKeyPurpose
+    /// SHA-256 of the text that was confirmed.
+    let textDigest: [UInt8]?
+    /// How the device says that it checked that somebody is there.
+    let presence: DeviceKeyTranscript.Presence
+}
+
+extension PendingDeviceKey {
+    func write(into writer: inout ByteWriter) {
+        writer.write(presence.rawValue)
+        writer.writeOptional(replaces) { $0.write($1.bytes) }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        presence = try reader.readPresence()
+        replaces = try reader.readOptional { reader throws(ByteReaderError) in
+            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .malformed }
+            return id
+        }
+    }
+}
+
+extension DeviceKeyState {
+    func write(into writer: inout ByteWriter) {
+        registration.write(into: &writer)
+        writer.write(presence.rawValue)
+        writer.write(UInt8(openUses.count))
+        for use in openUses {
+            writer.write(use.verification.bytes)
+            writer.write(use.purpose.rawValue)
+            writer.writeOptional(use.textDigest) { $0.write($1) }
+            writer.write(use.presence.rawValue)
+        }
+    }
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
         registration = try SealedBox(from: &reader)
+        presence = try reader.readPresence()
+        let count = Int(try reader.read(UInt8.self))
+        guard count <= Self.maximumOpenUses else { throw .malformed }
+        for _ in 0..<count {
+            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+            openUses.append(
+                DeviceKeyUse(
+                    verification: id, purpose: try reader.readChoice(),
+                    textDigest: try reader.readOptionalBytes(),
+                    presence: try reader.readPresence()))
+        }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func readPresence() throws(ByteReaderError) -> DeviceKeyTranscript.Presence
+    {
+        guard let presence = DeviceKeyTranscript.Presence(rawValue: try read(UInt8.self)) else {
+            throw .malformed
+        }
+        return presence
     }
 }

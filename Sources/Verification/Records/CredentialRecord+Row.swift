@@ -62,6 +62,11 @@ extension CredentialRecord {
             passkey.write(into: &writer)
         case .deviceKey(let key):
             writer.write(UInt8(6))
+            writer.write(true)
+            key.write(into: &writer)
+        case .pendingDeviceKey(let key):
+            writer.write(UInt8(6))
+            writer.write(false)
             key.write(into: &writer)
         }
         return writer.bytes
@@ -107,7 +112,11 @@ extension CredentialRecord {
                 try reader.readFlag()
                 ? .passkey(try PasskeyState(from: &reader))
                 : .pendingPasskey(try PendingPasskey(from: &reader))
-        case (6, .key): material = .deviceKey(try DeviceKeyState(from: &reader))
+        case (6, .key):
+            material =
+                try reader.readFlag()
+                ? .deviceKey(try DeviceKeyState(from: &reader))
+                : .pendingDeviceKey(try PendingDeviceKey(from: &reader))
         default: throw .malformed
         }
         try reader.end()

@@ -31,6 +31,7 @@ struct CredentialRecord: Sendable {
         case secret(SecretChain)
         case pendingPasskey(PendingPasskey)
         case passkey(PasskeyState)
+        case pendingDeviceKey(PendingDeviceKey)
         case deviceKey(DeviceKeyState)
         /// Nothing yet, or deleted.
         case none
@@ -71,7 +72,8 @@ struct CredentialRecord: Sendable {
         switch material {
         case .time(let password): password.seed.isShort
         case .counter(let password): password.seed.isShort
-        case .recovery, .secret, .pendingPasskey, .passkey, .deviceKey, .none: false
+        case .recovery, .secret, .pendingPasskey, .passkey, .pendingDeviceKey, .deviceKey, .none:
+            false
         }
     }
 

@@ -16,7 +16,7 @@ extension CredentialRow {
     /// however far the clock has drifted since the backup. That is up to 21 steps ahead of the
     /// clock, usually ten and a half minutes. Passkeys and device keys also stay active, because
     /// nothing in them is spent: a challenge is good for one decision, and the restore deletes all
-    /// challenges. A passkey's open step-up is closed.
+    /// challenges. A passkey's open step-up and a device key's open logins are closed.
     ///
     /// For HOTP credentials, recovery codes and enrolled secrets, nothing limits what may have been
     /// spent since the backup, so they are revoked and must be enrolled again. Unconfirmed
@@ -61,8 +61,10 @@ extension CredentialRecord.Material {
         case .passkey(var passkey):
             passkey.stepUp = nil
             return .passkey(passkey)
-        case .deviceKey: return self
-        case .counter, .recovery, .secret, .pendingPasskey, .none: return nil
+        case .deviceKey(var key):
+            key.closeAll()
+            return .deviceKey(key)
+        case .counter, .recovery, .secret, .pendingPasskey, .pendingDeviceKey, .none: return nil
         }
     }
 }

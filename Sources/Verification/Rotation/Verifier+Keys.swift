@@ -98,7 +98,7 @@ extension CredentialRecord {
             record.material = .passkey(try passkey.resealed(for: place, from: old, to: new))
         case .deviceKey(let key):
             record.material = .deviceKey(try key.resealed(for: place, from: old, to: new))
-        case .secret, .pendingPasskey, .none: return nil
+        case .secret, .pendingPasskey, .pendingDeviceKey, .none: return nil
         }
         record.keyID = new.id
         return record

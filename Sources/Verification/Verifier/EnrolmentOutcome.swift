@@ -16,6 +16,8 @@ public enum EnrolmentRefusal: Hashable, Sendable {
     case tooMany
     /// One of the clients in the audience is unknown or revoked, or there are too many.
     case unknownClient
+    /// The subject has no such credential to be replaced.
+    case unknownCredential
     /// The last used step of an imported key is so far ahead of the clock that the key's next codes
     /// would be refused.
     case usedInFuture
@@ -89,6 +91,8 @@ public struct SignedIn: Hashable, Sendable {
     public let credential: CredentialID
     /// The id of the decision.
     public let verification: VerificationID
-    /// When the device presented its secret.
+    /// When the device presented its secret, or signed.
     public let verifiedAt: UnixTime
+    /// The facts about the signature, if the device signed with a key.
+    public let deviceKey: DeviceKeyFacts?
 }

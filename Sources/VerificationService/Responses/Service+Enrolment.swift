@@ -196,6 +196,7 @@ extension Service {
         case .keyInUse: Answer(.keyInUse)
         case .tooMany: Answer(.tooManyCredentials)
         case .unknownClient: Answer(.unknownClient)
+        case .unknownCredential: Answer(.unknownCredential)
         case .usedInFuture: Answer(.usedInFuture)
         }
     }

@@ -1,0 +1,155 @@
+internal import Attestation
+public import Cryptography
+
+/// Registers the public keys of devices, and verifies their signatures.
+///
+/// Each decision is one commit, as for ``Verifier``. It spends the challenge, whatever its result.
+public struct DeviceKeys: Sendable {
+    let verifier: Verifier
+    /// The addresses under which devices reach the server, compared byte for byte.
+    let audiences: [String]
+
+    /// The maximum length of a signature in bytes.
+    static let maximumSignatureCount = 72
+
+    /// - Parameter audiences: the addresses under which devices reach the server:
+    ///   `https://host[:port]`, in lower case and without a final slash.
+    public init(_ verifier: Verifier, audiences: [String]) {
+        self.verifier = verifier
+        self.audiences = audiences
+    }
+
+    /// Issues a ticket with which a device can register its key once, within ten minutes.
+    ///
+    /// - Parameters:
+    ///   - presence: how the device has to check that somebody is there, at least.
+    ///   - replaces: a credential of the subject to be revoked when the key is registered.
+    ///   - audience: the clients that may redeem the device's logins; empty if the verifier is used
+    ///     without clients.
+    public func enrol(
+        for subject: Subject, name: String = "", presence: DeviceKeyTranscript.Presence = .none,
+        replacing replaces: CredentialID? = nil, audience: Set<ClientID> = [],
+        origin: Origin = .unknown, recorder: Recorder<EnrolmentOutcome<DeviceKeyGrant>>? = nil
+    ) async throws(VerifierError) -> EnrolmentOutcome<DeviceKeyGrant> {
+        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let records = try await verifier.records(of: subject)
+            guard records.count < context.policy.maximumCredentials else {
+                return Decision(outcome: .refused(.tooMany), changes: [])
+            }
+            guard try await verifier.areClients(audience) else {
+                return Decision(outcome: .refused(.unknownClient), changes: [])
+            }
+            if let replaces, !records.contains(where: { $0.id == replaces }) {
+                return Decision(outcome: .refused(.unknownCredential), changes: [])
+            }
+            var record = try verifier.newRecord(.key, subject, name: name, state: .pending, context)
+            record.audience = audience.sorted()
+            record.material = .pendingDeviceKey(
+                PendingDeviceKey(presence: presence, replaces: replaces))
+            let (ticket, row) = try verifier.newEnrolmentTicket(for: record, context)
+            return Decision(
+                outcome: .granted(
+                    DeviceKeyGrant(
+                        credential: record.id, ticket: ticket, expiresAt: row.expiresAt)),
+                changes: [
+                    verifier.room(for: subject), .insertCredential(record.row),
+                    .insertTicket(row), context.event(.enrolmentStarted, of: record),
+                ], secretsOf: record.id)
+        }
+    }
+
+    /// Registers a device's key with its ticket.
+    ///
+    /// A denial does not spend the ticket, which only its holder can present.
+    ///
+    /// - Parameters:
+    ///   - point: the public key: 65 bytes.
+    ///   - signature: over the transcript of the enrolment, with the key.
+    ///   - custody: where the device says that it keeps the key; the claim of an attested TPM counts
+    ///     as that of any other.
+    ///   - name: replaces the name given at enrolment; `nil` keeps it.
+    public func register(
+        _ ticket: Token, point: [UInt8], signature: [UInt8],
+        presence: DeviceKeyTranscript.Presence, custody: KeyCustody, name: String? = nil,
+        origin: Origin = .unknown, recorder: Recorder<DeviceKeyRegistration>? = nil
+    ) async throws(VerifierError) -> DeviceKeyRegistration {
+        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let row = try await verifier.ticket(ticket, .enrolment, context)
+            guard let row, row.expiresAt > context.now,
+                let record = try await verifier.record(row.credential), record.state == .pending,
+                !record.isLapsed(at: context.now),
+                case .pendingDeviceKey(let pending) = record.material
+            else { return denied(row, row == nil ? .unknown : .expired, context) }
+            guard point.count == RegisteredDeviceKey.pointCount, let key = Self.key(point) else {
+                return denied(row, .publicKey, context)
+            }
+            guard
+                try isEnrolment(
+                    signature, by: key, of: point, with: ticket, presence: presence)
+            else { return denied(row, .signature, context) }
+            guard presence.rawValue >= pending.presence.rawValue else {
+                return denied(row, .presence, context)
+            }
+            let fingerprint = try deciding { () throws(CryptographyFailure) in
+                try context.keys.lookup.fingerprint(ofDeviceKey: point)
+            }
+            guard try await verifier.record(fingerprint: fingerprint) == nil else {
+                return denied(row, .credentialKnown, context)
+            }
+            var active = record.confirmed(name: name, context)
+            active.fingerprint = fingerprint
+            let registered = RegisteredDeviceKey(
+                point: point, custody: custody == .vault ? .vault : .tpm,
+                attestationKeyDigest: nil, endorsementKeyDigest: nil)
+            let place = active.place
+            active.material = .deviceKey(
+                try deciding { () throws(CryptographyFailure) in
+                    try DeviceKeyState(
+                        sealing: registered, presence: pending.presence, for: place,
+                        under: context.keys.current)
+                })
+            return Decision(
+                outcome: .accepted(active.id, registered.custody),
+                changes: [
+                    .spendTicket(digest: row.digest), .updateCredential(active.row),
+                    .endAnswers(of: active.id), context.event(.enrolled, of: active),
+                ] + (try await verifier.replacing(pending.replaces, context)))
+        }
+    }
+
+    /// The key with this point; `nil` if the point is not valid.
+    static func key(_ point: [UInt8]) -> VerificationKey? {
+        do throws(PublicKeyError) {
+            return try VerificationKey(.ellipticCurve(.p256, point: point), algorithm: .es256)
+        } catch { return nil }
+    }
+
+    /// Whether the device signed the enrolment for one of the server's addresses.
+    private func isEnrolment(
+        _ signature: [UInt8], by key: VerificationKey, of point: [UInt8], with ticket: Token,
+        presence: DeviceKeyTranscript.Presence
+    ) throws(VerifierError) -> Bool {
+        guard signature.count <= Self.maximumSignatureCount else { return false }
+        for audience in audiences {
+            guard let scope = DeviceKeyTranscript.Scope(audience: audience, presence: presence)
+            else { continue }
+            let isSigned = try deciding { () throws(CryptographyFailure) in
+                let transcript = try DeviceKeyTranscript.enrolment(
+                    scope, ticket: ticket.text, point: point)
+                return try key.isValid(signature.span, of: transcript.bytes.span)
+            }
+            if isSigned { return true }
+        }
+        return false
+    }
+
+    private func denied(
+        _ row: TicketRow?, _ reason: DenialReason, _ context: DecisionContext
+    ) -> Decision<DeviceKeyRegistration> {
+        Decision(outcome: .denied(reason), changes: [], recordsResponse: false).counting(
+            context.unwritten(
+                .denied, Event.Reason(reason), subject: row?.subject,
+                credential: row?.credential),
+            by: DenialCounter.Sender(strangerAt: context.origin))
+    }
+}

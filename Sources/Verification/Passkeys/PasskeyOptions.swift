@@ -1,0 +1,61 @@
+public import Cryptography
+
+/// What a browser needs to find a passkey.
+public struct PasskeyDescriptor: Hashable, Sendable {
+    /// The passkey's id.
+    public let id: [UInt8]
+    /// How the browser reaches its authenticator.
+    public let transports: [String]
+}
+
+/// What a page passes to the browser to make a passkey.
+public struct CreationOptions: Sendable {
+    /// The relying party's ID and name.
+    public let relyingParty: (id: String, name: String)
+    /// The name of the subject for authenticators; it reveals nothing.
+    public let userHandle: [UInt8]
+    /// The random bytes to be signed.
+    public let challenge: [UInt8]
+    /// The permitted algorithms, the preferred one first.
+    public let algorithms: [SignatureAlgorithm]
+    /// The subject's passkeys, which their authenticators must not replace.
+    public let excluded: [PasskeyDescriptor]
+    /// What the registration requires.
+    public let policy: PasskeyPolicy
+    /// When the browser gives up, in milliseconds: earlier than the server.
+    public let timeout: Int64
+}
+
+/// A passkey that may be registered until a deadline.
+public struct PasskeyGrant: Sendable {
+    /// The id of the pending credential.
+    public let credential: CredentialID
+    /// What the page passes to the browser.
+    public let options: CreationOptions
+    /// The deadline.
+    public let expiresAt: UnixTime
+}
+
+/// What a page passes to the browser to sign in.
+public struct RequestOptions: Sendable {
+    /// The relying party's ID.
+    public let relyingPartyID: String
+    /// The random bytes to be signed.
+    public let challenge: [UInt8]
+    /// The passkeys that may sign; empty if any may.
+    public let allowed: [PasskeyDescriptor]
+    /// Whether the user has to be verified.
+    public let userVerification: PasskeyPolicy.UserVerification
+    /// When the browser gives up, in milliseconds: earlier than the server.
+    public let timeout: Int64
+}
+
+/// An open ceremony in which a passkey signs in.
+public struct PasskeyCeremony: Sendable {
+    /// Names the ceremony; the application keeps it in its session.
+    public let token: Token
+    /// What the page passes to the browser.
+    public let options: RequestOptions
+    /// The deadline.
+    public let expiresAt: UnixTime
+}

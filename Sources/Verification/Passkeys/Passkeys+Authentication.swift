@@ -1,0 +1,224 @@
+internal import Attestation
+internal import Cryptography
+
+extension Passkeys {
+    /// Begins a ceremony in which a passkey signs in.
+    ///
+    /// - Parameters:
+    ///   - subject: whose passkey has to sign; `nil` if the passkey tells. An unknown subject gets
+    ///     options like a known one, the same each time.
+    ///   - isConditional: whether the page waits for somebody who wants to sign in.
+    ///   - client: the client that alone may finish the ceremony; `nil` for a browser.
+    public func beginAuthentication(
+        for subject: Subject?, policy: PasskeyPolicy = .standard, isConditional: Bool = false,
+        by client: ClientID? = nil, origin: Origin = .unknown,
+        recorder: Recorder<PasskeyCeremony>? = nil
+    ) async throws(VerifierError) -> PasskeyCeremony {
+        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let lifetime = isConditional ? Challenge.conditionalLifetime : Challenge.lifetime
+            let id = relyingParty.ids[0]
+            let bytes = try context.randomBytes(Challenge.byteCount)
+            let (token, challenge) = try verifier.newChallenge(
+                .ceremony, .assertion(bytes: bytes, relyingParty: id, policy: policy),
+                subject: subject, credential: nil, client: client, lifetime: lifetime, context)
+            let options = RequestOptions(
+                relyingPartyID: id, challenge: bytes,
+                allowed: try await allowed(for: subject, at: id, context),
+                userVerification: policy.userVerification, timeout: lifetime - Self.grace)
+            return Decision(
+                outcome: PasskeyCeremony(
+                    token: token, options: options, expiresAt: challenge.expiresAt),
+                changes: [.insertChallenge(challenge.row)])
+        }
+    }
+
+    /// The passkeys of a subject; for one without any, a made-up one that is always the same.
+    private func allowed(
+        for subject: Subject?, at id: String, _ context: DecisionContext
+    ) async throws(VerifierError) -> [PasskeyDescriptor] {
+        guard let subject else { return [] }
+        let found = try descriptors(of: try await verifier.records(of: subject), at: id, context)
+        let made = try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.madeUpPasskey(of: subject, for: id)
+        }
+        return found.isEmpty
+            ? [PasskeyDescriptor(id: made, transports: ["internal", "hybrid"])] : found
+    }
+
+    /// Finishes a ceremony, once.
+    ///
+    /// - Parameters:
+    ///   - client: the client that began the ceremony.
+    ///   - device: the token of a browser in which the passkey was used before, from an earlier
+    ///     response.
+    public func finishAuthentication(
+        _ ceremony: Token, with response: AssertionResponse, by client: ClientID? = nil,
+        device: Token? = nil, origin: Origin = .unknown,
+        recorder: Recorder<AssertionOutcome>? = nil
+    ) async throws(VerifierError) -> AssertionOutcome {
+        try await verifier.decide(origin, recorder: recorder, answeringUntil: .end) {
+            context throws(VerifierError) in
+            let finding = try await verifier.challenge(
+                ceremony, for: .assertion, by: client, context)
+            guard case .open(let challenge) = finding,
+                case .assertion(let bytes, let id, let policy) = challenge.content
+            else { return denied(finding, context) }
+            let fingerprint = try deciding { () throws(CryptographyFailure) in
+                try context.keys.lookup.fingerprint(ofPasskey: response.credentialID, for: id)
+            }
+            let record = try await verifier.record(fingerprint: fingerprint)
+            let stranger = try denial(of: record, for: challenge, response, context)
+            var known: (record: CredentialRecord, state: PasskeyState)?
+            if stranger == nil, let record, case .passkey(let state) = record.material {
+                known = (record, state)
+            }
+            let check = AssertionCheck(
+                response: response, challenge: (bytes, id, policy), relyingParty: relyingParty)
+            // The whole check also runs for an unknown passkey, so that the time is the same.
+            let publicKey = try known.map { known throws(VerifierError) in
+                try known.state.open(
+                    for: known.record.place, under: context.key(known.record.keyID)
+                ).publicKey
+            }
+            let verdict = try check.verdict(by: publicKey)
+            guard let known else {
+                return denied(challenge, record, stranger ?? .unknown, context)
+            }
+            switch verdict {
+            case .failure(let reason): return denied(challenge, known.record, reason, context)
+            case .success(let signed):
+                return try decide(
+                    challenge, policy, known.record, known.state, signed, device, context)
+            }
+        }
+    }
+
+    /// Why a credential may not answer the challenge, whatever it signed.
+    private func denial(
+        of record: CredentialRecord?, for challenge: Challenge, _ response: AssertionResponse,
+        _ context: DecisionContext
+    ) throws(VerifierError) -> DenialReason? {
+        guard let record, record.kind == .passkey else { return .unknown }
+        guard record.state == .active else {
+            return record.state == .revoked ? .revoked : .unknown
+        }
+        // A passkey that was registered after the ceremony began belongs to another one.
+        guard let confirmedAt = record.confirmedAt, confirmedAt <= challenge.createdAt,
+            challenge.subject == nil || challenge.subject == record.subject
+        else { return .unknown }
+        let sent = response.userHandle ?? []
+        if sent.isEmpty { return challenge.subject == nil ? .userHandle : nil }
+        let handle = try handle(of: record.subject, context)
+        return isEqualInConstantTime(sent.span, handle.span) ? nil : .userHandle
+    }
+
+    /// Decides on a right signature by the ceremony's policy.
+    private func decide(
+        _ challenge: Challenge, _ policy: PasskeyPolicy, _ record: CredentialRecord,
+        _ state: PasskeyState, _ signed: AssertionCheck.Signed, _ device: Token?,
+        _ context: DecisionContext
+    ) throws(VerifierError) -> Decision<AssertionOutcome> {
+        let presented = try device.map { device throws(VerifierError) in
+            try verifier.digest(device, context)
+        }
+        let isKnown = presented.map { state.knows($0) } ?? false
+        let meaning = AssertionPolicy(
+            policy: policy, stored: state.flags, flags: signed.flags, storedCount: state.count,
+            count: signed.count, wasUserVerified: state.wasUserVerified, isKnownDevice: isKnown)
+        let stepUp: [StepUpReason]
+        switch meaning.verdict {
+        case .denied(let reason):
+            return denied(challenge, record, reason, context, meaning.events(of: record, context))
+        case .accepted(let reasons): stepUp = reasons
+        }
+        var newDevice: Token?
+        var digest = presented
+        if policy.backup == .stepUp, signed.flags.isBackupEligible, !isKnown {
+            let token = Token(
+                .knownDevice, try context.randomSecret(Token.Kind.knownDevice.count))
+            newDevice = token
+            digest = try verifier.digest(token, context)
+        }
+        let use = PasskeyState.OpenStepUp(
+            verification: context.verification, time: context.now, flags: signed.flags,
+            count: signed.count, device: isKnown || newDevice != nil ? digest : nil)
+        var (record, state) = (record, state)
+        if stepUp.isEmpty {
+            state.apply(use, at: context.now, verifies: policy.userVerification != .discouraged)
+            record.lastUsedAt = context.now
+        } else {
+            state.stepUp = use
+        }
+        record.material = .passkey(state)
+        let signer = AssertionOutcome.Signer(
+            credential: record.id, subject: record.subject,
+            isUserVerified: signed.flags.isUserVerified,
+            isDeviceBound: !signed.flags.isBackupEligible, isBackedUp: signed.flags.isBackedUp,
+            counter: meaning.counter, device: newDevice)
+        return Decision(
+            outcome: AssertionOutcome(
+                verification: context.verification, result: .signed(signer, stepUp: stepUp)),
+            changes: [
+                .spendChallenge(digest: challenge.digest), .updateCredential(record.row),
+                context.event(stepUp.isEmpty ? .accepted : .stepUpRequired, of: record),
+            ] + meaning.events(of: record, context), secretsOf: record.id)
+    }
+
+    /// Denies a response to an open challenge, and spends the challenge.
+    private func denied(
+        _ challenge: Challenge, _ record: CredentialRecord?, _ reason: DenialReason,
+        _ context: DecisionContext, _ others: [StoreChange] = []
+    ) -> Decision<AssertionOutcome> {
+        Decision(
+            outcome: AssertionOutcome(
+                verification: context.verification, result: .denied(reason)),
+            changes: [
+                .spendChallenge(digest: challenge.digest), .writeDummy(context.dummy()),
+                context.event(
+                    .denied, Event.Reason(reason), subject: record?.subject ?? challenge.subject,
+                    credential: record?.id),
+            ] + others)
+    }
+
+    /// Denies a response without an open challenge.
+    private func denied(
+        _ finding: ChallengeFinding, _ context: DecisionContext
+    ) -> Decision<AssertionOutcome> {
+        var reason = DenialReason.challenge
+        var changes: [StoreChange] = [.writeDummy(context.dummy())]
+        if case .expired(let challenge) = finding {
+            reason = .expired
+            changes.append(.spendChallenge(digest: challenge.digest))
+        }
+        let outcome = AssertionOutcome(
+            verification: context.verification, result: .denied(reason))
+        // Without a challenge, nothing limits the number of denials.
+        return Decision(outcome: outcome, changes: changes, recordsResponse: false).counting(
+            context.unwritten(.denied, Event.Reason(reason), subject: nil, credential: nil),
+            by: DenialCounter.Sender(strangerAt: context.origin))
+    }
+}
+
+extension AssertionPolicy {
+    /// The events about what the signature reveals; they are reported at once.
+    fileprivate func events(
+        of record: CredentialRecord, _ context: DecisionContext
+    ) -> [StoreChange] {
+        (hasBackupChanged ? [context.event(.backupChanged, of: record)] : [])
+            + (counter == .rollback
+                ? [context.event(.counterRolledBack, of: record, number: Int64(count))] : [])
+    }
+}
+
+extension PasskeyState {
+    /// Records an accepted use.
+    ///
+    /// - Parameter verifies: whether the policy relies on the verification of the user.
+    mutating func apply(_ use: OpenStepUp, at now: UnixTime, verifies: Bool) {
+        flags = use.flags
+        record(count: use.count)
+        if verifies, use.flags.isUserVerified { wasUserVerified = true }
+        if let device = use.device { record(device: device, at: now) }
+        stepUp = nil
+    }
+}

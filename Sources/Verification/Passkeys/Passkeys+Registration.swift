@@ -1,0 +1,154 @@
+internal import Attestation
+internal import Cryptography
+
+extension Passkeys {
+    /// Begins a registration, which has to be finished within ten minutes.
+    ///
+    /// - Parameter replaces: a credential of the subject to be revoked when the passkey is accepted.
+    public func beginRegistration(
+        for subject: Subject, name: String = "", policy: PasskeyPolicy = .standard,
+        replacing replaces: CredentialID? = nil, origin: Origin = .unknown,
+        recorder: Recorder<EnrolmentOutcome<PasskeyGrant>>? = nil
+    ) async throws(VerifierError) -> EnrolmentOutcome<PasskeyGrant> {
+        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let records = try await verifier.records(of: subject)
+            guard records.count < context.policy.maximumCredentials else {
+                return Decision(outcome: .refused(.tooMany), changes: [])
+            }
+            if let replaces, !records.contains(where: { $0.id == replaces }) {
+                return Decision(outcome: .refused(.unknownCredential), changes: [])
+            }
+            var record = try verifier.newRecord(
+                .passkey, subject, name: name, state: .pending, context)
+            let pending = PendingPasskey(
+                challenge: try context.randomBytes(Challenge.byteCount),
+                relyingParty: relyingParty.ids[0], policy: policy, replaces: replaces)
+            record.material = .pendingPasskey(pending)
+            let options = CreationOptions(
+                relyingParty: (pending.relyingParty, relyingParty.name),
+                userHandle: try handle(of: subject, context), challenge: pending.challenge,
+                algorithms: relyingParty.algorithms,
+                excluded: try descriptors(of: records, at: pending.relyingParty, context),
+                policy: policy, timeout: Policy.enrolmentLifetime - Self.grace)
+            let grant = PasskeyGrant(
+                credential: record.id, options: options,
+                expiresAt: context.now.adding(milliseconds: Policy.enrolmentLifetime))
+            return Decision(
+                outcome: .granted(grant),
+                changes: [
+                    verifier.room(for: subject), .insertCredential(record.row),
+                    context.event(.enrolmentStarted, of: record),
+                ])
+        }
+    }
+
+    /// Finishes a registration, once.
+    ///
+    /// A denial ends the registration: its challenge is spent.
+    ///
+    /// - Parameters:
+    ///   - name: replaces the name given at the beginning; `nil` keeps it.
+    ///   - origin: with the browser's user agent, which is kept.
+    /// - Returns: `nil` if there is no such credential, or if it is not a passkey.
+    public func finishRegistration(
+        of credential: CredentialID, with response: RegistrationResponse, name: String? = nil,
+        origin: Origin = .unknown, recorder: Recorder<RegistrationOutcome?>? = nil
+    ) async throws(VerifierError) -> RegistrationOutcome? {
+        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            guard let record = try await verifier.record(credential), record.kind == .passkey else {
+                return Decision(outcome: nil, changes: [])
+            }
+            guard record.state == .pending, case .pendingPasskey(let pending) = record.material
+            else {
+                let reason: DenialReason = record.state == .active ? .challenge : .revoked
+                return Decision(
+                    outcome: .denied(reason),
+                    changes: [context.event(.denied, Event.Reason(reason), of: record)])
+            }
+            guard !record.isLapsed(at: context.now) else {
+                return denied(record, .expired, context)
+            }
+            let check = RegistrationCheck(
+                response: response, pending: pending, relyingParty: relyingParty, now: context.now)
+            switch try check.verdict() {
+            case .denied(let reason): return denied(record, reason, context)
+            case .accepted(let passkey, let count):
+                let fingerprint = try deciding { () throws(CryptographyFailure) in
+                    try context.keys.lookup.fingerprint(
+                        ofPasskey: passkey.credentialID, for: passkey.relyingParty)
+                }
+                guard try await verifier.record(fingerprint: fingerprint) == nil else {
+                    return denied(record, .credentialKnown, context)
+                }
+                var active = record.confirmed(name: name, context)
+                active.fingerprint = fingerprint
+                let place = active.place
+                active.material = .passkey(
+                    try deciding { () throws(CryptographyFailure) in
+                        try PasskeyState(
+                            sealing: passkey, count: count, for: place,
+                            under: context.keys.current)
+                    })
+                return try await accepted(active, passkey, replacing: pending.replaces, context)
+            }
+        }
+    }
+
+    private func accepted(
+        _ record: CredentialRecord, _ passkey: RegisteredPasskey,
+        replacing replaced: CredentialID?, _ context: DecisionContext
+    ) async throws(VerifierError) -> Decision<RegistrationOutcome?> {
+        let others = try await verifier.records(of: record.subject)
+            .filter { $0.id != record.id && $0.id != replaced && $0.state == .active }
+        var changes: [StoreChange] = [
+            .updateCredential(record.row), .endAnswers(of: record.id),
+            context.event(.enrolled, of: record),
+        ]
+        changes += try await verifier.replacing(replaced, context)
+        let isKnownModel = passkey.model.contains { $0 != 0 }
+        return Decision(
+            outcome: .accepted(
+                RegistrationOutcome.Acceptance(
+                    isDeviceBound: !passkey.flags.isBackupEligible,
+                    isBackedUp: passkey.flags.isBackedUp,
+                    isUserVerified: passkey.flags.isUserVerified,
+                    attestation: passkey.attestation.rawValue,
+                    model: isKnownModel ? passkey.model : nil, isOnlyCredential: others.isEmpty)),
+            changes: changes)
+    }
+
+    /// Ends the registration.
+    private func denied(
+        _ record: CredentialRecord, _ reason: DenialReason, _ context: DecisionContext
+    ) -> Decision<RegistrationOutcome?> {
+        var record = record
+        let cause = Event.Reason(reason)
+        record.end(as: .revoked, because: cause, at: context.now)
+        return Decision(
+            outcome: .denied(reason),
+            changes: record.changesAtEnd + [context.event(.denied, cause, of: record)])
+    }
+}
+
+extension Verifier {
+    /// The changes that revoke a credential, because another one replaces it.
+    func replacing(
+        _ id: CredentialID?, _ context: DecisionContext
+    ) async throws(VerifierError) -> [StoreChange] {
+        guard let id, var old = try await record(id), old.state != .revoked else { return [] }
+        old.end(as: .revoked, because: .replaced, at: context.now)
+        return old.changesAtEnd + [context.event(.revoked, .replaced, of: old)]
+    }
+}
+
+extension CredentialRecord {
+    /// The pending credential after its confirmation, with its browser's or device's origin, and
+    /// without its material.
+    func confirmed(name: String?, _ context: DecisionContext) -> CredentialRecord {
+        CredentialRecord(
+            id: id, subject: subject, kind: kind, createdAt: createdAt, origin: context.origin,
+            version: version, state: .active, keyID: context.keys.current.id,
+            name: (name ?? self.name).prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
+            audience: audience, confirmedAt: context.now, material: .none)
+    }
+}

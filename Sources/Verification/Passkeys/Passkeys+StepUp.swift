@@ -1,0 +1,30 @@
+extension Passkeys {
+    /// The life of an open step-up, in milliseconds: ten minutes.
+    static let stepUpLifetime: Int64 = 600_000
+
+    /// Records that the application obtained the second proof that an assertion needed.
+    ///
+    /// It works once, for the credential's last assertion, within ten minutes. What that assertion
+    /// left open is then recorded: the device, the backup flags, and that the user was verified.
+    public func completeStepUp(
+        of credential: CredentialID, for verification: VerificationID, origin: Origin = .unknown,
+        recorder: Recorder<ChangeOutcome>? = nil
+    ) async throws(VerifierError) -> ChangeOutcome {
+        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            guard var record = try await verifier.record(credential), record.state == .active,
+                case .passkey(var state) = record.material
+            else { return Decision(outcome: .unknown, changes: []) }
+            guard let use = state.stepUp, use.verification == verification,
+                context.now.milliseconds(since: use.time) < Self.stepUpLifetime
+            else { return Decision(outcome: .refused, changes: []) }
+            state.apply(use, at: context.now, verifies: true)
+            record.material = .passkey(state)
+            record.lastUsedAt = context.now
+            return Decision(
+                outcome: .done,
+                changes: [
+                    .updateCredential(record.row), context.event(.stepUpCompleted, of: record),
+                ])
+        }
+    }
+}

@@ -1,0 +1,109 @@
+public import Cryptography
+
+/// The sites on which passkeys are used, and what the server accepts from them.
+public struct RelyingParty: Sendable {
+    /// The IDs, which are host names; new passkeys are for the first one.
+    public let ids: [String]
+    /// The name that authenticators may show.
+    public let name: String
+    /// The origins from which a page may use passkeys, compared byte for byte.
+    public let origins: Set<String>
+    /// The origins of pages that may contain a frame in which passkeys are used.
+    public let topOrigins: Set<String>
+    /// The algorithms of new passkeys, the preferred one first.
+    public let algorithms: [SignatureAlgorithm]
+    /// Decides whether an authenticator's maker is trusted.
+    public let trust: AttestationTrust
+
+    /// Checks the values.
+    ///
+    /// - Parameters:
+    ///   - origins: origins whose host is an ID or below one, and names of Android apps
+    ///     (`android:apk-key-hash:…`).
+    ///   - relatedOrigins: other origins that may use the first ID (WebAuthn Level 3, section 5.11).
+    public init(
+        ids: [String], name: String, origins: [String], relatedOrigins: [String] = [],
+        topOrigins: [String] = [], algorithms: [SignatureAlgorithm] = [.es256, .rs256],
+        trust: AttestationTrust = .none
+    ) throws(RelyingPartyError) {
+        guard !ids.isEmpty, !origins.isEmpty else { throw .missing }
+        for id in ids where !WebOrigin.isHost(id) { throw .id(id) }
+        for origin in origins + relatedOrigins + topOrigins {
+            guard let host = WebOrigin.host(of: origin) else {
+                guard WebOrigin.isAndroidApp(origin) else { throw .origin(origin) }
+                continue
+            }
+            let isInScope = ids.contains { host == $0 || host.hasSuffix("." + $0) }
+            guard isInScope || !origins.contains(origin) else { throw .outOfScope(origin) }
+        }
+        guard !algorithms.isEmpty else { throw .missing }
+        self.ids = ids
+        self.name = name
+        self.origins = Set(origins + relatedOrigins)
+        self.topOrigins = Set(topOrigins)
+        self.algorithms = algorithms
+        self.trust = trust
+    }
+}
+
+/// Why the settings of a relying party are refused.
+public enum RelyingPartyError: Error, Hashable, Sendable {
+    /// There is no ID, no origin or no algorithm.
+    case missing
+    /// This ID is not a host name in lower case.
+    case id(String)
+    /// This is not an origin as browsers write it.
+    case origin(String)
+    /// This origin's host is neither an ID nor below one.
+    case outOfScope(String)
+}
+
+/// The text form of origins, as browsers write it (RFC 6454, section 6.1).
+enum WebOrigin {
+    /// The host of an origin: `https://host[:port]`, or `http` for `localhost`.
+    ///
+    /// - Returns: `nil` for anything that a browser would write in another way.
+    static func host(of origin: String) -> String? {
+        for (scheme, standard) in [("https://", "443"), ("http://", "80")]
+        where origin.hasPrefix(scheme) {
+            let parts = origin.dropFirst(scheme.count)
+                .split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let host = String(parts[0])
+            guard isHost(host), scheme == "https://" || isLocal(host) else { return nil }
+            if parts.count == 2 {
+                guard let port = UInt16(parts[1]), port > 0, String(port) == parts[1],
+                    parts[1] != standard
+                else { return nil }
+            }
+            return host
+        }
+        return nil
+    }
+
+    /// Whether this is a host name in lower case, without a final dot.
+    static func isHost(_ name: String) -> Bool {
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        let isAddress = labels.last.map { $0.allSatisfy(\.isNumber) } ?? false
+        return name.utf8.count <= 253 && !isAddress
+            && labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                    && label.utf8.allSatisfy { byte in
+                        (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2d
+                    }
+            }
+    }
+
+    /// Whether this names an Android app by the digest of its certificate.
+    static func isAndroidApp(_ origin: String) -> Bool {
+        let prefix = "android:apk-key-hash:"
+        guard origin.hasPrefix(prefix) else { return false }
+        let digest = Array(origin.utf8.dropFirst(prefix.utf8.count))
+        do throws(Base64Error) { return try Base64URL.decode(digest.span).count == 32 } catch {
+            return false
+        }
+    }
+
+    private static func isLocal(_ host: String) -> Bool {
+        host == "localhost" || host.hasSuffix(".localhost")
+    }
+}

@@ -1,0 +1,328 @@
+import Attestation
+import Cryptography
+import StoreContract
+import Testing
+
+@testable import Verification
+
+/// A device with a key in software; a test changes what it signs and sends.
+struct TestDeviceKey: Sendable {
+    let key: SigningKey
+    var audience = "https://login.example"
+    var presence = DeviceKeyTranscript.Presence.cryptographic
+    /// What is sent, if it is not what was signed.
+    var sentAudience: String?
+    var sentPresence: DeviceKeyTranscript.Presence?
+
+    init() throws { key = try SigningKey.make() }
+
+    func enrolment(_ ticket: Token) throws -> [UInt8] {
+        let scope = try #require(
+            DeviceKeyTranscript.Scope(audience: audience, presence: presence))
+        let transcript = try DeviceKeyTranscript.enrolment(
+            scope, ticket: ticket.text, point: key.point)
+        return try key.sign(transcript.bytes.span)
+    }
+
+    /// Signs a challenge for this credential.
+    func answer(
+        _ challenge: DeviceKeyChallenge, by credential: CredentialID, text: String? = nil,
+        for signed: CredentialID? = nil, expiry: UInt64? = nil,
+        purpose: DeviceKeyPurpose? = nil
+    ) throws -> DeviceKeySignature {
+        let scope = try #require(
+            DeviceKeyTranscript.Scope(audience: audience, presence: presence))
+        let bytes = challenge.token.bytes.withBytes { [UInt8](copying: $0) }
+        let nonce = try #require(
+            DeviceKeyTranscript.Challenge(
+                bytes, expiry: expiry ?? UInt64(challenge.expiresAt.milliseconds)))
+        let name = (signed ?? credential).text
+        let transcript =
+            try text.map {
+                try DeviceKeyTranscript.confirmation(
+                    scope, credential: name, challenge: nonce, text: $0)
+            } ?? DeviceKeyTranscript.signIn(scope, credential: name, challenge: nonce)
+        return DeviceKeySignature(
+            credential: credential, challenge: challenge.token,
+            audience: sentAudience ?? audience,
+            purpose: purpose ?? (text == nil ? .signIn : .confirm),
+            presence: sentPresence ?? presence, signature: try key.sign(transcript.bytes.span))
+    }
+}
+
+/// Registrations of device keys, and their signatures.
+@Suite("Device keys")
+struct DeviceKeyTests {
+    private let fixture: VerifierFixture
+    private let keys: DeviceKeys
+    private let device: TestDeviceKey
+
+    init() throws {
+        fixture = try VerifierFixture()
+        keys = DeviceKeys(
+            fixture.verifier, audiences: ["https://login.example", "https://other.example:8443"])
+        device = try TestDeviceKey()
+    }
+
+    private func grant(
+        presence: DeviceKeyTranscript.Presence = .none, replacing replaced: CredentialID? = nil
+    ) async throws -> DeviceKeyGrant {
+        let outcome = try await keys.enrol(
+            for: fixture.alice, presence: presence, replacing: replaced)
+        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+        return grant
+    }
+
+    private func register(
+        _ device: TestDeviceKey, _ ticket: Token, point: [UInt8]? = nil,
+        signature: [UInt8]? = nil, custody: KeyCustody = .vault
+    ) async throws -> DeviceKeyRegistration {
+        try await keys.register(
+            ticket, point: point ?? device.key.point,
+            signature: try signature ?? device.enrolment(ticket),
+            presence: device.sentPresence ?? device.presence, custody: custody)
+    }
+
+    private func registered(
+        _ device: TestDeviceKey, presence: DeviceKeyTranscript.Presence = .none
+    ) async throws -> CredentialID {
+        let grant = try await grant(presence: presence)
+        guard case .accepted(let id, _) = try await register(device, grant.ticket) else {
+            throw BenchError.refused
+        }
+        return id
+    }
+
+    private func verify(_ sent: DeviceKeySignature) async throws -> DeviceKeyOutcome {
+        try await keys.verify(sent)
+    }
+
+    @Test("a key is registered once with its ticket, and replaces another credential")
+    func registration() async throws {
+        let old = try await fixture.enrolled().credential
+        let grant = try await grant(replacing: old)
+        #expect(grant.expiresAt == fixture.clock.now.adding(seconds: 600))
+        #expect(
+            try await register(device, grant.ticket, custody: .attestedTPM)
+                == .accepted(grant.credential, .tpm))
+        #expect(try await fixture.summary(grant.credential).state == .active)
+        #expect(try await fixture.summary(old).state == .revoked)
+        #expect(try await register(device, grant.ticket) == .denied(.unknown))
+    }
+
+    @Test("K-76 K-77 a registration that does not fit its ticket or its key is denied")
+    func refusedRegistrations() async throws {
+        let grant = try await grant(presence: .advisory)
+        let point = device.key.point
+        let other = try TestDeviceKey()
+        for (wrong, reason) in [
+            (Array(point.dropFirst()), .publicKey), ([2] + point[1..<33], .publicKey),
+            ([0], .publicKey), ([4] + [UInt8](repeating: 0, count: 64), .publicKey),
+            ([6] + point.dropFirst(), .publicKey), (other.key.point, .signature),
+        ] as [([UInt8], DenialReason)] {
+            #expect(
+                try await register(device, grant.ticket, point: wrong) == .denied(reason),
+                "\(wrong.count)")
+        }
+        let good = try device.enrolment(grant.ticket)
+        for signature in [
+            [], good + [0], Array(good.dropLast()), try other.enrolment(grant.ticket),
+            [UInt8](repeating: 1, count: 64),
+        ] {
+            #expect(
+                try await register(device, grant.ticket, signature: signature)
+                    == .denied(.signature))
+        }
+        var changed = device
+        changed.audience = "https://evil.example"
+        #expect(try await register(changed, grant.ticket) == .denied(.signature))
+        changed = device
+        changed.sentPresence = .enforced
+        #expect(try await register(changed, grant.ticket) == .denied(.signature))
+        changed = device
+        changed.presence = .none
+        #expect(try await register(changed, grant.ticket) == .denied(.presence))
+        // Another ticket's signature, and a ticket for an enrolled secret.
+        let second = try await self.grant()
+        #expect(
+            try await register(device, second.ticket, signature: good) == .denied(.signature))
+        let secret = try await fixture.ticket()
+        #expect(try await register(device, secret.ticket) == .denied(.expired))
+        #expect(try await fixture.verifier.redeemEnrolment(grant.ticket).value == nil)
+        // None of this spent the ticket.
+        #expect(
+            try await register(device, grant.ticket) == .accepted(grant.credential, .vault))
+        // The key is in use, and stays so when its credential has ended.
+        #expect(try await register(device, second.ticket) == .denied(.credentialKnown))
+        _ = try await fixture.verifier.revoke(grant.credential)
+        #expect(try await register(device, second.ticket) == .denied(.credentialKnown))
+        fixture.clock.now = second.expiresAt
+        #expect(try await register(other, second.ticket) == .denied(.expired))
+    }
+
+    @Test("a signature signs in, and the application learns about it with the ticket, once")
+    func signIn() async throws {
+        let id = try await registered(device)
+        let challenge = try await keys.challenge(for: id)
+        #expect(challenge.expiresAt == fixture.clock.now.adding(seconds: 300))
+        let outcome = try await verify(device.answer(challenge, by: id))
+        guard case .accepted(let login, _) = outcome.result else { throw BenchError.refused }
+        let signedIn = try #require(try await fixture.verifier.redeemLogin(login).value)
+        #expect(signedIn.credential == id)
+        #expect(signedIn.verification == outcome.verification)
+        #expect(
+            signedIn.deviceKey
+                == DeviceKeyFacts(
+                    purpose: .signIn, textDigest: nil, custody: .vault, presence: .cryptographic))
+        #expect(try await fixture.verifier.redeemLogin(login).value == nil)
+        // The challenge is spent.
+        #expect(try await verify(device.answer(challenge, by: id)).denial == .challenge)
+    }
+
+    @Test("a signature confirms a text, whose digest the application learns")
+    func confirmation() async throws {
+        let id = try await registered(device)
+        let text = "Pay 120.00 EUR to Paper Mill"
+        let challenge = try await keys.challenge(for: id, confirming: text)
+        let outcome = try await verify(device.answer(challenge, by: id, text: text))
+        guard case .accepted(let login, _) = outcome.result else { throw BenchError.refused }
+        let facts = try await fixture.verifier.redeemLogin(login).value?.deviceKey
+        #expect(facts?.purpose == .confirm)
+        let digest = try sha256(Array(text.utf8).span)
+        #expect(facts?.textDigest == digest)
+    }
+
+    @Test(
+        "N-26 K-69 K-70 K-71 K-72 K-73 K-74 K-75 a signature over anything else is denied, and the denial spends the challenge"
+    )
+    func swapped() async throws {
+        let id = try await registered(device)
+        let other = try await registered(try TestDeviceKey())
+        let text = "Pay 120.00 EUR to Paper Mill"
+        func outcome(
+            confirming text: String? = nil, isSpent: Bool = true,
+            _ answer: (DeviceKeyChallenge) throws -> DeviceKeySignature
+        ) async throws -> DenialReason? {
+            let challenge =
+                if let text { try await keys.challenge(for: id, confirming: text) } else {
+                    try await keys.challenge(for: id)
+                }
+            let denial = try await verify(answer(challenge)).denial
+            let again = try await verify(device.answer(challenge, by: id, text: text)).denial
+            #expect((again != nil) == isSpent)
+            return denial
+        }
+        var changed = device
+        // A bare nonce.
+        let bare = try await outcome { challenge in
+            let nonce = challenge.token.bytes.withBytes { [UInt8](copying: $0) }
+            return DeviceKeySignature(
+                credential: id, challenge: challenge.token, audience: device.audience,
+                purpose: .signIn, presence: device.presence,
+                signature: try device.key.sign(nonce.span))
+        }
+        #expect(bare == .signature)
+        for audience in [
+            "https://evil.example", "https://login.example:8443", "https://Login.example",
+            "https://login.example/", "http://login.example", "",
+        ] {
+            changed = device
+            changed.sentAudience = audience
+            #expect(try await outcome { try changed.answer($0, by: id) } == .audience)
+        }
+        // Another of the server's own addresses than the one that was signed.
+        changed = device
+        changed.sentAudience = "https://other.example:8443"
+        #expect(try await outcome { try changed.answer($0, by: id) } == .signature)
+        changed = device
+        changed.sentPresence = .enforced
+        #expect(try await outcome { try changed.answer($0, by: id) } == .signature)
+        #expect(try await outcome { try device.answer($0, by: id, for: other) } == .signature)
+        #expect(try await outcome { try device.answer($0, by: id, expiry: 0) } == .signature)
+        #expect(
+            try await outcome(confirming: text) {
+                try device.answer($0, by: id, text: text + " Ltd")
+            } == .signature)
+        // For this purpose, there is no such challenge.
+        #expect(
+            try await outcome(confirming: text, isSpent: false) {
+                try device.answer($0, by: id)
+            } == .challenge)
+        #expect(
+            try await outcome { try device.answer($0, by: id, text: text, purpose: .signIn) }
+                == .signature)
+        // Another credential's challenge.
+        #expect(try await outcome { try device.answer($0, by: other) } == .challenge)
+    }
+
+    @Test("a challenge expires, and the presence that the policy asks for is required")
+    func limits() async throws {
+        let id = try await registered(device, presence: .cryptographic)
+        let challenge = try await keys.challenge(for: id)
+        let late = try await keys.challenge(for: id)
+        var careless = device
+        careless.presence = .advisory
+        #expect(try await verify(careless.answer(challenge, by: id)).denial == .presence)
+        fixture.clock.now = late.expiresAt.adding(milliseconds: -1)
+        #expect(try await verify(device.answer(late, by: id)).denial == nil)
+        let later = try await keys.challenge(for: id)
+        fixture.clock.now = later.expiresAt
+        #expect(try await verify(device.answer(later, by: id)).denial == .expired)
+    }
+
+    @Test("only the holder of a revoked key is told to wipe it")
+    func wipe() async throws {
+        let id = try await registered(device)
+        _ = try await fixture.verifier.revoke(id)
+        let stranger = try TestDeviceKey()
+        for (device, reason, wipe) in [
+            (stranger, .signature, nil), (device, .revoked, .revoked),
+        ] as [(TestDeviceKey, DenialReason, WipeReason?)] {
+            let challenge = try await keys.challenge(for: id)
+            let outcome = try await verify(device.answer(challenge, by: id))
+            guard case .denied(reason, wipe: wipe) = outcome.result else {
+                throw BenchError.refused
+            }
+        }
+        #expect(try await fixture.count(.wiped) == 1)
+    }
+
+    @Test("V-06 a credential that does not exist costs the same calls as a wrong signature")
+    func unknown() async throws {
+        let id = try await registered(device)
+        let stranger = try TestDeviceKey()
+        func calls(_ id: CredentialID) async throws -> [CountingStore.Call] {
+            _ = await fixture.store.takeCalls()
+            let challenge = try await keys.challenge(for: id)
+            #expect(
+                try await verify(stranger.answer(challenge, by: id)).denial == .signature)
+            return await fixture.store.takeCalls()
+        }
+        #expect(try await calls(id) == calls(.sample(999)))
+    }
+
+    @Test("K-15 of fifty answers at once to one challenge, one is accepted")
+    func race() async throws {
+        let id = try await registered(device)
+        let challenge = try await keys.challenge(for: id)
+        let sent = try device.answer(challenge, by: id)
+        let other = DeviceKeys(fixture.anotherVerifier(), audiences: keys.audiences)
+        let denials = try await withThrowingTaskGroup(of: DenialReason?.self) { group in
+            for index in 0..<50 {
+                group.addTask {
+                    try await (index.isMultiple(of: 2) ? keys : other).verify(sent).denial
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(denials.filter { $0 == nil }.count == 1)
+        #expect(denials.filter { $0 == .challenge }.count == 49)
+    }
+}
+
+extension DeviceKeyOutcome {
+    fileprivate var denial: DenialReason? {
+        guard case .denied(let reason, _) = result else { return nil }
+        return reason
+    }
+}

@@ -1,0 +1,302 @@
+import Attestation
+import Cryptography
+import Testing
+
+@testable import Verification
+
+/// Which signatures of passkeys are accepted, and which are denied.
+@Suite("Authentication with passkeys")
+struct PasskeyAuthenticationTests {
+    typealias Change = PasskeyRegistrationTests.Change
+
+    private static let fields: [Change] = [
+        Change("malformed client data", .clientData) { $0.hasClientData = false },
+        Change("a create response", .type) { $0.type = "webauthn.create" },
+        Change("another challenge", .challenge) {
+            $0.challenge = [UInt8](repeating: 1, count: 32)
+        },
+        Change("a part of the challenge", .challenge) { $0.challenge = [] },
+        Change("a frame of another origin", .crossOrigin) { $0.isCrossOrigin = true },
+        Change("a top origin without a frame", .topOrigin) {
+            $0.topOrigin = "https://mill.example"
+        },
+        Change("another relying party", .relyingParty) {
+            $0.relyingPartyID = "other.example"
+        },
+        Change("no user", .userPresence) { $0.flags = 0x04 },
+        Change("an unverified user", .userVerification) { $0.flags = 0x01 },
+        Change("a backup that is not possible", .backupFlags) { $0.flags = 0x15 },
+        Change("an attested credential", .authenticatorData) { $0.flags = 0x45 },
+        Change("a byte after the data", .authenticatorData) { $0.rest = [0] },
+        Change("a flag without extensions", .authenticatorData) { $0.flags = 0x85 },
+        Change("extensions without their flag", .authenticatorData) { $0.rest = [0xa0] },
+        Change("an unknown id", .unknown) { $0.statedID = [8] },
+        Change("another user handle", .userHandle) {
+            $0.userHandle = [UInt8](repeating: 1, count: 32)
+        },
+        Change("a signature over other client data", .signature) {
+            $0.signsOtherData = true
+        },
+        Change("an empty signature", .signature) { $0.signature = [] },
+        Change("a signature that is not DER", .signature) {
+            $0.signature = [UInt8](repeating: 1, count: 64)
+        },
+    ]
+
+    private static let origins = [
+        "https://other.example", "https://mill.example.evil", "https://a.mill.example",
+        "https://mill.example:444", "http://mill.example", "https://mill.example.",
+        "https://mill.example/", "https://MILL.example", "null",
+    ]
+
+    static let changes: [Change] =
+        fields
+        + origins.map { origin in Change("the origin \(origin)", .origin) { $0.origin = origin } }
+
+    @Test(
+        "K-02 K-08 K-18 K-23 K-25 each change to a good authentication is denied, and spends it",
+        arguments: changes)
+    func changed(change: Change) async throws {
+        let bench = try PasskeyFixture()
+        let passkey = try TestPasskey()
+        let credential = try await bench.register(passkey)
+        #expect(try await bench.signIn(passkey).isAccepted)
+        var bad = passkey
+        change.apply(&bad)
+        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
+        let outcome = try await bench.passkeys.finishAuthentication(
+            ceremony.token, with: bad.signed(ceremony.options))
+        #expect(outcome.denial == change.reason)
+        // The challenge is spent by the denial.
+        let good = try await bench.passkeys.finishAuthentication(
+            ceremony.token, with: passkey.signed(ceremony.options))
+        #expect(good.denial == .challenge)
+        // Wrong signatures lock nobody out.
+        #expect(try await bench.signIn(passkey).isAccepted)
+        let event = try #require(
+            try await bench.fixture.events().last { $0.verification == outcome.verification })
+        #expect(event.reason == Event.Reason(change.reason))
+        #expect(try await bench.fixture.summary(credential).failures == 0)
+    }
+
+    @Test("K-09 K-11 K-12 K-13 a challenge is good for one decision of its client until it expires")
+    func challenges() async throws {
+        let bench = try PasskeyFixture()
+        let passkey = try TestPasskey()
+        try await bench.register(passkey)
+        let shop = ClientID(bytes: [UInt8](repeating: 1, count: 16))
+        let other = ClientID(bytes: [UInt8](repeating: 2, count: 16))
+        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice, by: shop)
+        let response = try passkey.signed(ceremony.options)
+        func finish(_ token: Token, by client: ClientID?) async throws -> AssertionOutcome {
+            try await bench.passkeys.finishAuthentication(token, with: response, by: client)
+        }
+        // Another client's attempt does not spend the challenge.
+        #expect(try await finish(ceremony.token, by: other).denial == .challenge)
+        #expect(try await finish(ceremony.token, by: nil).denial == .challenge)
+        #expect(try await finish(ceremony.token, by: shop).isAccepted)
+        #expect(try await finish(ceremony.token, by: shop).denial == .challenge)
+        // Another ceremony's challenge, with a signature that is right.
+        let second = try await bench.passkeys.beginAuthentication(for: bench.alice, by: shop)
+        #expect(try await finish(second.token, by: shop).denial == .challenge)
+        // The last millisecond, and the first one that is too late.
+        for (isLate, reason) in [(false, nil), (true, .expired)] as [(Bool, DenialReason?)] {
+            for isConditional in [false, true] {
+                let begun = bench.fixture.clock.now
+                let third = try await bench.passkeys.beginAuthentication(
+                    for: bench.alice, isConditional: isConditional)
+                let life: Int64 = isConditional ? 600_000 : 300_000
+                #expect(third.options.timeout == life - 30_000)
+                bench.fixture.clock.now = begun.adding(milliseconds: isLate ? life : life - 1)
+                let outcome = try await bench.passkeys.finishAuthentication(
+                    third.token, with: passkey.signed(third.options))
+                #expect(outcome.denial == reason)
+                #expect(outcome.isAccepted == !isLate)
+            }
+        }
+    }
+
+    @Test(
+        "N-24 V-17 K-15 of a hundred responses at once to one challenge, by two processes, one decides"
+    )
+    func race() async throws {
+        let bench = try PasskeyFixture()
+        let passkey = try TestPasskey()
+        try await bench.register(passkey)
+        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
+        let response = try passkey.signed(ceremony.options)
+        let other = bench.other
+        let outcomes = try await withThrowingTaskGroup(of: AssertionOutcome.self) { group in
+            for index in 0..<100 {
+                group.addTask {
+                    try await (index.isMultiple(of: 2) ? bench.passkeys : other)
+                        .finishAuthentication(
+                            ceremony.token, with: response)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(outcomes.filter(\.isAccepted).count == 1)
+        #expect(outcomes.filter { $0.denial == .challenge }.count == 99)
+        #expect(try await bench.fixture.count(.accepted) == 1)
+    }
+
+    @Test(
+        "K-53 K-54 K-55 a passkey answers for its own subject, in a ceremony after its registration"
+    )
+    func subjects() async throws {
+        let bench = try PasskeyFixture()
+        let bob = try #require(Subject("bob"))
+        var (hers, his) = (try TestPasskey(), try TestPasskey())
+        his.id = [1, 2, 3]
+        try await bench.register(hers)
+        try await bench.register(his, for: bob)
+        #expect(try await bench.signIn(his).denial == .unknown)
+        #expect(try await bench.signIn(his, as: bob).isAccepted)
+        // Without a subject, the user handle is required, and must be the passkey's own.
+        let own = try await bench.begun().options.userHandle
+        let other = try await bench.begun(bob).options.userHandle
+        for (handle, reason) in [
+            (nil, .userHandle), ([], .userHandle), (other, .userHandle), (own, nil),
+        ] as [([UInt8]?, DenialReason?)] {
+            let ceremony = try await bench.passkeys.beginAuthentication(for: nil)
+            #expect(ceremony.options.allowed == [])
+            hers.userHandle = handle
+            let outcome = try await bench.passkeys.finishAuthentication(
+                ceremony.token, with: hers.signed(ceremony.options))
+            #expect(outcome.denial == reason)
+            #expect(outcome.signer?.subject == (reason == nil ? bench.alice : nil))
+        }
+        // A passkey that was registered after the ceremony began.
+        var late = try TestPasskey()
+        late.id = [4, 5, 6]
+        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
+        bench.fixture.clock.advance(seconds: 1)
+        try await bench.register(late)
+        #expect(
+            try await bench.passkeys.finishAuthentication(
+                ceremony.token, with: late.signed(ceremony.options)
+            )
+            .denial == .unknown)
+        #expect(try await bench.signIn(late).isAccepted)
+    }
+
+    @Test("K-40 K-51 N-39 another key, another's id, or a revoked passkey is denied")
+    func keys() async throws {
+        let bench = try PasskeyFixture()
+        let passkey = try TestPasskey()
+        var second = try TestPasskey()
+        second.id = [1, 2, 3]
+        let credential = try await bench.register(passkey)
+        try await bench.register(second)
+        // The subject's other key signs for the first one's id.
+        second.id = passkey.id
+        #expect(try await bench.signIn(second).denial == .signature)
+        _ = try await bench.fixture.verifier.revoke(credential)
+        #expect(try await bench.signIn(passkey).denial == .revoked)
+    }
+
+    @Test("K-66 an unknown subject gets options like a known one, the same each time")
+    func unknownSubject() async throws {
+        let bench = try PasskeyFixture()
+        let nobody = try #require(Subject("nobody"))
+        let first = try await bench.passkeys.beginAuthentication(for: nobody).options
+        let again = try await bench.passkeys.beginAuthentication(for: nobody).options
+        #expect(first.allowed == again.allowed)
+        #expect(first.allowed.count == 1)
+        #expect(first.challenge != again.challenge)
+        let other = try await bench.passkeys.beginAuthentication(for: bench.alice).options
+        #expect(other.allowed != first.allowed)
+    }
+
+    @Test("V-06 K-66 an unknown passkey costs the same calls as a wrong signature")
+    func cost() async throws {
+        let bench = try PasskeyFixture()
+        let passkey = try TestPasskey()
+        try await bench.register(passkey)
+        func calls(_ change: (inout TestPasskey) -> Void) async throws -> [CountingStore.Call] {
+            var bad = passkey
+            change(&bad)
+            let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
+            _ = await bench.fixture.store.takeCalls()
+            let outcome = try await bench.passkeys.finishAuthentication(
+                ceremony.token, with: bad.signed(ceremony.options))
+            #expect(outcome.denial != nil)
+            return await bench.fixture.store.takeCalls()
+        }
+        let wrong = try await calls { $0.signsOtherData = true }
+        #expect(try await calls { $0.statedID = [8] } == wrong)
+        #expect(try await calls { $0.userHandle = [1] } == wrong)
+        let writes: [CountingStore.Call.Change] = [.writeRow, .challenge, .event]
+        #expect(wrong.contains(.commit(writes.sorted())))
+    }
+
+    @Test("K-24 a frame is accepted only in a page that is listed")
+    func frames() async throws {
+        let bench = try PasskeyFixture(topOrigins: ["https://shop.example"])
+        var passkey = try TestPasskey()
+        try await bench.register(passkey)
+        passkey.isCrossOrigin = true
+        for (top, reason) in [
+            (nil, .topOrigin), ("https://other.example", .topOrigin),
+            ("https://mill.example", .topOrigin), ("https://shop.example", nil),
+        ] as [(String?, DenialReason?)] {
+            passkey.topOrigin = top
+            #expect(try await bench.signIn(passkey).denial == reason)
+        }
+        passkey.isCrossOrigin = false
+        #expect(try await bench.signIn(passkey).denial == .topOrigin)
+    }
+
+    @Test("K-21 K-56 the stored counter never falls, and flags and counter are recorded")
+    func recorded() async throws {
+        let bench = try PasskeyFixture()
+        var passkey = try TestPasskey()
+        passkey.count = 5
+        let credential = try await bench.register(passkey)
+        func count() async throws -> UInt32 {
+            let row = try #require(try await bench.fixture.store.credential(credential))
+            guard case .passkey(let state) = try CredentialRecord(row).material else {
+                throw BenchError.refused
+            }
+            return state.count
+        }
+        for (sent, finding, stored) in [
+            (6, .ok, 6), (6, .rollback, 6), (2, .rollback, 6), (0, .rollback, 6),
+            (.max, .ok, .max), (7, .rollback, .max),
+        ] as [(UInt32, CounterFinding, UInt32)] {
+            passkey.count = sent
+            #expect(try await bench.signIn(passkey).signer?.counter == finding)
+            #expect(try await count() == stored)
+        }
+        #expect(try await bench.fixture.count(.counterRolledBack) == 4)
+        #expect(
+            try await bench.signIn(passkey, policy: PasskeyPolicy(counter: .deny)).denial
+                == .counter)
+        // The passkey becomes one that can be copied; this is reported once.
+        passkey.count = .max
+        passkey.flags = 0x1d
+        for _ in 0..<2 { #expect(try await bench.signIn(passkey).isAccepted) }
+        #expect(try await bench.fixture.count(.backupChanged) == 1)
+        let events = try await bench.fixture.events()
+        let reported = events.filter { $0.kind == .backupChanged && $0.isNotification }
+        #expect(reported.count == 1)
+    }
+
+    @Test("the ids to be signalled are those of active passkeys, and none while one is pending")
+    func signal() async throws {
+        let bench = try PasskeyFixture()
+        let passkey = try TestPasskey()
+        let credential = try await bench.register(passkey)
+        let grant = try await bench.begun()
+        #expect(try await bench.passkeys.signal(for: bench.alice) == .pending)
+        bench.fixture.clock.now = grant.expiresAt
+        func expected(_ ids: [[UInt8]]) -> PasskeySignal {
+            .accepted(
+                relyingPartyID: "mill.example", userHandle: grant.options.userHandle, ids: ids)
+        }
+        #expect(try await bench.passkeys.signal(for: bench.alice) == expected([passkey.id]))
+        _ = try await bench.fixture.verifier.revoke(credential)
+        #expect(try await bench.passkeys.signal(for: bench.alice) == expected([]))
+    }
+}

@@ -1,0 +1,204 @@
+import Attestation
+import Cryptography
+import Testing
+
+@testable import Verification
+
+/// What a correct signature means under each policy.
+@Suite("Policies for passkeys")
+struct PasskeyPolicyTests {
+    private func meaning(
+        _ policy: PasskeyPolicy, backup: (Bool, Bool) = (false, false), uv: Bool = true,
+        wasVerified: Bool = true, counts: (UInt32, UInt32) = (0, 0), isKnown: Bool = false
+    ) -> AssertionPolicy {
+        func flags(_ isEligible: Bool) -> PasskeyFlags {
+            PasskeyFlags(isUserVerified: uv, isBackupEligible: isEligible, isBackedUp: false)
+        }
+        return AssertionPolicy(
+            policy: policy, stored: flags(backup.0), flags: flags(backup.1),
+            storedCount: counts.0, count: counts.1, wasUserVerified: wasVerified,
+            isKnownDevice: isKnown)
+    }
+
+    @Test("K-21 the policy about backups decides as its table says")
+    func backup() {
+        typealias Verdict = AssertionPolicy.Verdict
+        let accepted = Verdict.accepted(stepUp: [])
+        let table: [(PasskeyPolicy.Backup, [Verdict])] = [
+            (.any, [accepted, accepted, accepted, accepted]),
+            (
+                .stepUp,
+                [
+                    accepted, .accepted(stepUp: [.newDevice]),
+                    .accepted(stepUp: [.becameSyncable]), .accepted(stepUp: [.backupFlags]),
+                ]
+            ),
+            (
+                .deviceBound,
+                [
+                    accepted, .denied(.notDeviceBound), .denied(.backupEligibilityChanged),
+                    .denied(.backupEligibilityChanged),
+                ]
+            ),
+        ]
+        let changes = [(false, false), (true, true), (false, true), (true, false)]
+        for (backup, verdicts) in table {
+            for (change, verdict) in zip(changes, verdicts) {
+                let found = meaning(PasskeyPolicy(backup: backup), backup: change)
+                #expect(found.verdict == verdict, "\(backup) \(change)")
+                #expect(found.hasBackupChanged == (change.0 != change.1))
+            }
+        }
+        let known = meaning(PasskeyPolicy(backup: .stepUp), backup: (true, true), isKnown: true)
+        #expect(known.verdict == accepted)
+    }
+
+    @Test("K-18 K-19 the policy about user verification decides as its table says")
+    func userVerification() {
+        for choice in PasskeyPolicy.UserVerification.allCases {
+            let policy = PasskeyPolicy(userVerification: choice)
+            let unverified: AssertionPolicy.Verdict =
+                choice == .required ? .denied(.userVerification) : .accepted(stepUp: [])
+            let first: AssertionPolicy.Verdict =
+                .accepted(stepUp: choice == .discouraged ? [] : [.firstVerification])
+            #expect(meaning(policy).verdict == .accepted(stepUp: []))
+            #expect(meaning(policy, uv: false).verdict == unverified)
+            #expect(meaning(policy, wasVerified: false).verdict == first)
+        }
+    }
+
+    @Test("K-56 the policy about the counter decides as its table says")
+    func counter() {
+        let counts: [((UInt32, UInt32), CounterFinding)] = [
+            ((0, 0), .none), ((0, 1), .ok), ((5, 6), .ok), ((UInt32.max - 1, .max), .ok),
+            ((5, 5), .rollback), ((5, 4), .rollback), ((5, 0), .rollback),
+            ((.max, .max), .rollback), ((.max, 0), .rollback),
+        ]
+        for (pair, finding) in counts {
+            for policy in PasskeyPolicy.Counter.allCases {
+                let found = meaning(PasskeyPolicy(counter: policy), counts: pair)
+                #expect(found.counter == finding)
+                let expected: AssertionPolicy.Verdict =
+                    switch (policy, finding) {
+                    case (.stepUp, .rollback): .accepted(stepUp: [.counter])
+                    case (.deny, .rollback): .denied(.counter)
+                    default: .accepted(stepUp: [])
+                    }
+                #expect(found.verdict == expected, "\(policy) \(pair)")
+            }
+        }
+    }
+
+    @Test("a denial takes precedence over a step-up, and several reasons are all given")
+    func precedence() {
+        let policy = PasskeyPolicy(backup: .stepUp, counter: .deny)
+        #expect(
+            meaning(policy, backup: (true, true), counts: (5, 5)).verdict == .denied(.counter))
+        #expect(
+            meaning(
+                PasskeyPolicy(backup: .stepUp, counter: .stepUp), backup: (true, true),
+                wasVerified: false, counts: (5, 5)
+            ).verdict == .accepted(stepUp: [.newDevice, .firstVerification, .counter]))
+    }
+
+    @Test("a synced passkey is accepted in a browser only after a second proof there")
+    func devices() async throws {
+        let bench = try PasskeyFixture()
+        var passkey = try TestPasskey()
+        passkey.flags = 0x1d
+        let credential = try await bench.register(passkey)
+        let policy = PasskeyPolicy(backup: .stepUp)
+        let first = try await bench.signIn(passkey, policy: policy)
+        #expect(first.stepUp == [.newDevice])
+        let device = try #require(first.signer?.device)
+        // The device is not known before the second proof.
+        let early = try await bench.signIn(passkey, policy: policy, device: device)
+        #expect(early.stepUp == [.newDevice])
+        let later = try #require(early.signer?.device)
+        #expect(try await bench.fixture.summary(credential).lastUsedAt == nil)
+        // Only the last assertion can be completed, once.
+        func complete(_ outcome: AssertionOutcome) async throws -> ChangeOutcome {
+            try await bench.passkeys.completeStepUp(of: credential, for: outcome.verification)
+        }
+        #expect(try await complete(first) == .refused)
+        #expect(try await complete(early) == .done)
+        #expect(try await complete(early) == .refused)
+        let known = try await bench.signIn(passkey, policy: policy, device: later)
+        #expect(known.isAccepted)
+        #expect(known.signer?.device == nil)
+        #expect(try await bench.signIn(passkey, policy: policy, device: device).stepUp != [])
+        // Other policies do not ask for the device.
+        #expect(try await bench.signIn(passkey).isAccepted)
+        #expect(
+            try await bench.signIn(passkey, policy: PasskeyPolicy(backup: .deviceBound)).denial
+                == .notDeviceBound)
+    }
+
+    @Test("a step-up has to be completed within ten minutes, for a credential that is active")
+    func late() async throws {
+        let bench = try PasskeyFixture()
+        var passkey = try TestPasskey()
+        passkey.flags = 0x1d
+        let credential = try await bench.register(passkey)
+        let policy = PasskeyPolicy(backup: .stepUp)
+        for (seconds, expected) in [(599, .done), (600, .refused)] as [(Int64, ChangeOutcome)] {
+            let outcome = try await bench.signIn(passkey, policy: policy)
+            bench.fixture.clock.advance(seconds: seconds)
+            #expect(
+                try await bench.passkeys.completeStepUp(of: credential, for: outcome.verification)
+                    == expected)
+        }
+        let last = try await bench.signIn(passkey, policy: policy)
+        _ = try await bench.fixture.verifier.revoke(credential)
+        #expect(
+            try await bench.passkeys.completeStepUp(of: credential, for: last.verification)
+                == .unknown)
+    }
+
+    @Test(
+        "the first verification of a user, after a registration without one, needs a second proof")
+    func firstVerification() async throws {
+        let bench = try PasskeyFixture()
+        var passkey = try TestPasskey()
+        passkey.flags = 0x01
+        let credential = try await bench.register(
+            passkey, policy: PasskeyPolicy(userVerification: .preferred))
+        let preferred = PasskeyPolicy(userVerification: .preferred)
+        let unverified = try await bench.signIn(passkey, policy: preferred)
+        #expect(unverified.isAccepted)
+        #expect(unverified.signer?.isUserVerified == false)
+        passkey.flags = 0x05
+        // A policy that does not rely on it learns nothing from it.
+        #expect(
+            try await bench.signIn(
+                passkey, policy: PasskeyPolicy(userVerification: .discouraged)
+            ).isAccepted)
+        let first = try await bench.signIn(passkey)
+        #expect(first.stepUp == [.firstVerification])
+        _ = try await bench.passkeys.completeStepUp(of: credential, for: first.verification)
+        #expect(try await bench.signIn(passkey).isAccepted)
+    }
+
+    @Test("V-25 N-30 the tokens of ceremonies and devices are random, and not in the store's rows")
+    func tokens() async throws {
+        let bench = try PasskeyFixture()
+        var passkey = try TestPasskey()
+        passkey.flags = 0x1d
+        let credential = try await bench.register(passkey)
+        var tokens: Set<[UInt8]> = []
+        for _ in 0..<50 {
+            let ceremony = try await bench.passkeys.beginAuthentication(
+                for: bench.alice, policy: PasskeyPolicy(backup: .stepUp))
+            let outcome = try await bench.passkeys.finishAuthentication(
+                ceremony.token, with: passkey.signed(ceremony.options))
+            let device = try #require(outcome.signer?.device)
+            for token in [ceremony.token, device] {
+                let text = token.text.withBytes { [UInt8](copying: $0) }
+                #expect(tokens.insert(text).inserted)
+            }
+            let row = try #require(try await bench.fixture.store.credential(credential))
+            let bytes = device.bytes.withBytes { [UInt8](copying: $0) }
+            #expect(!row.body.contains(bytes))
+        }
+    }
+}

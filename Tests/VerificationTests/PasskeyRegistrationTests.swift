@@ -1,0 +1,276 @@
+import Attestation
+import Cryptography
+import StoreContract
+import Testing
+
+@testable import Verification
+
+/// What a registration of a passkey accepts, and what it refuses.
+@Suite("Registration of passkeys")
+struct PasskeyRegistrationTests {
+    /// A change to a good registration, and the reason why it is denied.
+    struct Change: Sendable, CustomStringConvertible {
+        let description: String
+        let reason: DenialReason
+        let apply: @Sendable (inout TestPasskey) -> Void
+
+        init(
+            _ description: String, _ reason: DenialReason,
+            _ apply: @escaping @Sendable (inout TestPasskey) -> Void
+        ) {
+            self.description = description
+            self.reason = reason
+            self.apply = apply
+        }
+    }
+
+    private static let fields: [Change] = [
+        Change("malformed client data", .clientData) { $0.hasClientData = false },
+        Change("a get response", .type) { $0.type = "webauthn.get" },
+        Change("another challenge", .challenge) {
+            $0.challenge = [UInt8](repeating: 1, count: 32)
+        },
+        Change("no challenge", .challenge) { $0.challenge = [] },
+        Change("a frame of another origin", .crossOrigin) { $0.isCrossOrigin = true },
+        Change("a top origin without a frame", .topOrigin) {
+            $0.topOrigin = "https://mill.example"
+        },
+        Change("another relying party", .relyingParty) { $0.relyingPartyID = "example" },
+        Change("no user", .userPresence) { $0.flags = 0x04 },
+        Change("an unverified user", .userVerification) { $0.flags = 0x01 },
+        Change("a backup that is not possible", .backupFlags) { $0.flags = 0x15 },
+        Change("a byte after the data", .authenticatorData) { $0.rest = [0] },
+        Change("extensions without their flag", .authenticatorData) { $0.rest = [0xa0] },
+        Change("a flag without extensions", .authenticatorData) { $0.flags = 0x85 },
+        Change("an algorithm that was not offered", .algorithm) { $0.algorithm = -999 },
+        Change("an algorithm of another key", .publicKey) { $0.algorithm = -257 },
+        Change("another id than the browser's", .credentialID) {
+            $0.statedID = [UInt8](repeating: 8, count: 16)
+        },
+        Change("an id that is too long", .credentialID) {
+            $0.id = [UInt8](repeating: 7, count: 1_024)
+        },
+    ]
+
+    private static let origins = [
+        "https://other.example", "https://mill.example.evil", "https://a.mill.example",
+        "https://mill.example:444", "https://login.mill.example", "http://mill.example",
+        "https://mill.example.", "https://mill.example/", "https://Mill.example", "",
+        "https://mill.exam\u{70}le\u{301}",
+    ]
+
+    static let changes: [Change] =
+        fields
+        + origins.map { origin in Change("the origin \(origin)", .origin) { $0.origin = origin } }
+
+    @Test(
+        "K-01 K-07 K-16 K-17 K-18 K-20 each change to a good registration is denied",
+        arguments: changes)
+    func changed(change: Change) async throws {
+        let bench = try PasskeyFixture()
+        var passkey = try TestPasskey()
+        let good = try await bench.begun()
+        let outcome = try await bench.passkeys.finishRegistration(
+            of: good.credential, with: passkey.created(good.options))
+        guard case .accepted = outcome else { throw BenchError.refused }
+        passkey = try TestPasskey()
+        passkey.id = [9, 9]
+        change.apply(&passkey)
+        let bad = try await bench.begun()
+        #expect(
+            try await bench.passkeys.finishRegistration(
+                of: bad.credential, with: passkey.created(bad.options))
+                == .denied(change.reason))
+        let event = try #require(try await bench.fixture.events().last)
+        #expect(event.kind == .denied)
+        #expect(event.reason == Event.Reason(change.reason))
+    }
+
+    @Test("an accepted registration says what is known about the passkey")
+    func accepted() async throws {
+        let bench = try PasskeyFixture()
+        var passkey = try TestPasskey()
+        passkey.flags = 0x1d
+        passkey.count = 5
+        passkey.model = [UInt8](repeating: 3, count: 16)
+        let grant = try await bench.begun()
+        #expect(grant.options.challenge.count == 32)
+        #expect(grant.options.relyingParty.id == "mill.example")
+        #expect(grant.options.excluded == [])
+        #expect(grant.expiresAt == bench.fixture.clock.now.adding(seconds: 600))
+        let origin = Origin(address: "192.0.2.1", userAgent: "Browser/1")
+        let outcome = try await bench.passkeys.finishRegistration(
+            of: grant.credential, with: passkey.created(grant.options), name: "laptop",
+            origin: origin)
+        #expect(
+            outcome
+                == .accepted(
+                    RegistrationOutcome.Acceptance(
+                        isDeviceBound: false, isBackedUp: true, isUserVerified: true,
+                        attestation: "none", model: passkey.model, isOnlyCredential: true)))
+        let summary = try await bench.fixture.summary(grant.credential)
+        #expect(summary.state == .active)
+        #expect(summary.name == "laptop")
+        #expect(summary.origin == origin)
+        // The next registration excludes this passkey's authenticator.
+        let next = try await bench.begun()
+        #expect(
+            next.options.excluded == [
+                PasskeyDescriptor(id: passkey.id, transports: ["internal", "hybrid"])
+            ])
+        #expect(next.options.userHandle == grant.options.userHandle)
+        #expect(next.options.challenge != grant.options.challenge)
+        var second = try TestPasskey()
+        second.id = [1]
+        let later = try await bench.passkeys.finishRegistration(
+            of: next.credential, with: second.created(next.options))
+        guard case .accepted(let facts) = later else { throw BenchError.refused }
+        #expect(!facts.isOnlyCredential)
+        #expect(facts.isDeviceBound)
+    }
+
+    @Test("K-10 K-67 a registration ends once: by success, denial, time, or the account's end")
+    func once() async throws {
+        let bench = try PasskeyFixture()
+        let passkey = try TestPasskey()
+        // Accepted, then presented again.
+        let first = try await bench.begun()
+        let response = try passkey.created(first.options)
+        _ = try await bench.passkeys.finishRegistration(of: first.credential, with: response)
+        #expect(
+            try await bench.passkeys.finishRegistration(of: first.credential, with: response)
+                == .denied(.challenge))
+        // Denied, then repeated without the fault.
+        var other = try TestPasskey()
+        other.id = [1, 2, 3]
+        let second = try await bench.begun()
+        let good = try other.created(second.options)
+        other.origin = "https://evil.example"
+        #expect(
+            try await bench.passkeys.finishRegistration(
+                of: second.credential, with: other.created(second.options)) == .denied(.origin))
+        #expect(
+            try await bench.passkeys.finishRegistration(of: second.credential, with: good)
+                == .denied(.revoked))
+        // Another registration's response.
+        other.origin = "https://mill.example"
+        let third = try await bench.begun()
+        let fourth = try await bench.begun()
+        #expect(
+            try await bench.passkeys.finishRegistration(
+                of: third.credential, with: other.created(fourth.options))
+                == .denied(.challenge))
+        // Too late.
+        bench.fixture.clock.now = fourth.expiresAt
+        #expect(
+            try await bench.passkeys.finishRegistration(
+                of: fourth.credential, with: other.created(fourth.options))
+                == .denied(.expired))
+        // After the account was closed.
+        let fifth = try await bench.begun()
+        _ = try await bench.fixture.verifier.closeAccount(of: bench.alice)
+        #expect(
+            try await bench.passkeys.finishRegistration(
+                of: fifth.credential, with: other.created(fifth.options))
+                == .denied(.revoked))
+        #expect(try await bench.passkeys.finishRegistration(of: .sample(1), with: good) == nil)
+    }
+
+    @Test("K-52 an id is registered once, for any subject, even after its credential has ended")
+    func known() async throws {
+        let bench = try PasskeyFixture()
+        let passkey = try TestPasskey()
+        let credential = try await bench.register(passkey)
+        let mallory = try #require(Subject("mallory"))
+        var copy = try TestPasskey()
+        copy.id = passkey.id
+        for isEnded in [false, true] {
+            if isEnded { _ = try await bench.fixture.verifier.revoke(credential) }
+            let grant = try await bench.begun(mallory)
+            #expect(
+                try await bench.passkeys.finishRegistration(
+                    of: grant.credential, with: copy.created(grant.options))
+                    == .denied(.credentialKnown))
+            if !isEnded { #expect(try await bench.signIn(passkey).isAccepted) }
+        }
+    }
+
+    @Test("K-50 an id of 1,023 bytes is accepted")
+    func longest() async throws {
+        let bench = try PasskeyFixture()
+        var passkey = try TestPasskey()
+        passkey.id = [UInt8](repeating: 7, count: 1_023)
+        try await bench.register(passkey)
+        #expect(try await bench.signIn(passkey).isAccepted)
+    }
+
+    @Test("a new passkey replaces a credential of the same subject, in the same commit")
+    func replacing() async throws {
+        let bench = try PasskeyFixture()
+        let old = try await bench.fixture.enrolled().credential
+        let grant = try await bench.begun(replacing: old)
+        var passkey = try TestPasskey()
+        passkey.origin = "https://evil.example"
+        _ = try await bench.passkeys.finishRegistration(
+            of: grant.credential, with: passkey.created(grant.options))
+        #expect(try await bench.fixture.summary(old).state == .active)
+        passkey.origin = "https://mill.example"
+        let again = try await bench.begun(replacing: old)
+        let outcome = try await bench.passkeys.finishRegistration(
+            of: again.credential, with: passkey.created(again.options))
+        guard case .accepted(let facts) = outcome else { throw BenchError.refused }
+        #expect(facts.isOnlyCredential)
+        #expect(try await bench.fixture.summary(old).state == .revoked)
+        // A credential of somebody else, or none.
+        let mallory = try #require(Subject("mallory"))
+        guard
+            case .refused(.unknownCredential) = try await bench.passkeys.beginRegistration(
+                for: mallory, replacing: again.credential)
+        else { throw BenchError.refused }
+    }
+
+    @Test("K-22 the policy decides about synced passkeys and attestation")
+    func policy() async throws {
+        let bench = try PasskeyFixture()
+        func outcome(
+            _ policy: PasskeyPolicy, _ change: (inout TestPasskey) -> Void = { _ in }
+        ) async throws -> DenialReason? {
+            var passkey = try TestPasskey()
+            passkey.id = Array(passkey.key.point.prefix(20))
+            change(&passkey)
+            let grant = try await bench.begun(policy: policy)
+            switch try await bench.passkeys.finishRegistration(
+                of: grant.credential, with: passkey.created(grant.options))
+            {
+            case .denied(let reason): return reason
+            case .accepted: return nil
+            case nil: throw BenchError.refused
+            }
+        }
+        #expect(try await outcome(PasskeyPolicy(backup: .deviceBound)) == nil)
+        #expect(
+            try await outcome(PasskeyPolicy(backup: .deviceBound)) { $0.flags = 0x0d }
+                == .notDeviceBound)
+        #expect(
+            try await outcome(PasskeyPolicy(userVerification: .preferred)) { $0.flags = 0x01 }
+                == nil)
+        #expect(
+            try await outcome(PasskeyPolicy(attestation: .trusted)) == .attestationUntrusted)
+        #expect(try await outcome(PasskeyPolicy(attestation: .any)) == nil)
+        #expect(
+            try await outcome(PasskeyPolicy(attestation: .any)) { $0.format = "later" }
+                == .attestationFormat)
+        #expect(try await outcome(.standard) { $0.format = "later" } == nil)
+        #expect(try await outcome(.standard) { $0.format = "packed" } == .attestation)
+    }
+
+    @Test("K-28 an algorithm that the server does not offer is denied")
+    func offered() async throws {
+        let bench = try PasskeyFixture(algorithms: [.rs256])
+        let grant = try await bench.begun()
+        #expect(
+            try await bench.passkeys.finishRegistration(
+                of: grant.credential, with: TestPasskey().created(grant.options))
+                == .denied(.algorithm))
+    }
+}
