@@ -111,6 +111,8 @@ enum TokenMessage {
                 throw FieldReader.Unreadable()
             }
             try rest.finish(bytes)
+            // A kind that needs no number or word has no other.
+            guard refusal.bytes == [UInt8](copying: bytes) else { throw FieldReader.Unreadable() }
             self = .refused(refusal)
             return
         }

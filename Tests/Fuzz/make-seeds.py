@@ -152,6 +152,19 @@ TRANSFERS = [
     bytes([7]) + bytes(4), bytes([14, 6]) + RECORD, bytes([19]) + struct.pack(">q", 60), bytes([44, 4]) + b"read" + bytes(4),
 ]
 
+# What `watchword` and `watchword-token` send to each other: requests to seal and unseal, to make a credential and to
+# use it; then ready, a question, a touch, a sealed secret, a new credential, a secret and refusals.
+OBJECT = wide(b"public") + wide(b"private") + bytes([1, 0])
+CREDENTIAL = wide(b"id") + wide(bytes(32)) + wide(b"watchword.vault")
+TPM = wide(b"swtpm:host=127.0.0.1,port=2321")
+TOKENS = [
+    bytes([1]) + wide(bytes(32)) + wide(b"2580") + bytes([1]) + TPM, bytes([2]) + OBJECT + TPM,
+    bytes([3]) + wide(b"/dev/hidraw0") + wide(bytes(32)) + bytes([1]), bytes([4]) + CREDENTIAL + bytes([0]) + wide(b""),
+    bytes([1, 1]), bytes([2, 1, 0, 0, 0, 3]), bytes([3, 1, 2]), bytes([4]) + OBJECT,
+    bytes([5]) + CREDENTIAL + bytes([1]) + wide(bytes(32)), bytes([6]) + wide(bytes(32)),
+    bytes([7, 4, 2, 0, 0, 0, 1]) + b"-", bytes([7, 6, 1, 1, 0, 0, 4]) + b"open", bytes([7, 24, 0, 0, 0, 0, 1]) + b"-",
+]
+
 
 def exports():
     """Yields a target and the bytes of an export."""
@@ -177,6 +190,8 @@ def exports():
         yield "answer", answer
     for transfer in TRANSFERS:
         yield "transfer", transfer
+    for token in TOKENS:
+        yield "token", token
     for case in load("exports/encrypted.json")["cases"]:
         content = base64.b64decode(case["file"]) if case.get("encoding") == "base64" else case["file"].encode()
         yield "java" if content.startswith(b"\xac\xed") else "exportjson", content

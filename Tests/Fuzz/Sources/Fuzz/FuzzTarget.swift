@@ -20,6 +20,7 @@ enum FuzzTarget: String, CaseIterable {
     case manifest
     case recovery
     case transfer
+    case token
     case json
     case keys
     case answer
@@ -60,6 +61,7 @@ enum FuzzTarget: String, CaseIterable {
         case .manifest: fuzzManifest(bytes)
         case .recovery: fuzzRecoveryKey(bytes)
         case .transfer: fuzzTransfer(bytes)
+        case .token: fuzzToken(bytes)
         case .json: fuzzJSON(bytes)
         case .keys: fuzzKeys(bytes)
         case .answer: fuzzExportAnswer(bytes)
