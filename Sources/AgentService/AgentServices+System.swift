@@ -31,14 +31,18 @@ extension AgentServices {
             return .refused(wasHeld ? .done : .notHeld)
         default: break
         }
+        if case .move(let move) = request { return .refused(carryOut(move, for: account)) }
         guard let place else { return .refused(.failed(.notFound)) }
+        if case .standing = request { return .admitted(request.at(place)) }
         guard !account.isMoving() else { return .refused(.moving) }
         return .admitted(request.limited().at(place))
     }
 
     /// What is known about a vault without its key.
     func standing(of place: VaultPlace, since moment: Int64) -> AgentResponse {
-        guard reach.contains(place) else { return .outOfReach }
+        guard case .account(let account) = reach, reach.contains(place) else {
+            return .outOfReach
+        }
         do throws(VaultError) {
             // This completes a wipe that was interrupted.
             _ = try Vault.lockOut(at: place.path)
@@ -46,7 +50,8 @@ extension AgentServices {
                 VaultStanding(
                     slots: try Vault.slots(at: place.path),
                     status: try Vault.status(at: place.path, since: moment),
-                    isHeld: vaults.isHeld(place)))
+                    isHeld: vaults.isHeld(place), isMoving: account.isMoving(),
+                    identity: try Vault.identity(at: place.path)))
         } catch {
             return .failed(error)
         }

@@ -196,8 +196,8 @@ final class ClientConnection: @unchecked Sendable {
             }
         case .login(let place, let task, let presence):
             return login(task, at: own(place), presence)
-        // No question is pending.
-        case .answer, .cancel: return .misunderstood
+        // No question is pending; only the system agent moves vaults, before it comes here.
+        case .answer, .cancel, .move: return .misunderstood
         }
     }
 

@@ -1,4 +1,5 @@
 internal import POSIX
+internal import SecretVault
 internal import VaultAgent
 
 /// The vaults that a client can use.
@@ -35,11 +36,30 @@ struct SystemAccount: Sendable {
         do { return try VaultPlace(at: "\(folder)/\(SystemAgent.vaultName)") } catch { return nil }
     }
 
+    /// The path of the vault.
+    var path: String { "\(folder)/\(SystemAgent.vaultName)" }
+
     /// Whether the vault is being moved.
     func isMoving() -> Bool {
-        do { return try Folder(opening: folder).holds(SystemAccount.movingName) } catch {
+        do throws(SystemCallFailure) {
+            let folder = try Folder(opening: folder)
+            guard try folder.holds(SystemAgent.vaultName) else { return false }
+            return try folder.holds(SystemAccount.movingName)
+        } catch {
             // Without a folder there is no vault. If it cannot be read, nothing in it is used.
             return !error.isMissing
+        }
+    }
+
+    /// Records that the vault is being moved, or no longer.
+    func setMoving(_ isMoving: Bool) throws(VaultError) {
+        do throws(SystemCallFailure) {
+            let folder = try Folder(opening: folder)
+            guard isMoving else { return try folder.removeFile(SystemAccount.movingName) }
+            guard try !folder.holds(SystemAccount.movingName) else { return }
+            try folder.makePrivateFile(SystemAccount.movingName)
+        } catch {
+            throw .system(error)
         }
     }
 }

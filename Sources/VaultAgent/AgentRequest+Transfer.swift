@@ -5,7 +5,7 @@ extension AgentRequest: Transferable {
     // `lockAll` and `stop` are the same in all versions.
     private enum Kind: UInt8 {
         case unlock, lock, lockAll, status, stop, list, code, verify, lockOut, check, answer
-        case cancel, edit, confirm, rehearse, prove, contents, open, standing, login
+        case cancel, edit, confirm, rehearse, prove, contents, open, standing, login, move
     }
 
     package func write(to output: FrameWriter) {
@@ -67,6 +67,9 @@ extension AgentRequest: Transferable {
             output.append(place)
             output.append(edit)
             output.append(presence)
+        case .move(let move):
+            output.append(choice: Kind.move)
+            output.append(move)
         case .answer(let answer):
             output.append(choice: Kind.answer)
             output.append(answer)
@@ -127,6 +130,7 @@ extension AgentRequest: Transferable {
         case .edit:
             self = .edit(
                 try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
+        case .move: self = .move(try fields.value(bytes))
         case .answer: self = .answer(try fields.value(bytes))
         case .cancel: self = .cancel
         case .prove:
@@ -143,7 +147,7 @@ extension AgentRequest: Transferable {
         }
     }
 
-    private static func ceiling(
+    static func ceiling(
         _ fields: inout FieldReader, _ bytes: Span<UInt8>
     ) throws(FieldReader.Unreadable) -> Int {
         let ceiling = try fields.signedNumber(bytes)

@@ -43,6 +43,8 @@ package enum AgentRequest: Sendable {
     /// Carries out a task of `login`, in the encoding of `DeviceLogin`; ``confirm(_:_:_:)`` confirms the
     /// entries that an enrolment replaces.
     case login(VaultPlace, SecretBytes, AgentPresence)
+    /// A step of moving a vault to or from the system agent.
+    case move(VaultMove)
     /// Answers a module's question; only after ``AgentResponse/asks(_:isEchoed:)``.
     case answer(SecretBytes)
     /// Cancels the check; only after ``AgentResponse/asks(_:isEchoed:)``.
@@ -76,7 +78,7 @@ extension AgentRequest {
         case .contents(_, let ids, let presence, let isUse):
             .contents(place, ids, presence, isUse: isUse)
         case .login(_, let task, let presence): .login(place, task, presence)
-        case .lockAll, .status, .stop, .answer, .cancel: self
+        case .lockAll, .status, .stop, .move, .answer, .cancel: self
         }
     }
 

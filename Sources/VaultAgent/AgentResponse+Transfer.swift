@@ -6,7 +6,7 @@ extension AgentResponse: Transferable {
     private enum Kind: UInt8 {
         case done, notHeld, locked, outOfReach, listing, code, match, noMatch, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
-        case tooManyClients, edited, contents, moving, standing, login
+        case tooManyClients, edited, contents, moving, standing, login, parcel
     }
 
     package func write(to output: FrameWriter) {
@@ -21,6 +21,9 @@ extension AgentResponse: Transferable {
         case .standing(let standing):
             output.append(choice: Kind.standing)
             output.append(standing)
+        case .parcel(let parcel):
+            output.append(choice: Kind.parcel)
+            output.append(parcel)
         case .listing(let listing):
             output.append(choice: Kind.listing)
             output.append(listing)
@@ -85,6 +88,7 @@ extension AgentResponse: Transferable {
         case .outOfReach: self = .outOfReach
         case .moving: self = .moving
         case .standing: self = .standing(try fields.value(bytes))
+        case .parcel: self = .parcel(try fields.value(bytes))
         case .listing: self = .listing(try fields.value(bytes))
         case .code: self = .code(try fields.value(bytes))
         case .match: self = .match(try fields.integer(bytes))
@@ -113,6 +117,8 @@ extension VaultStanding: Transferable {
         output.append(list: slots)
         output.append(status)
         output.append(isHeld)
+        output.append(isMoving)
+        output.append(identity)
     }
 
     package init(
@@ -120,7 +126,8 @@ extension VaultStanding: Transferable {
     ) throws(FieldReader.Unreadable) {
         self.init(
             slots: try fields.values(bytes), status: try fields.value(bytes),
-            isHeld: try fields.flag(bytes))
+            isHeld: try fields.flag(bytes), isMoving: try fields.flag(bytes),
+            identity: try fields.value(bytes))
     }
 }
 

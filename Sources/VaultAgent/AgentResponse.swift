@@ -16,6 +16,8 @@ package enum AgentResponse: Sendable {
     /// finished.
     case moving
     case standing(VaultStanding)
+    /// A copy of the vault, which is being moved to its user.
+    case parcel(VaultParcel)
     case listing(VaultListing)
     case code(IssuedCode)
     /// The offset of the step that a code matches; `nil` if it matches none.
@@ -56,11 +58,19 @@ package struct VaultStanding: Sendable {
     package let status: VaultStatus
     /// Whether it is unlocked for all connections of its user.
     package let isHeld: Bool
+    /// Whether it is being moved to or from the agent, and cannot be used.
+    package let isMoving: Bool
+    package let identity: VaultIdentity
 
-    package init(slots: [SlotSummary], status: VaultStatus, isHeld: Bool) {
+    package init(
+        slots: [SlotSummary], status: VaultStatus, isHeld: Bool, isMoving: Bool,
+        identity: VaultIdentity
+    ) {
         self.slots = slots
         self.status = status
         self.isHeld = isHeld
+        self.isMoving = isMoving
+        self.identity = identity
     }
 }
 

@@ -2,6 +2,7 @@ import Foundation
 import POSIX
 import TestSupport
 import Testing
+import VaultAgent
 
 /// A system agent that belongs to the test, and users of it.
 ///
@@ -14,7 +15,7 @@ final class SystemAgentFixture {
 
     /// Users of every Debian system who own no files.
     enum User: String {
-        case games, man, proxy
+        case games, man, proxy, root
         /// As whom the agent runs.
         case agent = "irc"
 
@@ -24,6 +25,7 @@ final class SystemAgentFixture {
             case .games: 5
             case .man: 6
             case .proxy: 13
+            case .root: 0
             case .agent: 39
             }
         }
@@ -49,9 +51,9 @@ final class SystemAgentFixture {
             chmod 711 '\(path)'
             cd '\(path)'
             mkdir -m 755 run
-            mkdir -m 700 state games man proxy
+            mkdir -m 700 state games man proxy root
             chown irc state
-            for user in games man proxy; do
+            for user in games man proxy root; do
                 echo '\(AgentFixture.passphrase)' >$user/pass.txt
                 echo GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ >$user/key.txt
                 chown -R $user $user
@@ -117,6 +119,12 @@ final class SystemAgentFixture {
         for entry in entries {
             try run("add -q \(entry) --secret-file key.txt \(passphrase)", as: user)
         }
+    }
+
+    /// A connection of the test itself, whose user is root.
+    func client() throws -> AgentClient {
+        let socket = try LocalSocket.connect(to: folder.file("run/agent.sock"))
+        return AgentClient(FrameConnection(socket), isSystem: true)
     }
 
     /// Runs a shell command as root, and expects it to succeed.

@@ -28,6 +28,7 @@ struct Verb: ProgramVerb {
         Verb(entry: .init("slot add", .slotAdd), run: SlotCommand.add),
         Verb(entry: .init("slot remove", .slotRemove), run: SlotCommand.remove),
         Verb(entry: .init("check", .check), run: CheckCommand.run),
+        Verb(entry: .init("vault move", .vaultMove), run: VaultMoveCommand.run),
         Verb(entry: .init("unlock", .unlock), run: UnlockCommand.run),
         Verb(entry: .init("lock", .lock), run: LockCommand.run),
         Verb(entry: .init("agent status", .agentStatus), run: AgentCommand.status),

@@ -26,6 +26,22 @@ extension CommandHelp {
             "With --no-agent, or if WATCHWORD_AGENT is “off”, a command opens the vault itself. "
                 + "--passphrase-file, --read-only and the options for the recovery key have the same effect.",
         ])
+    static let vaultMove = CommandHelp(
+        summary: "move the vault to or from the system agent",
+        operands: .none, options: [.toSystem, .toUser],
+        examples: ["watchword vault move --to-system", "watchword vault move --to-user"],
+        details: [
+            "The system agent keeps vaults where only it can read them: /var/lib/watchword-agent. "
+                + "No other program of yours can then copy the vault, read the agent's memory or "
+                + "skip a check, and checks by PAM are enforced. An administrator installs it with "
+                + "Scripts/install --system-agent.",
+            "Asks for the passphrase, copies the vault with its failure counters, opens the copy, and "
+                + "then erases the former file and its previous generation, so that “undo” cannot go "
+                + "back beyond the move. If the command is interrupted, run it again.",
+            "Commands use the system agent's vault if there is no vault at the default path, and "
+                + "neither --vault nor WATCHWORD_VAULT names one. Commands that need the vault's file "
+                + "(slot, passphrase, rekey, merge, undo) need it back in your own folder.",
+        ])
     static let lock = CommandHelp(
         summary: "lock the vault again",
         operands: .none, options: [.allVaults],

@@ -30,6 +30,7 @@ extension Session {
         let client: AgentClient?
         do { client = try SystemAgent.connect() } catch { throw .agent(error) }
         guard let client, let standing = try standing(of: client) else { return nil }
+        guard !standing.isMoving else { throw .moveUnfinished }
         return SystemVault(client: client, standing: standing)
     }
 
@@ -41,7 +42,6 @@ extension Session {
         case .standing(let standing): return standing
         case .failed(.notFound): return nil
         case .failed(let error): throw .vault(VisibleText.of(VaultPlace.ofSystem.path), error)
-        case .moving: throw .moveUnfinished
         default: throw .agent(.malformed)
         }
     }

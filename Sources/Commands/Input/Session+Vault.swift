@@ -68,14 +68,22 @@ extension Session {
     }
 
     private func unlocked(_ path: String) throws(CommandFailure) -> UnlockedVault {
+        try unlockedWithOpener(path).vault
+    }
+
+    /// Unlocks the vault at `path`, and returns also what unlocked it.
+    func unlockedWithOpener(
+        _ path: String
+    ) throws(CommandFailure) -> (vault: UnlockedVault, opener: VaultOpener) {
         let slots = try inVault(path) { () throws(VaultError) in try Vault.slots(at: path) }
         if let opener = try deviceOpener(path, slots: slots) {
-            return try unlocked(path, with: opener)
+            return (try unlocked(path, with: opener), opener)
         }
         return try attempting(path) { () throws(CommandFailure) in
             try lockOut(of: path)
         } unlock: { () throws(CommandFailure) in
-            try unlocked(path, with: opener(slots: slots))
+            let opener = try opener(slots: slots)
+            return (try unlocked(path, with: opener), opener)
         }
     }
 

@@ -47,6 +47,12 @@ enum Messages {
         case .keptBySystem:
             "the system agent keeps the vault, and this command needs the vault's file; use "
                 + "watchword vault move --to-user first, or name another vault with --vault"
+        case .noSystemAgent:
+            "there is no system agent; an administrator can install it with Scripts/install "
+                + "--system-agent"
+        case .twoVaults(let own, let system):
+            "\(own) and \(system) (kept by the system agent) differ; rename the one in your own folder, "
+                + "and look at both before you remove one"
         case .moveUnfinished:
             "the vault is being moved to or from the system agent; to finish, run the same watchword "
                 + "vault move again"

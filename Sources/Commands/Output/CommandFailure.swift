@@ -74,6 +74,10 @@ enum CommandFailure: ProgramFailure {
     case outOfReach(String)
     /// The system agent keeps the vault, and the command needs the file.
     case keptBySystem
+    /// No system agent is installed or running.
+    case noSystemAgent
+    /// The user's own folder and the system agent have different vaults, at these paths.
+    case twoVaults(String, String)
     /// The vault is being moved to or from the system agent.
     case moveUnfinished
     // Signing in.
@@ -144,9 +148,9 @@ extension ExitCode {
             case .passphrasesDiffer, .emptyPassphrase, .pinsDiffer, .badPIN: .presence
             case .token(let failure, _): ExitCode(failure)
             case .agent(.notOurs), .agent(.notSystems), .agent(.folder(.notPrivate)),
-                .agent(.folder(.notOwned)), .outOfReach, .keptBySystem, .moveUnfinished:
+                .agent(.folder(.notOwned)), .outOfReach, .keptBySystem, .moveUnfinished, .twoVaults:
                 .badInput
-            case .agent: .system
+            case .agent, .noSystemAgent: .system
             case .agentLocked: .presence
             case .input(_, let error): ExitCode(error)
             case .output(_, let error): ExitCode(error)

@@ -160,6 +160,23 @@ public struct FileReplacement: Sendable {
         try erasePrevious(in: own)
     }
 
+    /// Overwrites and removes the file itself.
+    ///
+    /// Call ``eraseAllButCurrent(in:besides:)`` first; it also completes an interrupted call.
+    public func eraseCurrent(in folder: borrowing Folder, besides own: borrowing Folder)
+        throws(PrivateFileError)
+    {
+        try expectOwnOrNothing(name, in: folder)
+        try system { () throws(SystemCallFailure) in
+            guard try folder.holds(name) else { return }
+            // Rename it first: no reader then finds a partly overwritten file.
+            try folder.rename(name, to: aside, in: own)
+            try folder.synchronize()
+            try erase(aside, in: own)
+            try own.synchronize()
+        }
+    }
+
     /// Overwrites and removes everything except the file itself, whose working files are next to
     /// it.
     public func eraseAllButCurrent(in folder: borrowing Folder) throws(PrivateFileError) {

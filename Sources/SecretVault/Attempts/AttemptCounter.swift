@@ -125,6 +125,17 @@ struct AttemptCounter: ~Copyable {
         return left
     }
 
+    /// Removes the counts and the record of last uses.
+    func remove() throws(VaultError) {
+        do throws(SystemCallFailure) {
+            for name in [VaultLocation.attempts, VaultLocation.uses] {
+                try folder.removeFile(name)
+            }
+        } catch {
+            throw .system(error)
+        }
+    }
+
     /// Whether no presence check is running.
     ///
     /// None can begin while this counter exists.

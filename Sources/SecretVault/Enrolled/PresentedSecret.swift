@@ -51,6 +51,14 @@ struct PresentedSecrets: Hashable {
         all.removeFirst(max(all.count - PresentedSecrets.limit, 0))
     }
 
+    /// Adds what `others` say of enrolments for which nothing newer is known.
+    mutating func add(_ others: PresentedSecrets) {
+        for other in others.all {
+            if let known = self[other.enrolment], known.generation >= other.generation { continue }
+            add(other)
+        }
+    }
+
     /// The bytes of the file.
     func text() throws(VaultError) -> [UInt8] {
         var text = VaultText()

@@ -7,23 +7,31 @@ extension UnlockedVault {
     ///
     /// - Throws: ``VaultError/inTheWay(name:)`` if an unrelated file has the record's name.
     public func lastPresented(of enrolment: [UInt8]) throws(VaultError) -> PresentedSecret? {
-        guard let folder = try location.openRootFolder() else { return nil }
-        return try PresentedSecrets(in: folder)[enrolment]
+        try location.presented()[enrolment]
     }
 
     /// Records a secret; call this before it is presented.
     public func record(_ presented: PresentedSecret) throws(VaultError) {
-        try changePresented { $0.add(presented) }
+        try location.changePresented { $0.add(presented) }
     }
 
     /// Removes the record of an enrolment, for a new enrolment whose generations start again.
     public func forgetPresented(of enrolment: [UInt8]) throws(VaultError) {
         guard try lastPresented(of: enrolment) != nil else { return }
-        try changePresented { $0.forget(enrolment) }
+        try location.changePresented { $0.forget(enrolment) }
     }
 
-    private func changePresented(_ change: (inout PresentedSecrets) -> Void) throws(VaultError) {
-        let folder = try location.makeRootFolder()
+}
+
+extension VaultLocation {
+    /// What was last presented by the vaults in the folder.
+    func presented() throws(VaultError) -> PresentedSecrets {
+        guard let folder = try openRootFolder() else { return PresentedSecrets() }
+        return try PresentedSecrets(in: folder)
+    }
+
+    func changePresented(_ change: (inout PresentedSecrets) -> Void) throws(VaultError) {
+        let folder = try makeRootFolder()
         // Another vault in this folder may be signing in, too.
         let lock = try PresentedSecrets.lock(in: folder)
         var presented = try PresentedSecrets(in: folder)

@@ -89,6 +89,16 @@ struct VaultWriter: ~Copyable {
         }
     }
 
+    /// Erases the file of the vault `vaultID` and all older ones.
+    func eraseAll(of vaultID: [UInt8]) throws(VaultError) {
+        try eraseAllButCurrent(of: vaultID)
+        do {
+            try file(of: vaultID).eraseCurrent(in: folder, besides: own)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
     // Only two kinds of file are overwritten: files that begin with this vault's ID, and leftovers
     // of a vault whose creation was interrupted. Those leftovers have another ID and generation 1,
     // and contain no entries.
@@ -107,7 +117,11 @@ struct VaultWriter: ~Copyable {
     ///   gone is replaced.
     /// - Returns: what to report if the record was not written.
     func writeGenerationRecord(of document: VaultDocument, isNew: Bool = false) -> VaultReport? {
-        let mark = GenerationRecord(of: document)
+        write(GenerationRecord(of: document), isNew: isNew)
+    }
+
+    /// Writes this record, as ``writeGenerationRecord(of:isNew:)`` does.
+    func write(_ mark: GenerationRecord, isNew: Bool) -> VaultReport? {
         let file = FileReplacement(
             of: VaultLocation.mark,
             beginningWith: isNew ? Array(GenerationRecord.firstLine.utf8) : mark.beginning)

@@ -58,6 +58,31 @@ extension UnlockedVault {
         }
     }
 
+}
+
+extension VaultLocation {
+    /// The bytes of the record of the vault `vaultID`; empty if there is none.
+    func uses(of vaultID: [UInt8]) -> [UInt8] {
+        do {
+            guard let folder = try openAttemptsFolder(of: vaultID) else { return [] }
+            return try folder.readPrivateFile(VaultLocation.uses, limit: LastUses.sizeLimit)
+        } catch {
+            return []
+        }
+    }
+
+    /// Writes the bytes of the record.
+    func write(uses: [UInt8], of vaultID: [UInt8]) {
+        guard uses.starts(with: LastUses.firstLine) else { return }
+        let file = FileReplacement(of: VaultLocation.uses, beginningWith: LastUses.firstLine)
+        do {
+            let folder = try makeAttemptsFolder(of: vaultID)
+            try file.replace(with: uses.span, in: folder, previous: .none)
+        } catch {}
+    }
+}
+
+extension UnlockedVault {
     private func readUses(in folder: borrowing Folder) -> LastUses {
         let bytes: [UInt8]
         do {

@@ -1,0 +1,145 @@
+import Arguments
+import CommandRunner
+import POSIX
+import SecretVault
+import VaultAgent
+
+/// `vault move`: moves the vault to the system agent, or back to the user's own folder.
+///
+/// At each moment, one complete copy exists, and at most one of two can be used. The same command
+/// finishes a move that was interrupted.
+enum VaultMoveCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        try session.usage { () throws(UsageError) in
+            try session.arguments.forbid(.toSystem, .toUser)
+        }
+        let toSystem = session.arguments.has(.toSystem)
+        guard toSystem || session.arguments.has(.toUser) else {
+            throw .usage(.needsOneOf([Option.toSystem, .toUser].map { "--" + $0.name }))
+        }
+        let client: AgentClient?
+        do { client = try SystemAgent.connect() } catch { throw .agent(error) }
+        guard let client else { throw .noSystemAgent }
+        let move = VaultMoving(
+            session: session, client: client, path: try session.vaultPath(),
+            present: try session.standing(of: client), ceiling: try session.unlockCeiling())
+        try toSystem ? move.toSystem() : move.toUser()
+        return .done
+    }
+}
+
+/// One run of `vault move`.
+private struct VaultMoving {
+    let session: Session
+    let client: AgentClient
+    /// The path of the vault in the user's own folder.
+    let path: String
+    /// The system agent's copy.
+    let present: VaultStanding?
+    let ceiling: Int
+
+    func toSystem() throws(CommandFailure) {
+        guard try exists() else { return try finishToSystem() }
+        let source = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+        if let present, !present.isMoving {
+            // Only the last step, erasing the source, is left.
+            guard present.identity == source else { throw twoVaults }
+            _ = try ask(present) { .activate($0, ceiling: ceiling) }
+            try inOwn { () throws(VaultError) in try Vault.purge(path, in: source) }
+            return noteMoved(toSystem: true)
+        }
+        if let present {
+            guard source.isSameVault(as: present.identity), !source.isOlder(than: present.identity)
+            else { throw twoVaults }
+        }
+        try session.correctPermissions(of: path)
+        let opener = try session.unlockedWithOpener(path).opener
+        let parcel = try inOwn { () throws(VaultError) in try Vault.pack(path) }
+        try send(.receive(parcel, opener, ceiling: ceiling))
+        try inOwn { () throws(VaultError) in try Vault.purge(path, in: parcel.identity) }
+        try send(.activate(opener, ceiling: ceiling))
+        noteMoved(toSystem: true)
+    }
+
+    /// The user's own folder has no vault: it was erased, or never existed.
+    private func finishToSystem() throws(CommandFailure) {
+        guard let present else { throw .vault(VisibleText.of(path), .notFound) }
+        guard present.isMoving else {
+            return session.printer.note("The system agent already keeps the vault.")
+        }
+        try inOwn { () throws(VaultError) in try Vault.purge(path, in: present.identity) }
+        _ = try ask(present) { .activate($0, ceiling: ceiling) }
+        noteMoved(toSystem: true)
+    }
+
+    func toUser() throws(CommandFailure) {
+        let exists = try exists()
+        guard let present else {
+            guard exists else { throw .vault(VisibleText.of(path), .notFound) }
+            return session.printer.note("The vault is already in your own folder.")
+        }
+        if exists {
+            let own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+            let isCopy =
+                present.isMoving
+                ? own.isSameVault(as: present.identity) && !own.isOlder(than: present.identity)
+                : own == present.identity
+            guard isCopy else { throw twoVaults }
+            let (_, opener) = try ask(present) { .give($0, ceiling: ceiling) }
+            try send(.discard(opener, own, ceiling: ceiling))
+        } else {
+            let (response, opener) = try ask(present) { .give($0, ceiling: ceiling) }
+            guard case .parcel(let parcel) = response else { throw .agent(.malformed) }
+            try inOwn { () throws(VaultError) in try Vault.unpack(parcel, at: path) }
+            _ = try session.unlocked(path, with: opener)
+            let own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+            try send(.discard(opener, own, ceiling: ceiling))
+        }
+        noteMoved(toSystem: false)
+    }
+
+    private func noteMoved(toSystem: Bool) {
+        session.printer.note(
+            toSystem
+                ? "The system agent now keeps the vault; the former file was erased."
+                : "The vault is now \(VisibleText.of(path)); the system agent's copy was erased.")
+    }
+
+    private func exists() throws(CommandFailure) -> Bool {
+        try inOwn { () throws(VaultError) in try Vault.isTaken(path) }
+    }
+
+    private var twoVaults: CommandFailure {
+        .twoVaults(VisibleText.of(path), VisibleText.of(VaultPlace.ofSystem.path))
+    }
+
+    private func inOwn<Result>(
+        _ body: () throws(VaultError) -> Result
+    ) throws(CommandFailure) -> Result {
+        try session.inVault(path, body)
+    }
+
+    /// Asks for what opens the system agent's copy, and sends a step with it.
+    private func ask(
+        _ standing: VaultStanding, _ step: (VaultOpener) -> VaultMove
+    ) throws(CommandFailure) -> (AgentResponse, VaultOpener) {
+        var used: VaultOpener?
+        let vault = SystemVault(client: client, standing: standing)
+        let response = try session.askingForOpener(of: vault) { opener in
+            used = opener
+            return .move(step(opener))
+        }
+        guard let used else { throw .agent(.malformed) }
+        return (response, used)
+    }
+
+    private func send(_ step: VaultMove) throws(CommandFailure) {
+        switch try session.exchange(.move(step), with: client) {
+        case .done: return
+        case .failed(.otherVault), .failed(.alreadyExists): throw twoVaults
+        case .failed(let error):
+            throw .vault(VisibleText.of(VaultPlace.ofSystem.path), error)
+        default: throw .agent(.malformed)
+        }
+    }
+}

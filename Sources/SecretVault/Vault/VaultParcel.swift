@@ -1,0 +1,126 @@
+internal import Cryptography
+package import POSIX
+
+/// A vault's file, and what the program keeps about the vault on this machine: to move it to another
+/// folder.
+///
+/// The previous generation is not part of it.
+package struct VaultParcel: Sendable {
+    let document: VaultDocument
+    let attempts: Attempts
+    /// The `uses` file; empty if there is none.
+    let uses: [UInt8]
+    let presented: PresentedSecrets
+    /// The newest generation seen; `nil` if none was recorded.
+    let newest: GenerationRecord?
+
+    /// The largest file that fits in a request with everything else.
+    static let largestFile = VaultLimits.fileSize - (6 << 20)
+
+    /// The state of the file.
+    package var identity: VaultIdentity { VaultIdentity(document) }
+}
+
+extension VaultParcel: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(string: document.bytes.span)
+        output.append(string: uses.span)
+        let record = newest?.text ?? []
+        output.append(string: record.span)
+        // What was read from a file within the limits can be written again.
+        do throws(VaultError) {
+            let counts = try AttemptsFile.holding(attempts)
+            output.append(string: counts.span)
+            let secrets = try presented.text()
+            output.append(string: secrets.span)
+        } catch {}
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        let file = try fields.part(bytes, limit: VaultParcel.largestFile)
+        uses = try fields.part(bytes, limit: LastUses.sizeLimit)
+        newest = GenerationRecord(reading: try fields.part(bytes, limit: 1024))
+        let attempts = try fields.part(bytes, limit: 2 * AttemptsFile.slotCount)
+        let presented = try fields.part(bytes, limit: PresentedSecrets.sizeLimit)
+        do throws(VaultError) {
+            document = try VaultDocument(parsing: file)
+            self.attempts = try AttemptsFile(reading: attempts, of: document.vaultID).attempts
+            self.presented = try PresentedSecrets(reading: presented)
+        } catch {
+            throw FieldReader.Unreadable()
+        }
+    }
+}
+
+extension FieldReader {
+    /// Reads the bytes of a file.
+    mutating func part(_ bytes: Span<UInt8>, limit: Int) throws(Unreadable) -> [UInt8] {
+        [UInt8](copying: bytes.extracting(try string(bytes, limit: limit)))
+    }
+}
+
+extension Vault {
+    /// Reads the vault at `path` with what the program keeps about it, while nothing can change it.
+    package static func pack(_ path: String) throws(VaultError) -> VaultParcel {
+        let location = try VaultLocation(path)
+        try location.requireUnreservedPath()
+        let vaultID = try VaultDocument(parsing: location.read()).vaultID
+        let counter = try AttemptCounter(location, of: vaultID)
+        let writer = try VaultWriter(location)
+        let document = try VaultDocument(parsing: writer.read())
+        guard document.vaultID == vaultID else { throw .changedMeanwhile }
+        guard document.bytes.count <= VaultParcel.largestFile else { throw .overLimit(.fileSize) }
+        return VaultParcel(
+            document: document, attempts: try counter.read(), uses: location.uses(of: vaultID),
+            presented: try location.presented(), newest: writer.mark())
+    }
+
+    /// Creates the vault in `parcel` at `path`, where no file may be.
+    ///
+    /// The file appears last, when everything else is on disk.
+    package static func unpack(_ parcel: VaultParcel, at path: String) throws(VaultError) {
+        try requireUnusedPath(path)
+        let location = try VaultLocation(path)
+        try location.makeFolder()
+        let vaultID = parcel.document.vaultID
+        try AttemptCounter.prepare(location, of: vaultID)
+        let counter = try AttemptCounter(location, of: vaultID)
+        let writer = try VaultWriter(location)
+        try counter.save(parcel.attempts)
+        location.write(uses: parcel.uses, of: vaultID)
+        if !parcel.presented.all.isEmpty {
+            try location.changePresented { $0.add(parcel.presented) }
+        }
+        let newest = parcel.newest.flatMap { $0.vaultID == vaultID ? $0 : nil }
+        let record = newest ?? GenerationRecord(of: parcel.document)
+        if case .generationNotRecorded(let error)? = writer.write(record, isNew: true) {
+            throw error
+        }
+        try writer.make(parcel.document.bytes, of: vaultID)
+    }
+
+    /// Erases all generations of the vault at `path`, and what the program keeps about it.
+    ///
+    /// The record of the newest generation remains: it detects a copy that somebody puts back. So
+    /// do lock files, and the record of the enrolled secrets that were presented, which belongs to
+    /// all vaults in the folder. If an earlier call was interrupted, this completes it.
+    ///
+    /// - Parameter identity: the state of the file; nothing is erased if it has another.
+    package static func purge(
+        _ path: String, in identity: VaultIdentity
+    ) throws(VaultError) {
+        let location = try VaultLocation(path)
+        do throws(VaultError) { _ = try location.openFolder() } catch .notFound { return }
+        let counter = try AttemptCounter(location, of: identity.vaultID)
+        let writer = try VaultWriter(location)
+        if try writer.isTaken() {
+            let document = try VaultDocument(parsing: writer.read())
+            guard VaultIdentity(document) == identity else { throw .changedMeanwhile }
+            _ = writer.writeGenerationRecord(of: document)
+        }
+        try writer.eraseAll(of: identity.vaultID)
+        try counter.remove()
+    }
+}

@@ -1,0 +1,158 @@
+import Cryptography
+import Foundation
+import POSIX
+import SecretVault
+import TestSupport
+import Testing
+import VaultAgent
+
+/// Another program of a user, and another user, attack the system agent (see Security.md).
+@Suite(
+    .serialized,
+    .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
+struct SystemAgentAttackTests {
+    @Test("file: no program of the user can read, copy, replace or remove the vault")
+    func file() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep()
+        try agent.run("unlock --passphrase-file pass.txt")
+        for attempt in [
+            "ls ../state", "ls ../state/5", "cat ../state/5/vault", "cp ../state/5/vault x",
+            "ln ../state/5/vault x", "ln -s ../state/5/vault x && cat x", "touch ../state/5/moving",
+            "rm -f ../state/5/vault", "mv key.txt ../state/5/vault", "echo >../state/5/vault",
+        ] {
+            let outcome = try agent.shell(attempt, status: nil)
+            #expect(outcome.status != 0, "\(attempt)")
+            #expect(AgentFixture.errors(outcome).contains("denied"), "\(attempt)")
+        }
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
+    @Test("process: no program of the user can read, trace, dump, signal or limit the agent")
+    func process() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep()
+        try agent.run("unlock --passphrase-file pass.txt")
+        for process in [agent.supervisor, try agent.keyHolder()] {
+            var attempts = ["mem", "maps", "environ", "fd/0", "auxv"].map {
+                "head -c 1 /proc/\(process)/\($0)"
+            }
+            attempts += ["TERM", "KILL", "STOP", "HUP", "QUIT"].map { "kill -\($0) \(process)" }
+            attempts += ["prlimit --pid \(process) --cpu=1", "renice 19 \(process)"]
+            if ForeignProgram.canTrace { attempts.append("strace -p \(process)") }
+            if ForeignProgram("gcore") != nil { attempts.append("gcore -o core \(process)") }
+            for attempt in attempts {
+                let outcome = try agent.shell(attempt, status: nil)
+                #expect(outcome.status != 0, "\(attempt)")
+            }
+            #expect(try agent.shell("ls").text.contains("core") == false)
+        }
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
+    @Test("other vaults: whatever place a client names, only its own user's vault is used")
+    func otherVaults() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep()
+        try agent.run("unlock --passphrase-file pass.txt")
+        // The test itself is another user: root.
+        let client = try agent.client()
+        let place = try VaultPlace(at: agent.folder.file("state/5/vault"))
+        let passphrase = SecretBytes(copying: Array(AgentFixture.passphrase.utf8).span)
+        let id = try RecordID(parsing: [UInt8](1...16).span)
+        let requests: [AgentRequest] = [
+            .list(place), .check(place), .standing(place, since: 0), .lockOut(place, id),
+            .code(place, id, .moment(59, offset: 0, isRefresh: false), .none),
+            .unlock(place, .passphrase(passphrase), ceiling: 20, .standard),
+            .open(place, .passphrase(passphrase), ceiling: 20),
+            .prove(place, .passphrase(passphrase), ceiling: 20),
+            .move(.give(.passphrase(passphrase), ceiling: 20)),
+        ]
+        for request in requests {
+            let response = try client.send(request)
+            #expect("\(response)" == "failed(SecretVault.VaultError.notFound)", "\(request)")
+        }
+        #expect("\(try client.send(.lock(place)))" == "notHeld")
+        #expect("\(try client.send(.lockAll))" == "done")
+        guard case .status(let status) = try client.send(.status) else {
+            Issue.record("no status")
+            return
+        }
+        #expect(status.vaults.isEmpty)
+        #expect(throws: AgentFailure.malformed) { try client.send(.stop) }
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
+    @Test("checks: a client that skips the check or answers it itself gets no code")
+    func checks() throws {
+        let agent = try SystemAgentFixture()
+        try agent.configure("required pam_deny.so")
+        try agent.keep(["Bank:me --presence per-use:pam"], of: .root)
+        try agent.run("unlock --passphrase-file pass.txt", as: .root)
+        let client = try agent.client()
+        guard case .listing(let listing) = try client.send(.list(.ofSystem)) else {
+            Issue.record("no list")
+            return
+        }
+        let id = listing.entries[0].summary.id
+        for isRefresh in [false, true] {
+            let time = CodeTime.moment(59, offset: 0, isRefresh: isRefresh)
+            let skipped = try client.send(.code(.ofSystem, id, time, .none))
+            #expect("\(skipped)" == "failed(SecretVault.VaultError.presenceNeeded)")
+        }
+        let time = CodeTime.moment(59, offset: 0, isRefresh: false)
+        let denied = try client.send(
+            .code(.ofSystem, id, time, .modules("")), asking: { _ in .cancel })
+        guard case .refused = denied else {
+            Issue.record("\(denied)")
+            return
+        }
+    }
+
+    @Test("crowd: one user's silent, slow and broken clients do not keep others from being served")
+    func crowd() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep(of: .games)
+        try agent.keep(of: .man)
+        for user in [SystemAgentFixture.User.games, .man] {
+            try agent.run("unlock --passphrase-file pass.txt", as: user)
+        }
+        let outcome = try agent.shell(
+            """
+            cat >crowd.py <<'END'
+            import os, socket, subprocess
+            os.closerange(3, 100)
+            held = []
+            for number in range(300):
+                client = socket.socket(socket.AF_UNIX)
+                client.connect("/run/watchword/agent.sock")
+                try:
+                    client.send([b"", b"\\xc8\\0\\0\\0\\1", os.urandom(40), b"\\xff" * 9][number % 4])
+                except OSError:
+                    pass
+                held.append(client)
+            print(subprocess.run(["watchword", "code", "Site", "--at", "59"], capture_output=True).stdout)
+            open("ready", "w").close()
+            os.read(os.open("go", os.O_RDONLY), 1)
+            END
+            mkfifo go; python3 crowd.py >out & while [ ! -e ready ]; do :; done; cat out
+            """, as: .games)
+        #expect(outcome.status == 0)
+        #expect(try agent.run("code Site --at 59", as: .man).text == "287082\n")
+        try agent.shell("echo >go", as: .games)
+        #expect(try agent.run("code Site --at 59", as: .games).text == "287082\n")
+    }
+
+    @Test("socket: what is not in a folder of root's is not taken for the system agent")
+    func socket() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep()
+        for change in ["chown games run", "chmod 777 run"] {
+            try SystemAgentFixture.root("cd '\(agent.folder.path)'; \(change)")
+            let refused = try agent.run("list --passphrase-file pass.txt", status: 3)
+            #expect(AgentFixture.errors(refused).contains("is not the system agent"))
+            try SystemAgentFixture.root("cd '\(agent.folder.path)'; chown root run; chmod 755 run")
+        }
+        try agent.run("list --passphrase-file pass.txt")
+    }
+}

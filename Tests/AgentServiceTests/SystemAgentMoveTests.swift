@@ -1,0 +1,117 @@
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+/// Moving a vault to and from the system agent.
+@Suite(
+    .serialized,
+    .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
+struct SystemAgentMoveTests {
+    private static let toSystem = "vault move --to-system --passphrase-file pass.txt"
+    private static let toUser = "vault move --to-user --passphrase-file pass.txt"
+
+    @Test("a vault that moves to the system agent and back keeps its entries and counters")
+    func backAndForth() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make(["Site:me", "Count:me --type hotp"])
+        try agent.run("code Count --passphrase-file pass.txt")
+        try agent.run(Self.toSystem)
+        let left = try agent.shell("find .local -type f -size +0 | sort").text
+        #expect(left == ".local/share/watchword/.watchword/by-name/vault/generation\n")
+        let names = try agent.run("list --names --passphrase-file pass.txt").text
+        #expect(names == "Count:me\nSite:me\n")
+        let code = try agent.run("code Count --passphrase-file pass.txt").text
+        #expect(code == "287082\n")
+        let again = try agent.run(Self.toSystem)
+        #expect(AgentFixture.errors(again).contains("already keeps the vault"))
+        try agent.run(Self.toUser)
+        let kept = try SystemAgentFixture.root("find '\(agent.folder.path)/state/5' -name vault")
+            .text
+        #expect(!kept.contains("/state/5/vault\n"))
+        #expect(try agent.run("code Count --passphrase-file pass.txt").text == "359152\n")
+        let check = try agent.run("check --passphrase-file pass.txt").text
+        #expect(check.contains("2 entries opened, 0 damaged"))
+        #expect(try agent.shell("stat -c %a .local/share/watchword/vault").text == "600\n")
+    }
+
+    @Test("moving requires the passphrase, and failures are counted")
+    func failures() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make()
+        try agent.shell("echo wrong >wrong.txt")
+        for _ in 0..<2 { try agent.run("list --passphrase-file wrong.txt", status: 4) }
+        try agent.run("vault move --to-system --passphrase-file wrong.txt", status: 4)
+        try agent.run(Self.toSystem)
+        for _ in 0..<4 {
+            try agent.run("vault move --to-user --passphrase-file wrong.txt", status: 4)
+        }
+        #expect(try agent.shell("ls .local/share/watchword").text.isEmpty)
+        try agent.run("list --passphrase-file wrong.txt", status: 4)
+        let refused = try agent.run(Self.toUser, status: 4)
+        #expect(AgentFixture.errors(refused).contains("too many failures"))
+    }
+
+    @Test("two different vaults are both kept, and named")
+    func different() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make(["Own:b"])
+        try agent.shell("mv .local own")
+        try agent.keep(["System:a"])
+        try agent.shell("mv own .local")
+        for verb in [Self.toSystem, Self.toUser] {
+            let refused = try agent.run(verb, status: 3)
+            let errors = AgentFixture.errors(refused)
+            #expect(errors.contains("games/.local/share/watchword/vault"))
+            #expect(errors.contains("/var/lib/watchword-agent/5/vault"))
+        }
+        #expect(try agent.run("list --names --passphrase-file pass.txt").text == "Own:b\n")
+        try agent.shell("mv .local own")
+        #expect(try agent.run("list --names --passphrase-file pass.txt").text == "System:a\n")
+    }
+
+    @Test(
+        "a move that is killed at any system call loses nothing, and the same command finishes it",
+        .enabled(if: ForeignProgram.canTrace), arguments: [Self.toSystem, Self.toUser])
+    func killed(verb: String) throws {
+        let agent = try SystemAgentFixture()
+        let calls = "rename,renameat,renameat2,linkat,unlinkat,fsync"
+        func prepare() throws {
+            try agent.make()
+            if verb == Self.toUser { try agent.run(Self.toSystem) }
+        }
+        try prepare()
+        let traced = try agent.shell(
+            "strace -f -o calls -e trace=\(calls) watchword -q \(verb); wc -l <calls")
+        let log = try agent.shell("cat calls").text.split(separator: "\n").map(String.init)
+        #expect(!traced.text.isEmpty)
+        var counts: [String: Int] = [:]
+        var places: [(name: String, count: Int)] = []
+        for line in log {
+            let name = String(line.drop { !$0.isLetter }.prefix { $0 != "(" })
+            guard calls.split(separator: ",").contains(Substring(name)) else { continue }
+            counts[name, default: 0] += 1
+            places.append((name, counts[name, default: 0]))
+        }
+        #expect(places.count > 5)
+        // Each takes more than a second.
+        for place in places.enumerated().filter({ $0.offset % 3 == 0 }).map(\.element) {
+            try agent.shell("rm -rf .local")
+            try SystemAgentFixture.root("rm -rf '\(agent.folder.path)'/state/5")
+            try prepare()
+            try agent.shell(
+                "strace -f -o /dev/null -e trace=\(place.name) "
+                    + "-e inject=\(place.name):signal=KILL:when=\(place.count) watchword -q \(verb)",
+                status: nil)
+            try agent.run("-q \(verb)")
+            #expect(
+                try agent.run("code Site --at 59 --passphrase-file pass.txt").text == "287082\n",
+                "killed at \(place)")
+            let copies = try SystemAgentFixture.root(
+                "find '\(agent.folder.path)'/state/5 '\(agent.folder.path)'/games -name vault -type f "
+                    + "-o -name previous -o -name new -o -name moving"
+            ).text
+            #expect(copies.split(separator: "\n").count == 1, "killed at \(place): \(copies)")
+        }
+    }
+}
