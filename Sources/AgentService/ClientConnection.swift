@@ -61,7 +61,6 @@ final class ClientConnection: @unchecked Sendable {
                     break
                 }
                 guard try answer(request) else { break }
-                if case .stop = request { service.stop.send() }
             }
         } catch {
             // The client has gone, or memory ran out; other clients are not affected.
@@ -91,6 +90,8 @@ final class ClientConnection: @unchecked Sendable {
         isReceived = try send(response)
         guard isReceived else { return false }
         if let use { uses.add(use, in: service.vaults) }
+        // The system agent refuses to stop.
+        if case .stop = request, case .done = response { service.stop.send() }
         // An answer that comes too late must not be taken for a request.
         if case .noVerdict = response { return false }
         return true
