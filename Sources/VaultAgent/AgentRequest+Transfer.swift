@@ -159,7 +159,7 @@ extension AgentRequest: Transferable {
 
     /// Whether a frame that begins with these bytes contains a change of the vault.
     static func isEdit(_ frame: Span<UInt8>) -> Bool {
-        let edits = [Kind.edit, .rehearse, .login].map(\.rawValue)
+        let edits = [Kind.edit, .rehearse, .login, .move].map(\.rawValue)
         return frame.count > 1 && edits.contains(frame[1])
     }
 

@@ -35,6 +35,25 @@ struct SystemAgentMoveTests {
         #expect(try agent.shell("stat -c %a .local/share/watchword/vault").text == "600\n")
     }
 
+    @Test("a vault that is larger than most requests moves, too")
+    func large() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make()
+        try agent.shell(
+            """
+            for n in $(seq 600); do echo "otpauth://totp/Large:user$n?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3T$((1000 + n))" |
+                tr 0-9 A-J; done >uris.txt
+            """)
+        try agent.run("import -q uris.txt --passphrase-file pass.txt")
+        let names = try agent.run("list --names --passphrase-file pass.txt").text
+        let size = try agent.shell("stat -c %s .local/share/watchword/vault").text
+        #expect(try #require(Int(size.dropLast())) > 100_000)
+        try agent.run(Self.toSystem)
+        #expect(try agent.run("list --names --passphrase-file pass.txt").text == names)
+        try agent.run(Self.toUser)
+        #expect(try agent.run("list --names --passphrase-file pass.txt").text == names)
+    }
+
     @Test("moving requires the passphrase, and failures are counted")
     func failures() throws {
         let agent = try SystemAgentFixture()
