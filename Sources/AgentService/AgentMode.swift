@@ -5,7 +5,7 @@ internal import VaultAgent
 enum AgentMode: Sendable {
     /// Those of the user as whom it runs, in these folders.
     case user(folders: [String])
-    /// Those of all users: each is in a folder of this folder that is named after the user's ID.
+    /// Those of all users: each is in a subfolder of this folder, named after the user's ID.
     case system(folder: String)
 
     /// The folders that the key holder can reach.
@@ -23,7 +23,7 @@ enum AgentMode: Sendable {
         }
     }
 
-    /// The most clients of all users at a time.
+    /// The maximum number of clients of all users at a time.
     var mostClients: Int {
         switch self {
         case .user: Connections.limitPerUser

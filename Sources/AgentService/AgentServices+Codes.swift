@@ -35,7 +35,7 @@ extension AgentServices {
                 credential = held
             } else {
                 credential = try self.credential(of: entry, in: use, place, presence, person)
-                // An earlier check that counts again does not last for further codes.
+                // A reused check does not extend to further codes.
                 if entry.accessControl.presence.isPerUse, !presence.isNone {
                     forget(&shown) { $0.id == id && $0.place == place }
                     guard let number = vaults.keep(credential, of: place, use.unlocking) else {

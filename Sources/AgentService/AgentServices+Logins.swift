@@ -145,7 +145,7 @@ extension AgentServices {
 
 /// Sends requests to a server through `watchword-courier`, which the supervisor starts.
 ///
-/// This process has no network, and parses nothing of the server's but the helper's frames.
+/// This process has no network access; of a server's data, it parses only the helper's frames.
 private struct RelayedCourier: RequestSender {
     private let helpers: HelperChannel
 

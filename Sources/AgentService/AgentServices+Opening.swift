@@ -8,7 +8,7 @@ internal import VaultAgent
 extension AgentServices {
     /// Opens an entry after the check that it requires; unlocking the vault is no check.
     ///
-    /// - Parameter reusing: whether an earlier check counts again, as far as the entry allows it.
+    /// - Parameter reusing: whether an earlier check may be reused, if the entry allows it.
     func opened(
         _ entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
         _ presence: AgentPresence, _ person: RemotePerson, takingCounter: Bool = false,

@@ -59,7 +59,7 @@ extension AgentServices {
 }
 
 extension AgentRequest {
-    /// The same request with a cost that one user may cause in a process that serves all users.
+    /// The same request, limited to the cost that one user may impose on a process for all users.
     fileprivate func limited() -> AgentRequest {
         switch self {
         case .unlock(let place, let opener, let ceiling, let time):

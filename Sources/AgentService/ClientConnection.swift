@@ -197,7 +197,7 @@ final class ClientConnection: @unchecked Sendable {
             }
         case .login(let place, let task, let presence):
             return login(task, at: own(place), presence)
-        // No question is pending; only the system agent moves vaults, before it comes here.
+        // No question is pending; `admission(of:)` carries out moves, in the system agent only.
         case .answer, .cancel, .move: return .misunderstood
         }
     }

@@ -25,7 +25,7 @@ struct SystemAccount: Sendable {
     /// The user ID, as the kernel recorded it.
     let user: UInt32
 
-    /// The name of a file that exists while the vault is moved to or from this agent.
+    /// The name of a file that exists while the vault is being moved to or from this agent.
     static let movingName = "moving"
 
     /// The path of the user's folder.
@@ -51,7 +51,7 @@ struct SystemAccount: Sendable {
         }
     }
 
-    /// Records that the vault is being moved, or no longer.
+    /// Records whether the vault is being moved.
     func setMoving(_ isMoving: Bool) throws(VaultError) {
         do throws(SystemCallFailure) {
             let folder = try Folder(opening: folder)

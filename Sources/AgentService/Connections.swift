@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The clients that are connected.
 final class Connections: Sendable {
-    /// The most clients of one user at a time.
+    /// The maximum number of clients of one user at a time.
     static let limitPerUser = 64
     /// The most clients at a time.
     private let limit: Int
@@ -25,13 +25,14 @@ final class Connections: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Parameter limit: the most clients of all users at a time.
+    /// - Parameter limit: the maximum number of clients of all users at a time.
     init(limit: Int) { self.limit = limit }
 
     /// Adds a client; if there are too many, ends a connection that waits for nothing.
     ///
-    /// A user with too many connections loses only own ones. Otherwise it is one that never sent a request, or else one of the process with the most connections;
-    /// among several, the one that has been silent longest.
+    /// If a user has too many connections, only that user's are considered. The first choice is one
+    /// that never sent a request, the second one of the process with the most connections; among
+    /// several, the one that has been silent longest.
     ///
     /// - Returns: the client's number; `nil` if every other client waits for a response.
     func add(_ connection: FrameConnection, from peer: LocalSocket.Peer) -> UInt64? {

@@ -139,7 +139,7 @@ package final class HeldVaults: Sendable {
         }
     }
 
-    /// Whether a presence check that succeeded since `unlocking` counts again for `entry`.
+    /// Whether a presence check that succeeded since `unlocking` may be reused for `entry`.
     func isCheckReused(
         for entry: EntrySummary, in place: VaultPlace, _ unlocking: UInt64
     ) -> Bool {

@@ -29,7 +29,7 @@ final class HelperChannel: Sendable {
     }
 
     private let channel: FileDescriptor
-    /// Whether the channel is in order: each request has had its response.
+    /// Whether the channel is synchronised: each request has received its response.
     private let isUsable = Mutex(true)
     private let timeout: Duration
 

@@ -1,6 +1,6 @@
 internal import SecretVault
 
-/// The presence checks that succeeded since a vault was unlocked, and that may count again.
+/// The presence checks that succeeded since a vault was unlocked, and that may be reused.
 struct PassedChecks {
     private struct Passed {
         /// The access control and the last edit when presence was checked; a change ends the reuse.
@@ -22,9 +22,9 @@ struct PassedChecks {
             access: entry.accessControl, edited: entry.edited, time: moment)
     }
 
-    /// Whether the last check for `entry` counts again.
+    /// Whether the last check for `entry` may be reused.
     ///
-    /// Counting it again does not extend the time.
+    /// Reusing it does not extend the time.
     func cover(_ entry: EntrySummary, at moment: Duration) -> Bool {
         guard let last = passed[entry.id], entry.tombstone == nil,
             last.access == entry.accessControl, last.edited == entry.edited

@@ -85,6 +85,6 @@ public struct AttestationCertificates: Sendable {
     public let model: [UInt8]
     /// Whether the statement says that the key was generated, and may sign, in secure hardware.
     ///
-    /// It is false only for keys of Android that its software manages.
+    /// It is false only for Android keys that are not managed in hardware.
     public let isKeyInHardware: Bool
 }

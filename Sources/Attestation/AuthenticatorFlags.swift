@@ -15,7 +15,7 @@ public struct AuthenticatorFlags: Hashable, Sendable {
     /// The data has extension outputs (ED).
     public let hasExtensions: Bool
 
-    /// Takes the byte of the authenticator data.
+    /// Creates the flags from their byte in the authenticator data.
     public init(_ byte: UInt8) {
         isUserPresent = byte & 0x01 != 0
         isUserVerified = byte & 0x04 != 0

@@ -5,13 +5,13 @@
 public enum DenialReason: String, CaseIterable, Error, Hashable, Sendable {
     /// The client data is not valid JSON with members of the right types (steps 5 and 6).
     case clientData = "client-data"
-    /// The client data is of another ceremony.
+    /// The client data is for another type of ceremony.
     case type
     /// The challenge is unknown, spent, or made for something else.
     case challenge
     /// The challenge has expired.
     case expired
-    /// The origin is not configured.
+    /// The page's origin is not configured.
     case origin
     /// The page was in a frame of another origin, which is not configured.
     case crossOrigin = "cross-origin"
@@ -33,7 +33,7 @@ public enum DenialReason: String, CaseIterable, Error, Hashable, Sendable {
     case notDeviceBound = "not-device-bound"
     /// The key's algorithm was not offered, or is unknown.
     case algorithm
-    /// The key does not fit its algorithm, or is not valid.
+    /// The key does not match its algorithm, or is not valid.
     case publicKey = "public-key"
     /// The attestation statement's format is unknown.
     case attestationFormat = "attestation-format"
@@ -51,7 +51,7 @@ public enum DenialReason: String, CaseIterable, Error, Hashable, Sendable {
     case revoked
     /// The user handle is that of another subject, or is missing.
     case userHandle = "user-handle"
-    /// The signature is wrong.
+    /// The signature is not valid.
     case signature
     /// Whether the credential can be backed up has changed.
     case backupEligibilityChanged = "backup-eligibility-changed"
@@ -59,6 +59,6 @@ public enum DenialReason: String, CaseIterable, Error, Hashable, Sendable {
     case counter
     /// The device key signed for another address.
     case audience
-    /// The device did not check that somebody is there as the policy requires.
+    /// The device did not check that somebody is present as the policy requires.
     case presence
 }

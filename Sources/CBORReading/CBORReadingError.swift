@@ -16,9 +16,9 @@ public enum CBORReadingError: Error, Hashable, Sendable {
     case float
     /// An item is a simple value other than true, false and null.
     case simpleValue
-    /// A text is not UTF-8.
+    /// A text string is not valid UTF-8.
     case notUTF8
-    /// A key of a map is neither an integer nor a text.
+    /// A key of a map is neither an integer nor a text string.
     case keyType
     /// A map has two members with the same key.
     case duplicateKey
@@ -53,7 +53,7 @@ public struct CBORLimits: Hashable, Sendable {
     /// The maximum number of items, keys included.
     public let items: Int
 
-    /// The limits for WebAuthn's objects, of which the largest known has 8.6 kB.
+    /// The limits for WebAuthn's objects, the largest known of which is 8.6 kB.
     public static let webAuthn = CBORLimits(bytes: 16 << 10, levels: 4, members: 64, items: 256)
 }
 

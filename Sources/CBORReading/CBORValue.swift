@@ -1,4 +1,4 @@
-/// A data item of CBOR (RFC 8949), as far as WebAuthn uses them.
+/// A CBOR data item (RFC 8949) of a type that WebAuthn uses.
 public indirect enum CBORValue: Hashable, Sendable {
     /// An unsigned integer.
     case unsigned(UInt64)
@@ -53,8 +53,8 @@ public indirect enum CBORValue: Hashable, Sendable {
 
 /// A text string.
 ///
-/// Two texts are equal if their bytes are. Two values of Swift's `String` are already equal if they
-/// are canonically equivalent: U+212A (the sign for kelvin) equals the letter K.
+/// Two text strings are equal if their bytes are. Swift's `String` also treats canonically
+/// equivalent values as equal: U+212A (the kelvin sign) equals the letter K.
 public struct CBORText: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The text in UTF-8.
     public let utf8: [UInt8]

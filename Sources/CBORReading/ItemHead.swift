@@ -4,9 +4,9 @@ internal import CCBOR
 enum ItemHead {
     case unsigned(UInt64)
     case negative(argument: UInt64)
-    /// The bytes follow the head, and are all there.
+    /// The bytes follow the head, and all of them are present.
     case bytes(count: Int)
-    /// The bytes follow the head, and are all there.
+    /// The bytes follow the head, and all of them are present.
     case text(count: Int)
     case array(members: UInt64)
     case map(members: UInt64)

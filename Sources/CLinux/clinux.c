@@ -89,7 +89,7 @@ int linux_peer(int socket, unsigned *user, int *process) {
     return 0;
 }
 
-// Room for the control message of the most descriptors in one message.
+// Room for a control message with the maximum number of descriptors.
 typedef union {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(LINUX_MOST_FILES * sizeof(int))];

@@ -18,5 +18,5 @@
 #include <openssl/sha.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
-// Swift does not import macros that are made of other macros.
+// Swift does not import macros that are defined by other macros.
 enum { WATCHWORD_EVP_PKEY_PUBLIC_KEY = EVP_PKEY_PUBLIC_KEY, WATCHWORD_EVP_PKEY_KEYPAIR = EVP_PKEY_KEYPAIR };

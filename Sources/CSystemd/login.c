@@ -18,9 +18,9 @@ static const char manager[] = "org.freedesktop.login1.Manager";
 static const char session[] = "org.freedesktop.login1.Session";
 
 enum {
-    /// The messages that are handled at a time, so that a busy bus keeps nobody waiting.
+    /// The maximum number of messages handled in one call, so that a busy bus delays nothing else.
     most_messages = 32,
-    /// The sessions whose user is asked for at a time.
+    /// The maximum number of pending requests for the user of a session.
     most_queries = 8,
     /// How long the login manager may take to answer, in microseconds.
     answer_timeout = 5 * 1000 * 1000,

@@ -32,10 +32,10 @@ public func decryptAES(
     return try process(ciphertext, with: stream)
 }
 
-/// Encrypts with AES in the mode CFB and a vector of zeros, as TPMs do.
+/// Encrypts with AES in CFB mode with an all-zero initialisation vector, as TPMs do.
 ///
-/// Nothing protects the result from manipulation. The key has 16, 24 or 32 bytes and must not be
-/// used for another text.
+/// The result is not authenticated. The key has 16, 24 or 32 bytes and must not be
+/// used for another message.
 public func encryptAESCFB(
     _ secret: SecretBytes, key: SecretBytes
 ) throws(DecryptionError) -> [UInt8] {

@@ -29,7 +29,7 @@ public import POSIX
 
     deinit { unsafe login_watch_close(watch) }
 
-    // Loading the library for nothing would take memory.
+    // Loading the library needlessly would take memory.
     private static var isThereBus: Bool {
         if Environment.value("DBUS_SYSTEM_BUS_ADDRESS") != nil { return true }
         return unsafe access("/run/dbus/system_bus_socket", W_OK) == 0

@@ -38,7 +38,7 @@ package final class AgentClient {
     /// How long a request may take: the agent may wait for other attempts, each of which derives a
     /// key.
     private static let responseTimeout = Duration.seconds(120)
-    /// How long a sign-in may take, which waits for other sign-ins, and resumes lost ones.
+    /// How long a sign-in may take; it waits for other sign-ins, and resumes lost ones.
     private static let slowTimeout = Duration.seconds(600)
     /// How long a request may take for which the agent does not wait.
     private static let quickTimeout = Duration.seconds(5)

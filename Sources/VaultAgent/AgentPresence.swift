@@ -3,7 +3,7 @@ package import SecretVault
 
 /// How presence is proved for an entry that requires it at each use.
 package enum AgentPresence: Sendable {
-    /// Not at all: unlocking was enough, or an earlier check on this connection is.
+    /// Not at all: unlocking the vault, or an earlier check on this connection, is enough.
     case none
     /// With the passphrase or the recovery key.
     case opener(VaultOpener)

@@ -10,10 +10,10 @@ extension ClientData {
     /// Reads the browser's JSON (WebAuthn Level 3, sections 7.1 and 7.2: the steps about
     /// `clientDataJSON`).
     ///
-    /// A byte order mark is removed for reading, but is a part of the digest. Members that are not
-    /// known are accepted, because browsers add some.
+    /// A byte order mark is removed for reading, but is part of the digest. Unknown members
+    /// are accepted, because browsers add some.
     ///
-    /// - Returns: `nil` if the JSON is malformed, has a name twice, or lacks a member.
+    /// - Returns: `nil` if the JSON is malformed, has a duplicate name, or lacks a member.
     /// - Throws: ``CryptographyFailure`` if OpenSSL cannot compute the digest.
     public static func read(_ bytes: [UInt8]) throws(CryptographyFailure) -> ClientData? {
         guard bytes.count <= maximumCount else { return nil }

@@ -3,7 +3,7 @@ public import JSONText
 public import Verification
 
 /// The form of the object that `PublicKeyCredential.toJSON()` returns (WebAuthn Level 3, section
-/// 5.1): open, so that a browser's new members do no harm.
+/// 5.1); unknown members are accepted, because browsers add some.
 private enum BrowserResponse {
     /// The longest value: a statement with a chain of certificates.
     static let maximumCount = 48 << 10

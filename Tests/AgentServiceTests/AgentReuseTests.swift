@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 import VaultAgent
 
-/// A check that counts again, with the real programs.
+/// Reusing a check, with the real programs.
 struct AgentReuseTests {
     private static let question = "To show the code of A:a, enter the passphrase again: "
 
-    /// An agent that holds a vault with two entries whose checks count again.
+    /// An agent that holds a vault with two entries whose checks may be reused.
     private func unlocked() throws -> AgentFixture {
         let agent = try AgentFixture([
             "A:a --presence per-use:passphrase --reuse 300 --secret-file key.txt",
@@ -34,7 +34,7 @@ struct AgentReuseTests {
         for command in [
             "code B --at 59", "show A --uri --yes", "export --yes --only A",
             "edit A --presence per-unlock", "edit A --reuse 0", "watch A",
-            // Without the agent, nothing counts again.
+            // Without the agent, no check is reused.
             "code A --at 59 --no-agent",
         ] {
             let refused = try agent.shell("watchword \(command) >/dev/null || echo refused")

@@ -6,8 +6,8 @@ import Testing
 ///
 /// The program `pinentry` belongs to the test.
 struct PinEntryTests {
-    /// An agent's fixture with a `pinentry` that notes each command, and answers GETPIN with the lines
-    /// of a file, in which `\n` separates lines of the protocol.
+    /// An agent's fixture with a `pinentry` that records each command, and answers GETPIN with the
+    /// lines of a file, in which `\n` separates lines of the protocol.
     private func fixture(_ answers: [String], greeting: String = "OK hello") throws -> AgentFixture
     {
         let agent = try AgentFixture()

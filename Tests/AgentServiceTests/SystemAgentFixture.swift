@@ -16,7 +16,7 @@ final class SystemAgentFixture {
     /// Users of every Debian system who own no files.
     enum User: String {
         case games, man, proxy, root
-        /// As whom the agent runs.
+        /// The user as whom the agent runs.
         case agent = "irc"
 
         /// Debian's static user ID.
@@ -63,7 +63,7 @@ final class SystemAgentFixture {
             ln -s '\(Self.programs)/StackedPresence' bin/watchword-presence
             mkdir bin/pam.d
             """)
-        // The launcher closes every open file that it inherits, and Foundation takes that for its end.
+        // The launcher closes all open files that it inherits; Foundation mistakes this for its end.
         let started = try Self.root(
             """
             cd '\(path)'

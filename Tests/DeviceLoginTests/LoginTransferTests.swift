@@ -27,7 +27,7 @@ struct LoginTransferTests {
             _ = try Value(parsing: bytes.span)
             Issue.record("\(type) accepts \(bytes)")
         } catch {
-            // As it should.
+            // Expected.
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SecretVault
 
-/// How long a check that succeeded counts again.
+/// How long a successful check may be reused.
 struct ReuseTimeTests {
     private func access(
         _ seconds: Int, _ presence: AccessControl.Presence = .perUse(.any)

@@ -26,7 +26,7 @@ public indirect enum EncodedCBOR: Hashable, Sendable {
         }
     }
 
-    /// A map with texts as its keys.
+    /// A map with text strings as its keys.
     public static func named(_ members: KeyValuePairs<String, EncodedCBOR>) -> EncodedCBOR {
         .map(members.map { Member(.text($0.key), $0.value) })
     }

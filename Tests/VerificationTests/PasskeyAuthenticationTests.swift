@@ -96,7 +96,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await finish(ceremony.token, by: nil).denial == .challenge)
         #expect(try await finish(ceremony.token, by: shop).isAccepted)
         #expect(try await finish(ceremony.token, by: shop).denial == .challenge)
-        // Another ceremony's challenge, with a signature that is right.
+        // Another ceremony's challenge, with a valid signature.
         let second = try await bench.passkeys.beginAuthentication(for: bench.alice, by: shop)
         #expect(try await finish(second.token, by: shop).denial == .challenge)
         // The last millisecond, and the first one that is too late.

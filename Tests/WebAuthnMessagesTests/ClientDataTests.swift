@@ -69,7 +69,7 @@ struct ClientDataTests {
         good + #","crossOrigin":"true"}"#, good + #","crossOrigin":null}"#,
         good + #","crossOrigin":0}"#, good + #","topOrigin":null}"#,
         good + #","topOrigin":true}"#,
-        // NUL, an unpaired surrogate, a line break in a text.
+        // NUL, an unpaired surrogate, a line break in a string.
         good + #","a":"\u0000"}"#, good + #","a":"\ud800"}"#, good + ",\"a\":\"\n\"}",
         good + ",\"a\":\"\u{0}\"}",
     ]

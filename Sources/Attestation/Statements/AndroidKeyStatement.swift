@@ -25,7 +25,7 @@ extension Statement {
     }
 }
 
-/// The content of the extension that describes a key of Android's keystore.
+/// The content of the extension that describes a key in Android's keystore.
 private struct AndroidKeyDescription {
     let challenge: [UInt8]
     /// What software enforces.

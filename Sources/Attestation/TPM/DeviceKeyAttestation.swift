@@ -4,7 +4,7 @@ public import Cryptography
 public enum DeviceKeyAttestationError: Error, Hashable, Sendable {
     /// A structure is malformed, or its algorithms are not supported.
     case malformed
-    /// The endorsement certificate is not one, or is for another key.
+    /// The certificate is not an endorsement certificate, or is for another key.
     case endorsementCertificate
     /// The endorsement certificate leads to no trust anchor.
     case untrusted(ChainRefusal)
@@ -112,7 +112,7 @@ public struct DeviceKeyAttestation: Sendable {
     private static let attestationAttributes: TPMAttributes = [
         .fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .restricted, .sign,
     ]
-    /// With and without protection from guessing.
+    /// Without and with protection from dictionary attacks.
     private static let deviceAttributes: [TPMAttributes] = [
         [.fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .noDA, .sign],
         [.fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .sign],

@@ -1,6 +1,6 @@
 public import Cryptography
 
-/// A secret that only the TPM with a certain endorsement key and a certain key can reveal
+/// A secret that only the TPM with both a given endorsement key and another given key can reveal
 /// (`TPM2_MakeCredential`; TPM 2.0 Library, Part 1, section 24).
 ///
 /// The TPM reveals it with `TPM2_ActivateCredential`, which proves that both keys are in one TPM.

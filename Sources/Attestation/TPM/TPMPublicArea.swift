@@ -110,7 +110,7 @@ public struct TPMPublicArea: Sendable {
         return [UInt8](repeating: 0, count: curve.coordinateCount - bytes.count) + bytes
     }
 
-    /// `TPMT_SYM_DEF_OBJECT`: a cipher, and for one also key length and mode.
+    /// `TPMT_SYM_DEF_OBJECT`: a cipher and, unless it is null, its key length and mode.
     private static func skipSymmetric(_ fields: inout BinaryFields) throws {
         if try fields.number(2) != null { _ = try fields.take(4) }
     }
@@ -132,7 +132,7 @@ public struct TPMAttributes: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt32
 
-    /// Takes the bits.
+    /// Creates the attributes from their bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// The key cannot leave the TPM by itself.

@@ -56,13 +56,13 @@ extern const short linux_spawn_own_session;
 int linux_accept(int listener);
 /// SO_PEERCRED: the user and the process at the other end of a Unix socket; -1 and errno on failure.
 int linux_peer(int socket, unsigned *user, int *process);
-/// The most open files in one message.
+/// The maximum number of open files in one message.
 enum { LINUX_MOST_FILES = 2 };
 /// sendmsg(2) with SCM_RIGHTS: one byte and this many open files; fails with EPIPE without a signal.
 /// Returns 0, or -1 and errno.
 int linux_send_files(int socket, unsigned char byte, const int *files, int count);
 /// recvmsg(2) with MSG_CMSG_CLOEXEC: one byte, and the open files that came with it; `files` has room
-/// for LINUX_MOST_FILES, and those that did not come are -1. Returns 1, 0 at the end, or -1 and errno.
+/// for LINUX_MOST_FILES, and entries without a file are -1. Returns 1, 0 at the end, or -1 and errno.
 int linux_receive_files(int socket, unsigned char *byte, int *files);
 
 /// The kernel's Landlock version, or -1 and errno.

@@ -191,7 +191,7 @@ enum EntryUse: Hashable, Sendable {
     case export(number: Int, of: Int)
     case replace(number: Int, of: Int)
 
-    /// Whether an earlier check may count again, as far as the entry allows it.
+    /// Whether an earlier check may be reused, if the entry allows it.
     ///
     /// Showing or changing a secret always requires a check, and so does `watch`, whose check lasts.
     var mayReuse: Bool {

@@ -10,7 +10,7 @@ import VaultAgent
 /// `login present`: signs in and prints the ticket for the application.
 enum LoginPresentCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        // Before any prompt, so that a missing program costs no typing.
+        // Before any prompt, so that nobody types a passphrase in vain if a program is missing.
         let helper = try session.httpHelper()
         switch try session.openVault() {
         case .own(let vault): try present(in: vault, over: helper, session)

@@ -6,7 +6,7 @@ public enum CertificateError: Error, Hashable, Sendable {
     case tooLong
     /// It is not a certificate in DER, or bytes follow it.
     case malformed
-    /// An extension cannot be read, or is there twice.
+    /// An extension cannot be read, or occurs twice.
     case extensions
 }
 
@@ -29,7 +29,7 @@ public final class Certificate: Sendable {
     public let extendedKeyUsage: [String]
     /// The attributes of the directory names in the subject's alternative name.
     public let alternativeNames: [NameAttribute]
-    /// The subject's key; `nil` if it is of another kind.
+    /// The subject's key; `nil` if its type is not supported.
     public let publicKey: PublicKey?
 
     let handle: CertificateHandle

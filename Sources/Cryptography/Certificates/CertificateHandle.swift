@@ -122,7 +122,7 @@ internal import COpenSSL
             var type: Int32 = 0
             var value: UnsafeRawPointer?
             unsafe X509_ALGOR_get0(nil, &type, &value, parameters)
-            // Other parameters describe a curve of their own.
+            // Any other parameters describe a custom curve.
             guard type == V_ASN1_OBJECT, let object = unsafe value.map(OpaquePointer.init) else {
                 return nil
             }
@@ -165,7 +165,7 @@ internal import COpenSSL
         }
     }
 
-    /// An object identifier in digits and dots.
+    /// An object identifier in dotted decimal form.
     private static func text(of object: OpaquePointer?) -> String? {
         guard let object = unsafe object else { return nil }
         var text = [CChar](repeating: 0, count: 256)

@@ -11,9 +11,9 @@ public struct DERElement: Hashable, Sendable {
 
     /// A tag.
     public enum Tag: Hashable, Sendable {
-        /// A type of ASN.1.
+        /// A universal tag: a type that ASN.1 defines.
         case universal(Int)
-        /// A number that a structure gives to one of its parts.
+        /// A context-specific tag: a number that a structure assigns to one of its parts.
         case context(Int)
         /// A tag of another class.
         case other

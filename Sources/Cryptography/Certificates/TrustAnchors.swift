@@ -59,9 +59,9 @@ public enum ChainRefusal: Hashable, Sendable {
 
     /// Checks whether `chain`, leaf first, leads to an anchor.
     ///
-    /// Checked are signatures, times, who may issue certificates, path lengths, critical extensions,
-    /// and that no key or hash function has less than 112 bits of strength. Nothing is fetched, and
-    /// no revocation is checked. Certificates that the path does not need are ignored.
+    /// This checks signatures, validity periods, who may issue certificates, path lengths, critical
+    /// extensions, and that no key or hash function has less than 112 bits of strength. Nothing is
+    /// fetched, and revocation is not checked. Certificates that the path does not need are ignored.
     ///
     /// - Parameter time: Unix seconds.
     public func check(
@@ -121,7 +121,7 @@ extension TrustAnchors {
             defer { unsafe X509_free(found) }
             certificates.append(try Certificate(unsafe encoded(found)))
         }
-        // The end of the text is reported as the lack of a further first line.
+        // OpenSSL reports the end of the text as a missing first line.
         let end = ERR_peek_last_error()
         guard !certificates.isEmpty, ERR_GET_REASON(end) == PEM_R_NO_START_LINE else {
             throw .malformed

@@ -3,7 +3,7 @@
 /// Each field is preceded by its length in two bytes, except for the last two, so that no two lists
 /// of fields have the same bytes. A device key never signs anything else.
 public struct DeviceKeyTranscript: Hashable, Sendable {
-    /// How the device checked that somebody is there.
+    /// How the device checked that somebody is present.
     ///
     /// It is the device's own claim.
     public enum Presence: UInt8, CaseIterable, Sendable {
@@ -24,7 +24,7 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
         /// When it expires, in Unix milliseconds, as the server states it.
         public let expiry: UInt64
 
-        /// Takes 32 bytes.
+        /// Creates a challenge from 32 bytes.
         public init?(_ bytes: [UInt8], expiry: UInt64) {
             guard bytes.count == 32 else { return nil }
             self.bytes = bytes
@@ -36,10 +36,10 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
     public struct Scope: Hashable, Sendable {
         /// The address that the device connected to: `https://host[:port]` in its normal form.
         public let audience: String
-        /// How the device checked that somebody is there.
+        /// How the device checked that somebody is present.
         public let presence: Presence
 
-        /// Takes an address of at most 1,024 bytes.
+        /// Creates the scope for an address of at most 1,024 bytes.
         public init?(audience: String, presence: Presence) {
             guard (1...1024).contains(audience.utf8.count) else { return nil }
             self.audience = audience
@@ -50,7 +50,7 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
     /// The signed bytes.
     public let bytes: [UInt8]
 
-    /// Registers the key with `point`, 65 bytes, by a ticket.
+    /// Registers the key with `point`, 65 bytes, using a ticket.
     ///
     /// - Parameter ticket: The ticket's text.
     public static func enrolment(
@@ -73,7 +73,7 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
             expiry: challenge.expiry)
     }
 
-    /// Confirms a text that was shown.
+    /// Confirms text that was shown.
     public static func confirmation(
         _ scope: Scope, credential: String, challenge: Challenge, text: String
     ) throws(CryptographyFailure) -> DeviceKeyTranscript {

@@ -76,7 +76,7 @@ internal import COpenSSL
     }
 }
 
-/// A number of OpenSSL, in the locked heap; wiped when it is freed.
+/// An OpenSSL big number in the locked heap; wiped when it is freed.
 @safe final class BigNumber {
     let number: OpaquePointer
 
@@ -94,7 +94,7 @@ internal import COpenSSL
     deinit { unsafe BN_clear_free(number) }
 }
 
-/// A text that lives as long as the process: OpenSSL keeps only a pointer to it.
+/// A string that lives as long as the process: OpenSSL keeps only a pointer to it.
 func cString(_ text: StaticString) -> UnsafePointer<CChar> {
     unsafe UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
 }

@@ -1,4 +1,4 @@
-/// A curve of elliptic-curve signatures (FIPS 186-5).
+/// A curve for elliptic-curve signatures (FIPS 186-5).
 public enum EllipticCurve: CaseIterable, Hashable, Sendable {
     case p256
     case p384
@@ -44,7 +44,7 @@ public enum SignatureAlgorithm: Int64, CaseIterable, Hashable, Sendable {
     /// RSASSA-PKCS1-v1_5 with SHA-256.
     case rs256 = -257
 
-    /// The curve of an algorithm of elliptic curves.
+    /// The curve of an elliptic-curve algorithm.
     public var curve: EllipticCurve? {
         switch self {
         case .es256: .p256

@@ -35,7 +35,7 @@ public struct AccessControl: Hashable, Sendable {
     public let presence: Presence
     /// What happens when a check fails.
     public let onFailure: OnFailure
-    /// How long the agent counts a check that succeeded again; always ``ReuseTime/none`` unless each
+    /// How long the agent may reuse a successful check; always ``ReuseTime/none`` unless each
     /// use requires a check.
     public let reuse: ReuseTime
 
@@ -75,7 +75,7 @@ public struct FailureCount: Hashable, Sendable {
     }
 }
 
-/// How long a check that succeeded counts again for the same entry: 0 to 300 seconds.
+/// How long a successful check may be reused for the same entry: 0 to 300 seconds.
 public struct ReuseTime: Hashable, Sendable {
     /// Between 0 and 300.
     public let seconds: Int

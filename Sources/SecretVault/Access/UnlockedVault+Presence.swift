@@ -32,7 +32,7 @@ extension UnlockedVault {
         return proof
     }
 
-    /// Counts a check that succeeded earlier again, to open the entry `id`.
+    /// Reuses an earlier successful check to open the entry `id`.
     ///
     /// The caller knows that the check succeeded with the entry's current access control, within its
     /// reuse time. A failure since then ends the reuse. An earlier proof for the entry becomes

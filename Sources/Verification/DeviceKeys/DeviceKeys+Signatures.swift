@@ -12,7 +12,7 @@ extension DeviceKeys {
         try await begin(.signIn, for: credential, origin, recorder)
     }
 
-    /// Creates a challenge with which a device confirms a text.
+    /// Creates a challenge with which a device confirms displayed text.
     public func challenge(
         for credential: CredentialID, confirming text: String, origin: Origin = .unknown,
         recorder: Recorder<DeviceKeyChallenge>? = nil
@@ -63,7 +63,7 @@ extension DeviceKeys {
             guard audiences.contains(where: { $0.utf8.elementsEqual(sent.audience.utf8) }) else {
                 return denied(challenge, known?.record, .audience, context)
             }
-            // The signature is also checked for an unknown credential, so that the time is the same.
+            // For the same timing, the signature is also checked for an unknown credential.
             let point = try known.map { known throws(VerifierError) in
                 try known.state.open(
                     for: known.record.place, under: context.key(known.record.keyID)

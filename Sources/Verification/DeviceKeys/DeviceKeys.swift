@@ -22,7 +22,7 @@ public struct DeviceKeys: Sendable {
     /// Issues a ticket with which a device can register its key once, within ten minutes.
     ///
     /// - Parameters:
-    ///   - presence: how the device has to check that somebody is there, at least.
+    ///   - presence: how the device has to check that somebody is present, at least.
     ///   - replaces: a credential of the subject to be revoked when the key is registered.
     ///   - audience: the clients that may redeem the device's logins; empty if the verifier is used
     ///     without clients.

@@ -74,7 +74,7 @@ public struct Event: Hashable, Sendable {
         case revoked
         /// A device was told to delete its secret.
         case wiped
-        /// A passkey's signature was right, but a second proof is needed.
+        /// A passkey's signature was valid, but a second proof is needed.
         case stepUpRequired
         /// The application obtained that second proof.
         case stepUpCompleted
@@ -148,7 +148,7 @@ public struct Event: Hashable, Sendable {
         case shortKey
         /// The browser's data is malformed.
         case clientData
-        /// The browser's data is of another ceremony.
+        /// The browser's data is for another type of ceremony.
         case ceremonyType
         /// The challenge is unknown, spent, or made for something else.
         case challenge
@@ -188,7 +188,7 @@ public struct Event: Hashable, Sendable {
         case credentialKnown
         /// The passkey is stored for another subject.
         case userHandle
-        /// The signature is wrong.
+        /// The signature is not valid.
         case signature
         /// Whether the passkey can be backed up has changed.
         case backupEligibilityChanged

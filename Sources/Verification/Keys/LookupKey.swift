@@ -74,7 +74,7 @@ struct LookupKey: Sendable {
         try deviceKeys.authenticationCode(of: point.span)
     }
 
-    /// The name of a subject for authenticators: always the same 32 bytes, which reveal nothing.
+    /// The user handle of a subject: always the same 32 bytes, which reveal nothing.
     func userHandle(of subject: Subject) throws(CryptographyFailure) -> [UInt8] {
         try userHandles.authenticationCode(of: subject.utf8.span)
     }

@@ -1,14 +1,14 @@
 internal import Attestation
 internal import Cryptography
 
-/// A response to an authentication, and what it has to fit: WebAuthn Level 3, section 7.2.
+/// A response to an authentication, and what it has to match: WebAuthn Level 3, section 7.2.
 struct AssertionCheck {
     let response: AssertionResponse
     /// The challenge's random bytes, relying party and policy.
     let challenge: (bytes: [UInt8], relyingParty: String, policy: PasskeyPolicy)
     let relyingParty: RelyingParty
 
-    /// A response whose signature is right.
+    /// A response whose signature is valid.
     struct Signed {
         let flags: PasskeyFlags
         let count: UInt32
@@ -17,7 +17,7 @@ struct AssertionCheck {
     /// Checks everything but what depends on the passkey's state.
     ///
     /// - Parameter publicKey: the passkey's key in COSE; `nil` if there is no such passkey. A
-    ///   signature is then checked with a key that nobody has, so that the time is the same.
+    ///   signature is then checked with a dummy key, so that the timing is the same.
     func verdict(
         by publicKey: [UInt8]?
     ) throws(VerifierError) -> Result<Signed, DenialReason> {

@@ -1,6 +1,6 @@
 internal import Attestation
 
-/// Why an assertion whose signature is right needs a second proof.
+/// Why an assertion whose signature is valid needs a second proof.
 public enum StepUpReason: String, CaseIterable, Hashable, Sendable {
     /// The passkey was not used in this browser before.
     case newDevice = "new-device"

@@ -21,7 +21,7 @@ public struct AttestationTrust: Sendable {
     /// The accepted models by their ids; `nil` if all of them are.
     private let models: [[UInt8]: Model]?
 
-    /// Trusts nobody.
+    /// Trusts no authenticator.
     public static let none = AttestationTrust(anchors: nil, models: nil)
 
     /// - Parameters:

@@ -17,7 +17,7 @@ public struct ClientData: Hashable, Sendable {
     /// SHA-256 of the bytes that the browser sent.
     public let digest: [UInt8]
 
-    /// Takes the members of the browser's JSON.
+    /// Creates the value from the members of the browser's JSON.
     public init(
         type: String, challenge: String, origin: String, isCrossOrigin: Bool, topOrigin: String?,
         digest: [UInt8]
@@ -49,7 +49,7 @@ public struct ClientData: Hashable, Sendable {
 }
 
 extension Set<String> {
-    /// Whether a member has the same bytes; two strings with other bytes may be equal.
+    /// Whether a member has the same bytes; two strings with different bytes may be equal.
     fileprivate func contains(exactly text: String) -> Bool {
         contains { $0.utf8.elementsEqual(text.utf8) }
     }

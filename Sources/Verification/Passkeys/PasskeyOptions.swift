@@ -8,11 +8,11 @@ public struct PasskeyDescriptor: Hashable, Sendable {
     public let transports: [String]
 }
 
-/// What a page passes to the browser to make a passkey.
+/// What a page passes to the browser to create a passkey.
 public struct CreationOptions: Sendable {
     /// The relying party's ID and name.
     public let relyingParty: (id: String, name: String)
-    /// The name of the subject for authenticators; it reveals nothing.
+    /// The user handle, which names the subject to authenticators; it reveals nothing.
     public let userHandle: [UInt8]
     /// The random bytes to be signed.
     public let challenge: [UInt8]
@@ -22,7 +22,7 @@ public struct CreationOptions: Sendable {
     public let excluded: [PasskeyDescriptor]
     /// What the registration requires.
     public let policy: PasskeyPolicy
-    /// When the browser gives up, in milliseconds: earlier than the server.
+    /// The browser's timeout in milliseconds: shorter than the server's.
     public let timeout: Int64
 }
 
@@ -46,7 +46,7 @@ public struct RequestOptions: Sendable {
     public let allowed: [PasskeyDescriptor]
     /// Whether the user has to be verified.
     public let userVerification: PasskeyPolicy.UserVerification
-    /// When the browser gives up, in milliseconds: earlier than the server.
+    /// The browser's timeout in milliseconds: shorter than the server's.
     public let timeout: Int64
 }
 

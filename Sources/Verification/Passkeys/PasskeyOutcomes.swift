@@ -33,7 +33,7 @@ public struct AssertionOutcome: Sendable {
 
     /// Whether the signature was accepted.
     public enum Result: Sendable {
-        /// The signature is right; a second proof is needed unless `stepUp` is empty.
+        /// The signature is valid; a second proof is needed unless `stepUp` is empty.
         case signed(Signer, stepUp: [StepUpReason])
         /// The passkey was denied; the ceremony has to begin again.
         case denied(DenialReason)

@@ -1,4 +1,4 @@
-/// What a browser returns after it made a passkey.
+/// What a browser returns after it created a passkey.
 public struct RegistrationResponse: Sendable {
     /// The passkey's id: 1 to 1,023 bytes.
     public let credentialID: [UInt8]
@@ -9,7 +9,7 @@ public struct RegistrationResponse: Sendable {
     /// How the browser reaches the authenticator, in its own words.
     public let transports: [String]
 
-    /// Takes the members of the browser's JSON.
+    /// Creates the value from the members of the browser's JSON.
     public init(
         credentialID: [UInt8], clientData: ClientData?, attestationObject: [UInt8],
         transports: [String]
@@ -31,10 +31,10 @@ public struct AssertionResponse: Sendable {
     public let authenticatorData: [UInt8]
     /// The signature.
     public let signature: [UInt8]
-    /// The name of the subject that the authenticator stored; `nil` if it stored none.
+    /// The user handle that the authenticator stored; `nil` if it stored none.
     public let userHandle: [UInt8]?
 
-    /// Takes the members of the browser's JSON.
+    /// Creates the value from the members of the browser's JSON.
     public init(
         credentialID: [UInt8], clientData: ClientData?, authenticatorData: [UInt8],
         signature: [UInt8], userHandle: [UInt8]?

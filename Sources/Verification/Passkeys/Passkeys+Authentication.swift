@@ -5,9 +5,9 @@ extension Passkeys {
     /// Begins a ceremony in which a passkey signs in.
     ///
     /// - Parameters:
-    ///   - subject: whose passkey has to sign; `nil` if the passkey tells. An unknown subject gets
-    ///     options like a known one, the same each time.
-    ///   - isConditional: whether the page waits for somebody who wants to sign in.
+    ///   - subject: whose passkey has to sign; `nil` if the passkey identifies the subject. An
+    ///     unknown subject gets options like a known one, the same each time.
+    ///   - isConditional: whether the page waits until somebody signs in (conditional mediation).
     ///   - client: the client that alone may finish the ceremony; `nil` for a browser.
     public func beginAuthentication(
         for subject: Subject?, policy: PasskeyPolicy = .standard, isConditional: Bool = false,
@@ -32,7 +32,7 @@ extension Passkeys {
         }
     }
 
-    /// The passkeys of a subject; for one without any, a made-up one that is always the same.
+    /// The passkeys of a subject; for one without any, a dummy that is always the same.
     private func allowed(
         for subject: Subject?, at id: String, _ context: DecisionContext
     ) async throws(VerifierError) -> [PasskeyDescriptor] {
@@ -74,7 +74,7 @@ extension Passkeys {
             }
             let check = AssertionCheck(
                 response: response, challenge: (bytes, id, policy), relyingParty: relyingParty)
-            // The whole check also runs for an unknown passkey, so that the time is the same.
+            // The whole check also runs for an unknown passkey, so that the timing is the same.
             let publicKey = try known.map { known throws(VerifierError) in
                 try known.state.open(
                     for: known.record.place, under: context.key(known.record.keyID)
@@ -102,7 +102,7 @@ extension Passkeys {
         guard record.state == .active else {
             return record.state == .revoked ? .revoked : .unknown
         }
-        // A passkey that was registered after the ceremony began belongs to another one.
+        // A passkey that was registered after the ceremony began cannot take part in it.
         guard let confirmedAt = record.confirmedAt, confirmedAt <= challenge.createdAt,
             challenge.subject == nil || challenge.subject == record.subject
         else { return .unknown }
@@ -112,7 +112,7 @@ extension Passkeys {
         return isEqualInConstantTime(sent.span, handle.span) ? nil : .userHandle
     }
 
-    /// Decides on a right signature by the ceremony's policy.
+    /// Decides on a valid signature by the ceremony's policy.
     private func decide(
         _ challenge: Challenge, _ policy: PasskeyPolicy, _ record: CredentialRecord,
         _ state: PasskeyState, _ signed: AssertionCheck.Signed, _ device: Token?,

@@ -1,5 +1,5 @@
 extension Passkeys {
-    /// The life of an open step-up, in milliseconds: ten minutes.
+    /// The lifetime of an open step-up, in milliseconds: ten minutes.
     static let stepUpLifetime: Int64 = 600_000
 
     /// Records that the application obtained the second proof that an assertion needed.

@@ -9,7 +9,7 @@ public struct Passkeys: Sendable {
     let verifier: Verifier
     let relyingParty: RelyingParty
 
-    /// How much earlier the browser gives up than the server, in milliseconds.
+    /// How much shorter the browser's timeout is than the server's, in milliseconds.
     static let grace: Int64 = 30_000
 
     /// Registers and verifies passkeys for a relying party.

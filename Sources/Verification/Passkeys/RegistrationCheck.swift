@@ -1,7 +1,7 @@
 internal import Attestation
 internal import Cryptography
 
-/// A response to a registration, and what it has to fit: WebAuthn Level 3, section 7.1.
+/// A response to a registration, and what it has to match: WebAuthn Level 3, section 7.1.
 struct RegistrationCheck {
     let response: RegistrationResponse
     let pending: PendingPasskey

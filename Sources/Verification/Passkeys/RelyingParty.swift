@@ -58,7 +58,7 @@ public enum RelyingPartyError: Error, Hashable, Sendable {
     case outOfScope(String)
 }
 
-/// The text form of origins, as browsers write it (RFC 6454, section 6.1).
+/// The text form of origins, as browsers write it (RFC 6454, section 6.2).
 enum WebOrigin {
     /// The host of an origin: `https://host[:port]`, or `http` for `localhost`.
     ///

@@ -2,7 +2,7 @@ internal import Cryptography
 
 /// An open authentication ceremony: a ``ChallengeRow`` with its body decoded.
 struct Challenge: Hashable, Sendable {
-    /// What the answer has to fit.
+    /// What the answer has to match.
     enum Content: Hashable, Sendable {
         /// A passkey signs in.
         ///
@@ -10,13 +10,13 @@ struct Challenge: Hashable, Sendable {
         case assertion(bytes: [UInt8], relyingParty: String, policy: PasskeyPolicy)
         /// A device key signs in; the challenge is the token itself.
         case signIn
-        /// A device key confirms a text; the challenge is the token itself.
+        /// A device key confirms displayed text; the challenge is the token itself.
         case confirmation(textDigest: [UInt8])
     }
 
     /// The keyed digest of the token that names the ceremony.
     let digest: [UInt8]
-    /// What the answer has to fit.
+    /// What the answer has to match.
     let content: Content
     /// The subject that has to answer; `nil` if the answer names it.
     let subject: Subject?
@@ -32,9 +32,9 @@ struct Challenge: Hashable, Sendable {
 
     /// The number of random bytes in a challenge (NIST SP 800-63B-4, section 3.1.6.2, requires 8).
     static let byteCount = 32
-    /// The life of a challenge, in milliseconds: five minutes.
+    /// The lifetime of a challenge, in milliseconds: five minutes.
     static let lifetime: Int64 = 300_000
-    /// The life of a challenge that a page requests before anybody wants to sign in, in
+    /// The lifetime of a challenge that a page requests before anybody wants to sign in, in
     /// milliseconds: ten minutes.
     static let conditionalLifetime: Int64 = 600_000
     private static let format: UInt8 = 1

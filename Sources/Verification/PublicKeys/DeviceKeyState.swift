@@ -16,11 +16,11 @@ public enum KeyCustody: String, CaseIterable, Hashable, Sendable {
 public enum DeviceKeyPurpose: String, CaseIterable, Hashable, Sendable {
     /// To sign in.
     case signIn = "sign-in"
-    /// To confirm a text.
+    /// To confirm displayed text.
     case confirm
 }
 
-/// A device's public key, with what is known about its place.
+/// A device's public key, with what is known about where it is kept.
 struct RegisteredDeviceKey: Hashable, Sendable {
     /// The point on P-256 in its uncompressed form: 65 bytes.
     let point: [UInt8]
@@ -37,7 +37,7 @@ struct RegisteredDeviceKey: Hashable, Sendable {
 
 /// The stored state of a device key that is being registered.
 struct PendingDeviceKey: Hashable, Sendable {
-    /// How the device has to check that somebody is there, at least.
+    /// How the device has to check that somebody is present, at least.
     let presence: DeviceKeyTranscript.Presence
     /// The credential to be revoked once the key is registered.
     let replaces: CredentialID?
@@ -47,7 +47,7 @@ struct PendingDeviceKey: Hashable, Sendable {
 /// key's holder learns of it.
 struct DeviceKeyState: Hashable, Sendable {
     private var registration: SealedBox
-    /// How the device has to check that somebody is there, at least.
+    /// How the device has to check that somebody is present, at least.
     let presence: DeviceKeyTranscript.Presence
     /// The uses whose tickets have not been redeemed yet, oldest first; as for enrolled secrets.
     private(set) var openUses: [DeviceKeyUse] = []
@@ -124,7 +124,7 @@ struct DeviceKeyUse: Hashable, Sendable {
     let purpose: DeviceKeyPurpose
     /// SHA-256 of the text that was confirmed.
     let textDigest: [UInt8]?
-    /// How the device says that it checked that somebody is there.
+    /// How the device says that it checked that somebody is present.
     let presence: DeviceKeyTranscript.Presence
 }
 

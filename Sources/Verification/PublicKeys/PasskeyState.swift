@@ -18,7 +18,7 @@ struct PasskeyState: Hashable, Sendable {
 
     /// The maximum number of known devices.
     ///
-    /// A further device takes the place of the one that was not used for the longest time.
+    /// A further device replaces the least recently used one.
     static let maximumDevices = 8
 
     /// A browser, known by a token that the application keeps there.
@@ -29,7 +29,7 @@ struct PasskeyState: Hashable, Sendable {
         let usedAt: UnixTime
     }
 
-    /// A ceremony whose signature was right, but which needs a second proof.
+    /// A ceremony whose signature was valid, but which needs a second proof.
     ///
     /// What it would have changed is stored here until the proof is reported.
     struct OpenStepUp: Hashable, Sendable {

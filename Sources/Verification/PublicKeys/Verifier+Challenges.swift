@@ -4,7 +4,7 @@ internal import Cryptography
 enum ChallengeFinding: Sendable {
     /// An open challenge, which the decision spends, whatever its result.
     case open(Challenge)
-    /// A challenge whose time is over, which the decision spends.
+    /// An expired challenge, which the decision spends.
     case expired(Challenge)
     /// Nothing, or nothing for this purpose and this client; the decision spends nothing.
     case unknown

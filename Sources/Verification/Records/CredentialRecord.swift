@@ -42,8 +42,8 @@ struct CredentialRecord: Sendable {
         state == .pending && lapsesAt.map { $0 <= now } ?? false
     }
 
-    /// Ends the credential and deletes its material, except for a confirmed device key, which is
-    /// public, and by which its holder proves that it may learn of the end.
+    /// Ends the credential and deletes its material, except for a confirmed device key: it is
+    /// public, and its holder uses it to prove that it may learn that the credential has ended.
     ///
     /// If it was never confirmed, its key can be enrolled again. If it is a set of recovery codes,
     /// a new set can be enrolled.
