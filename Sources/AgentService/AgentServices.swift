@@ -40,10 +40,13 @@ struct AgentServices: Sendable {
         guard FolderReach.identity(of: place.folderPath) == place.folder else {
             return .failed(.notFound)
         }
+        let number = vaults.beginUnlocking(place)
+        defer { vaults.endUnlocking(number) }
         do throws(VaultError) {
             let vault = try Vault.unlock(at: place.path, with: opener, ceiling: ceiling)
-            unlocking = vaults.hold(HeldVault(vault), at: place, for: time)
-            return unlocking == nil ? .notHeld : .listing(listing(of: vault))
+            guard vaults.hold(HeldVault(vault), for: time, number) else { return .notHeld }
+            unlocking = number
+            return .listing(listing(of: vault))
         } catch {
             return .failed(error)
         }

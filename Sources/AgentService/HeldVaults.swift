@@ -47,6 +47,8 @@ package final class HeldVaults: Sendable {
     private struct State {
         var vaults: [VaultPlace: Held] = [:]
         var unlockings: UInt64 = 0
+        /// The vaults that are being opened, by the number of the unlocking.
+        var opening: [UInt64: VaultPlace] = [:]
         var shown: UInt64 = 0
         var suspended: Duration
         /// Whether the agent is ending, and holds no more vaults.
@@ -70,24 +72,46 @@ package final class HeldVaults: Sendable {
         state = Mutex(State(suspended: clock().suspended))
     }
 
-    /// Holds a vault that has just been opened.
+    /// Begins to open a vault, which takes as long as the key derivation.
     ///
-    /// - Returns: the number of this unlocking; `nil` if the agent is ending.
-    @discardableResult package func hold(
-        _ vault: HeldVault, at place: VaultPlace, for time: HoldingTime
-    ) -> UInt64? {
+    /// If it is locked before it is held, it is not held.
+    ///
+    /// - Returns: the number of the unlocking.
+    package func beginUnlocking(_ place: VaultPlace) -> UInt64 {
         let now = clock()
-        let unlocking: UInt64? = state.withLock { state in
+        return state.withLock { state in
             HeldVaults.drop(from: &state, at: now)
-            guard !state.isClosed else { return nil }
             state.unlockings += 1
-            state.vaults[place] = Held(
-                vault: vault, stamp: nil, unlocking: state.unlockings, time: time,
-                end: now.sinceBoot + time.total, lastUse: now.sinceBoot)
+            state.opening[state.unlockings] = place
             return state.unlockings
         }
+    }
+
+    /// Records that a vault could not be opened.
+    package func endUnlocking(_ unlocking: UInt64) {
+        state.withLock { $0.opening[unlocking] = nil }
+    }
+
+    /// Holds a vault that has just been opened.
+    ///
+    /// - Parameter unlocking: the number of the unlocking that began.
+    /// - Returns: whether the vault is held; it is not if it was locked meanwhile, or if the agent is
+    ///   ending.
+    package func hold(
+        _ vault: HeldVault, for time: HoldingTime, _ unlocking: UInt64
+    ) -> Bool {
+        let now = clock()
+        let isHeld = state.withLock { state in
+            HeldVaults.drop(from: &state, at: now)
+            guard let place = state.opening.removeValue(forKey: unlocking), !state.isClosed
+            else { return false }
+            state.vaults[place] = Held(
+                vault: vault, stamp: nil, unlocking: unlocking, time: time,
+                end: now.sinceBoot + time.total, lastUse: now.sinceBoot)
+            return true
+        }
         wake()
-        return unlocking
+        return isHeld
     }
 
     /// A vault for one request, after reading its file again if another process has changed it.
@@ -114,7 +138,7 @@ package final class HeldVaults: Sendable {
         } catch {
             throw .vault(error)
         }
-        lock(place)
+        lock(place, since: held.unlocking)
         throw .locked(reason)
     }
 
@@ -201,25 +225,44 @@ package final class HeldVaults: Sendable {
         _ place: VaultPlace, since unlocking: UInt64? = nil
     ) -> Bool {
         state.withLock { state in
+            let wasOpening =
+                unlocking == nil && HeldVaults.stopOpening(in: &state) { $0 == place }
             guard let held = state.vaults[place], unlocking ?? held.unlocking == held.unlocking
-            else { return false }
+            else { return wasOpening }
             state.vaults[place] = nil
             return true
         }
     }
 
     /// Forgets all keys.
-    package func lockAll() { state.withLock { $0.vaults = [:] } }
+    package func lockAll() {
+        state.withLock { state in
+            state.vaults = [:]
+            state.opening = [:]
+        }
+    }
 
     /// Forgets the keys of the vaults in one folder, for all connections.
     ///
     /// - Returns: whether there was one.
     @discardableResult package func lockAll(in folder: FolderIdentity) -> Bool {
         state.withLock { state in
+            let wasOpening = HeldVaults.stopOpening(in: &state) { $0.folder == folder }
             let left = state.vaults.filter { $0.key.folder != folder }
             defer { state.vaults = left }
-            return left.count < state.vaults.count
+            return wasOpening || left.count < state.vaults.count
         }
+    }
+
+    /// Ensures that vaults that are being opened are not held.
+    ///
+    /// - Returns: whether there was one.
+    private static func stopOpening(
+        in state: inout State, _ isLocked: (VaultPlace) -> Bool
+    ) -> Bool {
+        let left = state.opening.filter { !isLocked($0.value) }
+        defer { state.opening = left }
+        return left.count < state.opening.count
     }
 
     /// Forgets all keys, and holds none from now on.
@@ -286,7 +329,10 @@ package final class HeldVaults: Sendable {
     }
 
     private static func drop(from state: inout State, at now: AgentClock) {
-        if now.suspended - state.suspended >= leastSuspend { state.vaults = [:] }
+        if now.suspended - state.suspended >= leastSuspend {
+            state.vaults = [:]
+            state.opening = [:]
+        }
         state.suspended = now.suspended
         state.vaults = state.vaults.filter { !$0.value.isOver(at: now.sinceBoot) }
         for (place, held) in state.vaults where !held.shown.isEmpty {

@@ -48,9 +48,9 @@ struct HeldVaultsTests {
     }
 
     private func hold(idle: Int64 = 900, total: Int64 = 28_800) throws {
-        vaults.hold(
-            HeldVault(try open()), at: place,
-            for: HoldingTime(idle: .seconds(idle), total: .seconds(total)))
+        let unlocking = vaults.beginUnlocking(place)
+        let time = HoldingTime(idle: .seconds(idle), total: .seconds(total))
+        #expect(vaults.hold(HeldVault(try open()), for: time, unlocking))
     }
 
     private var isHeld: Bool { !vaults.status().isEmpty }
@@ -103,6 +103,32 @@ struct HeldVaultsTests {
         #expect(isHeld)
     }
 
+    @Test("a vault that is locked while it is being opened is not held")
+    func lockedMeanwhile() throws {
+        let (vaults, place, clocks) = (vaults, place, clocks)
+        let locks: [() -> Void] = [
+            { #expect(vaults.lock(place)) },
+            { vaults.lockAll() },
+            { #expect(vaults.lockAll(in: place.folder)) },
+            { clocks.pass(.seconds(1), suspended: .seconds(2)) },
+        ]
+        for lock in locks {
+            let unlocking = vaults.beginUnlocking(place)
+            lock()
+            #expect(!vaults.hold(HeldVault(try open()), for: .standard, unlocking))
+            #expect(!isHeld)
+        }
+        // What concerns another unlocking, another folder or one connection changes nothing.
+        let unlocking = vaults.beginUnlocking(place)
+        vaults.endUnlocking(vaults.beginUnlocking(place))
+        vaults.lock(place, since: unlocking + 1)
+        vaults.lock(place.only(for: 7))
+        vaults.lockAll(in: try FolderIdentity(at: "/"))
+        #expect(vaults.hold(HeldVault(try open()), for: .standard, unlocking))
+        #expect(isHeld)
+        #expect(!vaults.hold(HeldVault(try open()), for: .standard, unlocking))
+    }
+
     @Test("the time until the next lock is known")
     func next() throws {
         #expect(vaults.dropExpired() == nil)
@@ -134,7 +160,7 @@ struct HeldVaultsTests {
         let source = clocks
         let waking = Calls()
         let vaults = HeldVaults(clock: { source.now }, wake: waking.add)
-        vaults.hold(HeldVault(try open()), at: place, for: .standard)
+        #expect(vaults.hold(HeldVault(try open()), for: .standard, vaults.beginUnlocking(place)))
         #expect(waking.count == 1)
     }
 
