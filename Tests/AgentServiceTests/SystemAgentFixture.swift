@@ -78,7 +78,8 @@ final class SystemAgentFixture {
     }
 
     deinit {
-        kill(supervisor, SIGTERM)
+        // The launcher, which waits for a client, blocks SIGTERM.
+        kill(supervisor, SIGKILL)
     }
 
     private static let programs = URL(filePath: BuiltProgram.path("watchword"))
