@@ -9,7 +9,7 @@ held() {
     "$watchword" "$@"
 }
 
-say "Unlock once: an agent in the background now holds the vault's key, and gives out codes, never secrets."
+say "Unlock once: a background agent now holds the vault's key and gives out codes. It gives out a secret only after another check."
 show unlock --idle 5m --at-most 1h
 
 say "No passphrase is needed any more. The agent computes the code in a process that other programs can neither read nor trace."
@@ -17,7 +17,7 @@ entry=$(run --json list | grep '"type":"totp"' | tail -n 1)
 id=$(member id)
 held code "$id" --at "$time"
 [ "$("$watchword" code "$id" --at "$time")" = "$(run code "$id" --at "$time")" ] ||
-    { echo "the agent's code is another one"; exit 1; }
+    { echo "the agent's code differs"; exit 1; }
 held agent status
 
 say "Lock it again: the agent forgets the key at once."
