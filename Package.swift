@@ -106,6 +106,12 @@ let package = Package(
         module("POSIX", "CLinux", "CSeccomp"),
         module("Presence"),
         module("Raster"),
+        .target(
+            name: "BrowserPages",
+            resources: ["enrol.html", "page.css", "page.js", "sign-in.html"].map {
+                .embedInCode("Files/\($0)")
+            },
+            swiftSettings: settings),
         // Level 1
         module("CBORReading", "CCBOR"),
         module("Cryptography", "COpenSSL"),
@@ -169,8 +175,9 @@ let package = Package(
         module("WebAuthnMessages", "Cryptography", "JSONReading", "JSONText", "Verification"),
         // Level 5
         module(
-            "VerificationService", documents: ["API.md"], "Cryptography", "HTTPMessage",
-            "ImageFile", "JSONReading", "JSONText", "OneTimePassword", "POSIX", "Raster",
+            "VerificationService", documents: ["API.md"], "BrowserPages", "Cryptography",
+            "HTTPMessage", "ImageFile", "JSONReading", "JSONText", "OneTimePassword", "POSIX",
+            "Raster",
             "SymbolDrawing", "Verification"),
         // Level 6
         module(

@@ -246,6 +246,13 @@ struct OperationTests {
             (["serve", "--store", "mysql:x"], 2, "--store must be sqlite:PATH"),
             (["serve", "--trusted-proxy", "10.0.0.1/8"], 2, "--trusted-proxy must be"),
             (["serve", "--address-rate", "0"], 2, "--address-rate must be"),
+            (["serve", "--return-to", "https://a.example/"], 2, "--return-to requires --pages"),
+            (["serve", "--related-origin", "https://a.example"], 2, "requires --pages"),
+            (["serve", "--pages", "--return-to", "http://a.example"], 2, "--return-to must be"),
+            (
+                ["serve", "--pages", "--related-origin", "https://a.example/b"], 2,
+                "--related-origin must be"
+            ),
             (["client", "add", "x"], 2, "--scope needs a value"),
             (["client", "add", "--scope", "verify"], 2, "NAME is missing"),
             (["client", "add", "", "--scope", "verify"], 2, "NAME is missing"),

@@ -28,7 +28,7 @@ package final class ServiceFixture: Sendable {
     /// - Parameter wrap: replaces or wraps the store in memory.
     package init(
         addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
-        policy: Policy = .standard,
+        policy: Policy = .standard, pages: PageSettings? = nil,
         wrapping wrap: (MemoryStore, KeyRing) throws -> any VerificationStore = { store, _ in store
         }
     ) async throws {
@@ -49,7 +49,7 @@ package final class ServiceFixture: Sendable {
             verifier: verifier,
             settings: ServiceSettings(
                 addressRate: addressRate, trustedProxies: trustedProxies,
-                clock: ClockRequirement(profile: policy.profile)),
+                clock: ClockRequirement(profile: policy.profile), pages: pages),
             dependencies: ServiceDependencies(
                 now: { clock.now }, instant: { clock.instant },
                 clockState: { dependencies.clockState.withLock { $0 } },

@@ -1,7 +1,7 @@
 """The module map: the level of each module, and which modules wrap a C library."""
 
 LEVELS = [
-    ["POSIX", "Presence", "Raster"],
+    ["BrowserPages", "POSIX", "Presence", "Raster"],
     ["ImageFile", "SymbolReading", "SymbolDrawing", "PresenceDevices", "CBORReading", "Cryptography",
      "MessageBus", "HTTPClient"],
     ["Arguments", "Attestation", "Clipboard", "Courier", "ExportCryptography", "GzipReading", "HTTPMessage", "HardwareTokens",

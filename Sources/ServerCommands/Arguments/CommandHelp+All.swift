@@ -7,6 +7,7 @@ extension CommandHelp {
         options: [
             .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP,
             .profile, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck, .keepEvents,
+            .pages, .returnTo, .relatedOrigin,
         ],
         examples: [
             "watchword-server serve",

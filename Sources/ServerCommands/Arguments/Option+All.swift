@@ -46,6 +46,14 @@ extension Option {
     static let keepEvents = Option(
         "keep-events", .text("DAYS|all"), "how long to keep events (default 400 days)"
     ).settableByEnvironment
+    static let pages = Option("pages", "serve the pages for passkeys under /ui")
+        .settableByEnvironment
+    static let returnTo = Option(
+        "return-to", .text("URL,…"), "applications that the pages may return to"
+    ).settableByEnvironment
+    static let relatedOrigin = Option(
+        "related-origin", .text("ORIGIN,…"), "other origins that may use the passkeys"
+    ).settableByEnvironment
 
     // The other commands.
     static let scope = Option(

@@ -37,7 +37,8 @@ struct ServingSettings: Sendable {
                 addressRate: try ServingSettings.rate(arguments),
                 trustedProxies: try ServingSettings.proxies(arguments),
                 clock: ClockRequirement(
-                    profile: profile, asksKernel: !arguments.has(.noClockCheck)))
+                    profile: profile, asksKernel: !arguments.has(.noClockCheck)),
+                pages: try ServingSettings.pages(arguments))
         } catch {
             throw .usage(error)
         }
@@ -103,14 +104,38 @@ struct ServingSettings: Sendable {
     private static func proxies(_ arguments: ServerArguments) throws(UsageError)
         -> TrustedProxies
     {
-        let blocks = try arguments.value(
-            .trustedProxy, expected: "addresses or blocks, such as 10.0.0.0/8,::1"
-        ) { text -> [NetworkBlock]? in
-            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-            let blocks = parts.compactMap { NetworkBlock(String($0)) }
-            return blocks.count == parts.count ? blocks : nil
-        }
+        let blocks = try list(
+            arguments, .trustedProxy, expected: "addresses or blocks, such as 10.0.0.0/8,::1",
+            NetworkBlock.init)
         return TrustedProxies(blocks ?? [])
+    }
+
+    private static func pages(_ arguments: ServerArguments) throws(UsageError) -> PageSettings? {
+        let addresses = try list(
+            arguments, .returnTo,
+            expected: "addresses without a fragment, such as https://shop.example/back",
+            ReturnAddress.init)
+        let origins = try list(
+            arguments, .relatedOrigin, expected: "origins, such as https://shop.example"
+        ) { ReturnAddress($0).flatMap { $0.isOrigin ? $0.text : nil } }
+        guard arguments.has(.pages) else {
+            if addresses != nil { throw .needs("return-to", with: "pages") }
+            if origins != nil { throw .needs("related-origin", with: "pages") }
+            return nil
+        }
+        return PageSettings(returnAddresses: addresses ?? [], relatedOrigins: origins ?? [])
+    }
+
+    /// The values of an option that lists them with commas; `nil` if the option was not given.
+    private static func list<Value>(
+        _ arguments: ServerArguments, _ option: Option, expected: String,
+        _ read: (String) -> Value?
+    ) throws(UsageError) -> [Value]? {
+        try arguments.value(option, expected: expected) { text -> [Value]? in
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+            let values = parts.compactMap { read(String($0)) }
+            return values.count == parts.count ? values : nil
+        }
     }
 
     /// The certificate and its key, if the options name them.

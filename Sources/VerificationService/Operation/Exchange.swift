@@ -14,6 +14,8 @@ struct Exchange: Sendable {
     let method: Method?
     /// The route, once it is known.
     var route: Route?
+    /// The page or file, if a browser asked for one.
+    var page: PageResource?
     /// The API client, once it is authenticated.
     var client: ClientRow?
 }
@@ -44,6 +46,20 @@ extension Service {
         if answer.body.count > 0 { fields.append(contentType(of: answer.status)) }
         return HTTPResponse(
             status: answer.status.rawValue, headers: fields + headers, body: answer.body)
+    }
+
+    /// Logs the exchange and builds the response with the methods of a path.
+    func end(_ exchange: Exchange, allowing methods: [Method]) -> HTTPResponse {
+        let allowed = methods.map(\.rawValue).joined(separator: ", ")
+        return end(exchange, .done, headers: [HTTPField("Allow", allowed)])
+    }
+
+    /// Logs the exchange and builds the response for a browser.
+    func end(_ exchange: Exchange, _ content: [UInt8], headers: [HTTPField]) -> HTTPResponse {
+        note(exchange, .ok, outcome: "page", cause: nil)
+        return HTTPResponse(
+            status: Status.ok.rawValue, headers: common(exchange) + headers,
+            body: SecretBytes(copying: content.span))
     }
 
     /// Logs the exchange and builds the response with the problem.
@@ -80,7 +96,8 @@ extension Service {
             outcome: outcome, microseconds: microseconds)
         let line = LogLine(
             time: dependencies.now(), requestID: exchange.id ?? "",
-            method: exchange.method?.rawValue ?? "other", route: exchange.route?.template,
+            method: exchange.method?.rawValue ?? "other",
+            route: exchange.route?.template ?? exchange.page?.rawValue,
             status: status.rawValue, outcome: outcome, client: exchange.client?.name,
             address: Origin(address: exchange.address).address, duration: microseconds,
             cause: cause)

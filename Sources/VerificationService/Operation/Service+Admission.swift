@@ -54,6 +54,9 @@ extension Service {
         do throws(Problem) {
             guard exchange.id != nil else { throw .failed }
             let target = try RequestTarget(request.target)
+            if settings.pages != nil, let resource = PageResource(segments: target.segments) {
+                return (.page(resource), target)
+            }
             return (try Router.find(method: request.method, segments: target.segments), target)
         } catch {
             throw limited(Refusal(error), exchange)

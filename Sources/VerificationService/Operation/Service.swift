@@ -31,7 +31,7 @@ package final class Service: Sendable {
     /// The OpenAPI document, as returned by `GET /v1/openapi.json`.
     package static func interfaceDescription() -> SecretBytes { OpenAPIDocument.json.rendered() }
 
-    /// Answers a request to `/v1`.
+    /// Answers a request to `/v1`, or to the pages.
     ///
     /// It never throws, and it never accepts a code if the decision failed.
     ///
@@ -42,10 +42,10 @@ package final class Service: Sendable {
             let (finding, target) = try route(request, exchange)
             switch finding {
             case .options(let methods):
-                let allowed = methods.map(\.rawValue).joined(separator: ", ")
-                return end(
-                    exchange, .done,
-                    headers: [HTTPField("Allow", allowed)])
+                return end(exchange, allowing: methods)
+            case .page(let resource):
+                exchange.page = resource
+                return try answer(request, resource, target, exchange)
             case .match(let match):
                 exchange.route = match.route
                 let call = try await admit(request, match, target, &exchange)

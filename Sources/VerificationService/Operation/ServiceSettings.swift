@@ -8,14 +8,17 @@ package struct ServiceSettings: Sendable {
     package let trustedProxies: TrustedProxies
     /// The requirements for the clock.
     package let clock: ClockRequirement
+    /// The pages for browsers; `nil` if the server offers none.
+    package let pages: PageSettings?
 
     package init(
         addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
-        clock: ClockRequirement
+        clock: ClockRequirement, pages: PageSettings? = nil
     ) {
         self.addressRate = addressRate
         self.trustedProxies = trustedProxies
         self.clock = clock
+        self.pages = pages
     }
 }
 

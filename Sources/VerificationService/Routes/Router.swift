@@ -15,6 +15,8 @@ enum Router {
         case match(Match)
         /// The methods of the path, in response to `OPTIONS` (RFC 9110, section 9.3.7).
         case options([Method])
+        /// A page or file for browsers.
+        case page(PageResource)
     }
 
     /// Finds the route.
