@@ -1,0 +1,1 @@
+"""A headless Chromium with virtual authenticators, and the servers that its pages come from."""
