@@ -20,7 +20,7 @@ held code "$id" --at "$time"
     { echo "the agent's code differs"; exit 1; }
 held agent status
 
-say "Lock it again: the agent forgets the key at once."
+say "Lock it again: the agent erases the key at once."
 held lock
 held agent status
 held agent stop

@@ -137,7 +137,7 @@ struct AgentLockTests {
         withExtendedLifetime(peers) {}
     }
 
-    @Test("a user with too many connections loses only own ones")
+    @Test("if a user has too many connections, only connections of that user are closed")
     func evictionOfUser() throws {
         let connections = Connections(limit: 1000)
         var peers: [Peer] = []

@@ -23,7 +23,7 @@ struct AgentReuseTests {
         _ = try agent.answering(Self.question, AgentFixture.passphrase, "code A --at 59")
     }
 
-    @Test("a check counts again for codes of its entry, and never for showing or changing it")
+    @Test("a check stays valid for codes of its entry, but not to show or change the entry")
     func uses() throws {
         let agent = try unlocked()
         // Unlocking is no check.

@@ -76,7 +76,7 @@ struct ClientConnectionTests {
         #expect(try code(59) == "failed(SecretVault.VaultError.presenceNeeded)")
     }
 
-    @Test("a client that has sent a request may think for as long as it likes, and no other one")
+    @Test("a connection without a request is closed after a timeout, and one with a request is not")
     func slowPrompt() throws {
         let agent = try AgentFixture()
         let place = try agent.place()

@@ -170,7 +170,7 @@ struct HeldVaultsTests {
         func add() { calls.withLock { $0 += 1 } }
     }
 
-    @Test("what a client shows is forgotten after the idle time, and when the vault is locked")
+    @Test("a credential that a client shows is erased after the idle time, and by a lock")
     func shown() throws {
         let credential = try Credential(
             issuer: "", account: "a", key: passphrase)
@@ -208,7 +208,7 @@ struct HeldVaultsTests {
     }
 
     @Test(
-        "a check counts again for the entry's time, measured on the boot clock, and then no longer",
+        "a check stays valid for the entry's reuse time, measured on the boot clock",
         arguments: [1, 60, 300])
     func reuse(seconds: Int) throws {
         let (entry, other) = (try entry(seconds), try entry(300))

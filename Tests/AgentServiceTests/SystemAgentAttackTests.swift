@@ -143,14 +143,14 @@ struct SystemAgentAttackTests {
         #expect(try agent.run("code Site --at 59", as: .games).text == "287082\n")
     }
 
-    @Test("socket: what is not in a folder of root's is not taken for the system agent")
+    @Test("socket: a client refuses a socket in a folder that another user owns or can change")
     func socket() throws {
         let agent = try SystemAgentFixture()
         try agent.keep()
         for change in ["chown games run", "chmod 777 run"] {
             try SystemAgentFixture.root("cd '\(agent.folder.path)'; \(change)")
             let refused = try agent.run("list --passphrase-file pass.txt", status: 3)
-            #expect(AgentFixture.errors(refused).contains("is not the system agent"))
+            #expect(AgentFixture.errors(refused).contains("does not belong to the system agent"))
             try SystemAgentFixture.root("cd '\(agent.folder.path)'; chown root run; chmod 755 run")
         }
         try agent.run("list --passphrase-file pass.txt")

@@ -89,7 +89,7 @@ struct TPMTests {
         #expect(throws: TPMStructureError.self) { try TPMCertification(encoded + [0]) }
     }
 
-    @Test("a coordinate whose leading zeros are left out is filled up")
+    @Test("a coordinate without its leading zeros is padded")
     func shortCoordinate() throws {
         let head = try Hex.bytes("0023000b00040472000000100018000b00030010")
         let area = try TPMPublicArea(head + [0, 2, 7, 8, 0, 1, 9])

@@ -59,7 +59,7 @@ struct CertificateTests {
         #expect(throws: CertificateError.malformed) { try Certificate(longer) }
     }
 
-    @Test("an extension that is there twice is refused")
+    @Test("a certificate with a duplicate extension is refused")
     func duplicateExtension() throws {
         var encoded = try der(
             made([

@@ -78,7 +78,7 @@ struct MigrationTests {
         #expect(try store.audit().findings == [])
     }
 
-    @Test("processes that open a database of the first schema at once migrate it once")
+    @Test("a database that several processes open at the same time is migrated once")
     func together() async throws {
         let database = try earlier()
         let writer = ForeignProgram(path: BuiltProgram.path("store-writer"))

@@ -33,7 +33,7 @@ struct ReuseTimeTests {
         #expect(try access(60, .perUnlock).reuse == .none)
     }
 
-    @Test("a file with a reuse time has format 3, and without one format 2 again")
+    @Test("a vault with a reuse time has format 3, and returns to format 2 without one")
     func formats() throws {
         let (vault, id) = try vault(300)
         func firstLine() throws -> String {

@@ -33,7 +33,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test("a challenge whose body does not fit its row is refused")
+    @Test("a challenge whose body does not match its row is refused")
     func malformed() throws {
         let challenge = Challenge(
             digest: SampleKeys.bytes(4, 32), content: contents[0], subject: nil, credential: nil,

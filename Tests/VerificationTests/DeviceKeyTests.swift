@@ -110,7 +110,7 @@ struct DeviceKeyTests {
         #expect(try await register(device, grant.ticket) == .denied(.unknown))
     }
 
-    @Test("K-76 K-77 a registration that does not fit its ticket or its key is denied")
+    @Test("K-76 K-77 a registration that does not match its ticket or its key is denied")
     func refusedRegistrations() async throws {
         let grant = try await grant(presence: .advisory)
         let point = device.key.point
@@ -179,7 +179,7 @@ struct DeviceKeyTests {
         #expect(try await verify(device.answer(challenge, by: id)).denial == .challenge)
     }
 
-    @Test("a signature confirms a text, whose digest the application learns")
+    @Test("a signature confirms a text, and the application receives the text's digest")
     func confirmation() async throws {
         let id = try await registered(device)
         let text = "Pay 120.00 EUR to Paper Mill"

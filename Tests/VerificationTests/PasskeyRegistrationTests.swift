@@ -129,7 +129,7 @@ struct PasskeyRegistrationTests {
         #expect(facts.isDeviceBound)
     }
 
-    @Test("K-10 K-67 a registration ends once: by success, denial, time, or the account's end")
+    @Test("K-10 K-67 a registration cannot be used twice, or after it or the account has ended")
     func once() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()

@@ -32,7 +32,7 @@ struct ClientDataTests {
         #expect(short.topOrigin == nil)
     }
 
-    @Test("K-26 tokenBinding is refused as a text, and ignored as an object")
+    @Test("K-26 a tokenBinding object is ignored, and any other value is refused")
     func tokenBinding() throws {
         #expect(try read(Self.good + #","tokenBinding":{"status":"present"}}"#) != nil)
         #expect(try read(Self.good + #","tokenBinding":{}}"#) != nil)
@@ -41,7 +41,7 @@ struct ClientDataTests {
         }
     }
 
-    @Test("K-27 one byte order mark is accepted, and is a part of the digest; two are not")
+    @Test("K-27 one byte order mark is accepted and included in the digest; two are refused")
     func byteOrderMark() throws {
         let mark: [UInt8] = [0xef, 0xbb, 0xbf]
         let text = Array((Self.good + "}").utf8)

@@ -33,7 +33,7 @@ struct ResponseTests {
         try registration(response: response)
     }
 
-    @Test("a registration's object is read; members that are not known are let through")
+    @Test("a registration response is parsed, and unknown members are ignored")
     func registrations() throws {
         let read = try RegistrationResponse.read(registration()).response()
         #expect(read.credentialID == [1, 2, 3])
@@ -59,7 +59,7 @@ struct ResponseTests {
         #expect(try empty.response().userHandle == [])
     }
 
-    @Test("K-14 K-50 a member of the wrong form is named")
+    @Test("K-14 K-50 the error names a malformed member")
     func malformed() throws {
         let long = Base64URL.encode([UInt8](repeating: 0, count: 1_024).span)
         let longest = Base64URL.encode([UInt8](repeating: 0, count: 1_023).span)

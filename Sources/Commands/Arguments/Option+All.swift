@@ -82,7 +82,7 @@ extension Option {
         "lock-out (default), wipe (3 failures), wipe:N")
 
     static let reuse = Option(
-        "reuse", .text("SECONDS"), "per-use: a check counts again (0 to 300)")
+        "reuse", .text("SECONDS"), "per-use: a check stays valid for 0 to 300 SECONDS")
 
     static let skipPerUse = Option(
         "skip-per-use", "skip entries that need confirmation at each use")

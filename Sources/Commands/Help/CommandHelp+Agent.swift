@@ -11,18 +11,19 @@ extension CommandHelp {
             "watchword unlock --vault work.vault",
         ],
         details: [
-            "Asks for the passphrase, and passes it to the agent, a program in the background that "
-                + "opens the vault and holds its key in memory that other programs cannot read. Other "
-                + "commands then get codes and lists from the agent without asking. The commands that show "
-                + "secrets (show --uri, --qr and --reveal, and export) always ask again.",
-            "Without a terminal, but with a display, the program pinentry asks in a window.",
-            "The agent locks the vault 15 minutes after the last use of a secret, 8 hours after it was "
-                + "unlocked, when the session is locked, and when the machine is suspended. TIME is "
-                + "a number followed by s, m or h. “list” and “agent status” do not count as uses.",
+            "Prompts for the passphrase and passes it to the agent, a background process that opens the "
+                + "vault and keeps its key in memory that other programs cannot read. Other commands "
+                + "then get codes and lists from the agent without a prompt. The commands that show "
+                + "secrets (show --uri, --qr and --reveal, and export) always prompt again.",
+            "If there is a display but no terminal, pinentry prompts for the passphrase in a window.",
+            "The agent locks the vault when it has not given out a code for 15 minutes (--idle), 8 hours "
+                + "after unlocking (--at-most), when the session is locked, and when the machine is "
+                + "suspended. TIME is a number followed by s, m or h, such as 90s. Changes and sign-ins "
+                + "also count as uses; “list” and “agent status” do not.",
             "An entry that requires confirmation at each use still requires it: unlocking does "
-                + "not count as confirmation. Failures are counted as without the agent.",
-            "An agent reaches only the default vault's folder and the folder of the vault for which it "
-                + "was started.",
+                + "not count as confirmation. Failures count in the same way as without the agent.",
+            "The agent can read only the folder of the default vault and the folder of the vault for "
+                + "which it was started. To unlock a vault in another folder, run “agent stop” first.",
             "With --no-agent, or if WATCHWORD_AGENT is “off”, a command opens the vault itself. "
                 + "--passphrase-file, --read-only and the options for the recovery key have the same effect.",
         ])
@@ -33,30 +34,37 @@ extension CommandHelp {
         details: [
             "The system agent keeps vaults where only it can read them: /var/lib/watchword-agent. "
                 + "No other program of yours can then copy the vault, read the agent's memory or "
-                + "skip a check, and checks by PAM are enforced. An administrator installs it with "
-                + "Scripts/install --system-agent.",
-            "Asks for the passphrase, copies the vault with its failure counters, opens the copy, and "
-                + "then erases the former file and its previous generation, so that “undo” cannot go "
-                + "back beyond the move. If the command is interrupted, run it again.",
+                + "skip a check, and checks by PAM are enforced. An administrator installs the system "
+                + "agent with Scripts/install --system-agent.",
+            "The command prompts for the passphrase, copies the vault and its failure counters, and "
+                + "opens the copy. It then erases the original and its previous generation, so “undo” "
+                + "cannot undo changes from before the move. If the command is interrupted, run it again.",
             "Commands use the system agent's vault if there is no vault at the default path, and "
                 + "neither --vault nor WATCHWORD_VAULT names one. Commands that need the vault's file "
-                + "(slot, passphrase, rekey, merge, undo) need it back in your own folder.",
+                + "(slot, passphrase, rekey, merge, undo) do not work until you move the vault back.",
         ])
     static let lock = CommandHelp(
         summary: "lock the vault again",
         operands: .none, options: [.allVaults],
         examples: ["watchword lock", "watchword lock --all"],
-        details: ["The agent forgets the vault's key at once."])
+        details: [
+            "The agent erases the vault's key from its memory at once. With --all, it erases the keys "
+                + "of all vaults, and so does the system agent for your vault."
+        ])
     static let agentStatus = CommandHelp(
         summary: "show which vaults are unlocked",
         operands: .none, options: [],
         examples: ["watchword agent status", "watchword --json agent status"],
         details: [
-            "Shows each unlocked vault and the time until it is locked. No timer is reset."
+            "Shows each unlocked vault, the time left until it locks, and whether checks by PAM are "
+                + "enforced (system agent) or advisory. With --json, times are in seconds. The command "
+                + "does not reset a timer."
         ])
     static let agentStop = CommandHelp(
-        summary: "end the agent",
+        summary: "stop the agent",
         operands: .none, options: [],
         examples: ["watchword agent stop"],
-        details: ["The agent forgets all keys and ends. “unlock” starts it again."])
+        details: [
+            "The agent erases all keys from its memory and exits. “unlock” starts it again."
+        ])
 }

@@ -13,7 +13,7 @@ extension Session {
         guard let limit = TimeLimit(parsing: text), allowsZero || limit.duration > .zero else {
             let expected =
                 (allowsZero ? "0 or " : "")
-                + "a number with s, m or h, such as 15m, and at most 7 days"
+                + "a number followed by s, m or h, such as 15m, and not more than 7 days"
             throw .usage(.badValue(option.name, expected: expected))
         }
         return limit.duration

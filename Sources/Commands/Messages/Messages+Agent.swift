@@ -18,13 +18,14 @@ extension Messages {
                 + "folder of your own, which only you can open"
         case .folder(.system(let failure)): "the agent's folder: " + sentence(for: failure)
         case .notOurs:
-            "what is at the path of the agent's socket is not your agent; remove it"
+            "another program or file occupies the path of the agent's socket, "
+                + "$XDG_RUNTIME_DIR/watchword/agent.sock; remove it"
         case .notSystems:
-            "what listens at the path of the system agent's socket is not the system agent; tell the "
-                + "administrator"
+            "/run/watchword/agent.sock does not belong to the system agent; tell the administrator"
         case .otherVersion:
-            "the agent has another version; run watchword agent stop, and unlock the vault again"
-        case .tooManyClients: "too many programs use the agent; try again"
+            "the agent is from another version of Watchword; run watchword agent stop, then watchword "
+                + "unlock"
+        case .tooManyClients: "too many programs are using the agent; try again"
         case .noAnswer: "the agent did not answer; unlock the vault again"
         case .malformed: "the agent sent an invalid response; run watchword agent stop"
         case .programNotFound:
@@ -38,8 +39,7 @@ extension Messages {
         let packages = PinEntry.packages.joined(separator: ", ")
         return switch failure {
         case .notInstalled:
-            "there is no terminal to ask on, and the program pinentry was not found; install one of "
-                + packages
+            "no terminal to prompt on, and pinentry was not found; install one of " + packages
         case .cancelled: "cancelled; nothing was changed"
         case .timedOut: "no passphrase was entered in time; nothing was changed"
         case .refused(let code):
@@ -52,14 +52,14 @@ extension Messages {
 
     static func sentence(for reason: LockReason) -> String {
         switch reason {
-        case .olderFile: "the agent locked the vault, because an older file replaced it"
-        case .otherVault: "the agent locked the vault, because another vault replaced it"
-        case .rekeyed: "the agent locked the vault, because it has a new key"
+        case .olderFile: "the agent locked the vault because an older file replaced it"
+        case .otherVault: "the agent locked the vault because another vault replaced it"
+        case .rekeyed: "the agent locked the vault because its key was changed"
         }
     }
 
     /// The note for a vault that the running agent does not hold.
-    static let locked = "The vault is locked; watchword unlock unlocks it for all commands."
+    static let locked = "The vault is locked. To unlock it for all commands, run: watchword unlock"
 
     /// The sentence for a vault that the agent no longer holds.
     static func sentenceForLocked(_ reason: LockReason?) -> String {
@@ -85,16 +85,23 @@ extension Messages {
         guard !status.vaults.isEmpty else {
             return ["The system agent is running; no vault is unlocked."]
         }
-        return lines(for: status).map { $0 + " (system agent: checks by PAM are enforced)" }
+        return lines(for: status, grade: "system agent: checks by PAM are enforced")
     }
 
-    /// What the agent holds, as lines.
+    /// What the user's own agent holds, as lines.
     static func lines(for status: AgentStatus) -> [String] {
+        lines(for: status, grade: "checks by PAM are advisory")
+    }
+
+    private static func lines(for status: AgentStatus, grade: String) -> [String] {
         guard !status.vaults.isEmpty else { return ["The agent is running; no vault is unlocked."] }
         return status.vaults.map { vault in
             let (idle, total) = (vault.idle.wholeSeconds, vault.total.wholeSeconds)
-            return "\(VisibleText.of(vault.path)): unlocked for \(duration(total))"
-                + (idle < total ? ", or for \(duration(idle)) without use" : "")
+            let end =
+                idle < total
+                ? "\(duration(idle)) without use, or in \(duration(total)) at the latest"
+                : duration(total)
+            return "\(VisibleText.of(vault.path)): unlocked; locks in \(end) (\(grade))"
         }
     }
 }

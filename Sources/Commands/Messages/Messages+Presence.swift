@@ -24,7 +24,8 @@ extension Messages {
     }
 
     static func sentence(for reuse: ReuseTime) -> String {
-        "with the agent, a confirmation counts again for \(duration(Int64(reuse.seconds)))"
+        "while the agent holds the vault, a confirmation stays valid for "
+            + duration(Int64(reuse.seconds))
     }
 
     static func sentence(for onFailure: AccessControl.OnFailure) -> String {

@@ -45,17 +45,17 @@ enum Messages {
             "\(path): the running agent cannot reach this folder; run watchword agent stop and "
                 + "unlock again, or use --no-agent"
         case .keptBySystem:
-            "the system agent keeps the vault, and this command needs the vault's file; use "
+            "the system agent keeps the vault, and this command needs the vault's file; run "
                 + "watchword vault move --to-user first, or name another vault with --vault"
         case .noSystemAgent:
             "there is no system agent; an administrator can install it with Scripts/install "
                 + "--system-agent"
         case .twoVaults(let own, let system):
-            "\(own) and \(system) (kept by the system agent) differ; rename the one in your own folder, "
-                + "and look at both before you remove one"
+            "\(own) and the system agent's vault (\(system)) differ; rename \(own), then compare the two "
+                + "before you delete either"
         case .moveUnfinished:
-            "the vault is being moved to or from the system agent; to finish, run the same watchword "
-                + "vault move again"
+            "a move of the vault to or from the system agent was interrupted; to finish it, run the same "
+                + "watchword vault move command again"
         case .login(let name, let error): "\(name): " + sentence(for: error)
         case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
         case .ambiguousName(let name, let found):

@@ -101,8 +101,8 @@ private struct VaultMoving {
     private func noteMoved(toSystem: Bool) {
         session.printer.note(
             toSystem
-                ? "The system agent now keeps the vault; the former file was erased."
-                : "The vault is now \(VisibleText.of(path)); the system agent's copy was erased.")
+                ? "Moved the vault to the system agent, and erased the original file."
+                : "Moved the vault to \(VisibleText.of(path)), and erased the system agent's copy.")
     }
 
     private func exists() throws(CommandFailure) -> Bool {
