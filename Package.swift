@@ -55,7 +55,7 @@ let package = Package(
                 "ExportReading", "GzipReading", "HardwareTokens", "ImageFile", "Interchange",
                 "JSONReading", "JSONText",
                 "OneTimePassword", "POSIX", "Raster", "SecretVault", "SymbolDrawing",
-                "SymbolReading", "VaultAgent", "Verification",
+                "SymbolReading", "VaultAgent", "Verification", "WebAuthnMessages",
             ]),
     ],
     targets: [

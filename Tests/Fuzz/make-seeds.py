@@ -222,6 +222,17 @@ def objects():
         yield "tpm", bytes.fromhex(case["certification"])
     for case in load("webauthn/anchors.json")["cases"]:
         yield "certificate", base64.b64decode(case["certificate"])
+    for case in load("webauthn/ceremonies.json")["cases"]:
+        for ceremony in [case, *case["assertions"]]:
+            yield "response", ceremony["response"].encode()
+            yield "client", base64.urlsafe_b64decode(
+                json.loads(ceremony["response"])["response"]["clientDataJSON"] + "==")
+    # The limits of the lengths of ids and user handles.
+    for count, handle in ((0, 0), (1, 64), (1_023, 65), (1_024, 1)):
+        passkey, user = (base64.urlsafe_b64encode(bytes(number)).decode().rstrip("=") for number in (count, handle))
+        yield "response", json.dumps({"type": "public-key", "id": passkey, "rawId": passkey, "response": {
+            "clientDataJSON": "e30", "attestationObject": "", "transports": ["usb"], "authenticatorData": "",
+            "signature": "", "userHandle": user}}).encode()
 
 
 def load(path):

@@ -39,6 +39,8 @@ enum FuzzTarget: String, CaseIterable {
     case authenticator
     case tpm
     case certificate
+    case client
+    case response
 
     /// Runs the target with the bytes.
     func tryOut(_ bytes: [UInt8]) {
@@ -79,6 +81,8 @@ enum FuzzTarget: String, CaseIterable {
         case .authenticator: fuzzAuthenticatorData(bytes)
         case .tpm: fuzzTPM(bytes)
         case .certificate: fuzzCertificate(bytes)
+        case .client: fuzzClientData(bytes)
+        case .response: fuzzBrowserResponse(bytes)
         }
     }
 }
