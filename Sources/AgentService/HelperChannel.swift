@@ -46,9 +46,9 @@ final class HelperChannel: Sendable {
     /// - Parameter user: the user whom it checks; `nil` for the user of this process.
     func startPresence(for user: UInt32? = nil) throws(SystemCallFailure) -> Started? {
         guard let user else { return try start(HelperChannel.presence) }
-        let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: user >> $0) }
         return try start(
-            HelperChannel.presence, requestedBy: [HelperChannel.presenceOfUser] + bytes)
+            HelperChannel.presence,
+            requestedBy: [HelperChannel.presenceOfUser] + UserNumber.bytes(of: user))
     }
 
     /// Asks for `watchword-courier`, in the same way.
@@ -86,4 +86,22 @@ final class HelperChannel: Sendable {
     }
 
     private static let closed = SystemCallFailure(call: "recvmsg", number: 71)
+}
+
+/// How the processes of the agent send each other a user ID.
+enum UserNumber {
+    /// Four bytes, the most significant one first.
+    static func bytes(of user: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: user >> $0) }
+    }
+
+    /// Reads them; `nil` if the other side closed the connection.
+    static func read(from channel: borrowing FileDescriptor) throws(SystemCallFailure) -> UInt32? {
+        var user: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = try channel.receiveFile()?.byte else { return nil }
+            user = user << 8 | UInt32(byte)
+        }
+        return user
+    }
 }

@@ -13,6 +13,9 @@ enum KeyHolder {
     static let systemArgument = "--hold-keys-of-users"
     /// The supervisor's request to lock all vaults, and the response; each is one byte.
     static let lockAll: UInt8 = 2
+    /// The supervisor's request to lock the vaults of a user, whose ID follows (``UserNumber``); it gets
+    /// no response.
+    static let lockUser: UInt8 = 3
     static let identity = HelperGreeting.Identity(mark: "watchword-agent", version: 1)
 
     /// Confines this process, and serves clients until the supervisor ends or a client asks it to
@@ -66,9 +69,7 @@ enum KeyHolder {
                 timeout: timeout)
             if try signals.next() != nil || ready[2] { break }
             if ready[1] {
-                guard try supervisor.receiveFile()?.byte == lockAll else { break }
-                vaults.lockAll()
-                try supervisor.send(lockAll)
+                guard try carryOutRequest(of: supervisor, mode, vaults) else { break }
             }
             // A vault is held whose time is shorter than this wait was.
             if ready[3] { try news.clear() }
@@ -80,6 +81,26 @@ enum KeyHolder {
         vaults.close()
         // Requests that have begun are answered, above all those that save the vault.
         try connections.waitForAnswers(atMost: endTimeout)
+    }
+
+    /// Reads a request of the supervisor, and carries it out.
+    ///
+    /// - Returns: `false` if the supervisor has ended, or asks for something else.
+    private static func carryOutRequest(
+        of supervisor: borrowing FileDescriptor, _ mode: AgentMode, _ vaults: HeldVaults
+    ) throws(SystemCallFailure) -> Bool {
+        switch try supervisor.receiveFile()?.byte {
+        case lockAll:
+            vaults.lockAll()
+            try supervisor.send(lockAll)
+        case lockUser:
+            guard let user = try UserNumber.read(from: supervisor),
+                case .account(let account) = mode.reach(of: user)
+            else { return false }
+            if let place = account.place() { vaults.lockAll(in: place.folder) }
+        default: return false
+        }
+        return true
     }
 
     /// How long to wait for descriptors or memory.

@@ -1,11 +1,18 @@
 internal import MessageBus
 internal import POSIX
 
-/// Notices when the user's session is locked or the machine is about to sleep.
+/// Notices when a session is locked or the machine is about to sleep.
 ///
 /// Without a system bus, and while the bus does not answer, it notices nothing; the key holder still
 /// locks the vaults after a suspend.
 struct LoginWatch: ~Copyable {
+    /// The vaults that must be locked.
+    enum Scope: Equatable {
+        case all
+        /// Those of these users.
+        case users(Set<UInt32>)
+    }
+
     private var manager: LoginManager?
     private var nextAttempt = Moment.now
     /// Whether the machine waits until the vaults are locked.
@@ -14,24 +21,28 @@ struct LoginWatch: ~Copyable {
     /// How long to wait before connecting to the bus again.
     private static let pause = Duration.seconds(60)
 
-    /// What to wait for before the next call of ``requiresLock()``.
+    /// What to wait for before the next call of ``vaultsToLock()``.
     var interests: [Polling.Interest] { manager?.interests ?? [] }
 
-    /// Whether the vaults must be locked; ``noteLocked()`` says that they are.
-    mutating func requiresLock() -> Bool {
+    /// The vaults that must be locked; ``noteLocked()`` says that all are.
+    ///
+    /// A session whose user is unknown may be anybody's.
+    mutating func vaultsToLock() -> Scope {
         if manager == nil, nextAttempt.timeRemaining == .zero {
             nextAttempt = .now + LoginWatch.pause
             manager = LoginManager()
         }
-        guard let manager else { return false }
+        guard let manager else { return .users([]) }
         do throws(SystemCallFailure) {
             let notices = try manager.notices()
             if notices.contains(.sleep) { isSleepDelayed = true }
-            return !notices.isEmpty
+            if notices.contains(.sleep) || notices.contains(.lock(user: nil)) { return .all }
+            return .users(
+                Set(notices.compactMap { if case .lock(let user) = $0 { user } else { nil } }))
         } catch {
             // The bus has ended, or broke its protocol.
             self.manager = nil
-            return false
+            return .users([])
         }
     }
 

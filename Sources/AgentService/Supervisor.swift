@@ -179,7 +179,7 @@ struct Supervisor: ~Copyable {
             try AgentReport.ready.send(to: output, in: mode)
             try StandardStream.output.discard()
             while true {
-                if login.requiresLock() { try keyHolder.input.send(KeyHolder.lockAll) }
+                try lock(login.vaultsToLock())
                 var interests = [Polling.Interest.reading(keyHolder.output), .reading(requests)]
                 interests += programs.map(\.life) + login.interests
                 let ready = try signals.wait(for: interests, timeout: Supervisor.checkInterval)
@@ -197,6 +197,23 @@ struct Supervisor: ~Copyable {
             }
         } catch {
             return 6
+        }
+    }
+
+    /// Has the key holder lock these vaults.
+    private func lock(_ scope: LoginWatch.Scope) throws(SystemCallFailure) {
+        switch (scope, mode) {
+        case (.all, _): try keyHolder.input.send(KeyHolder.lockAll)
+        case (.users(let users), .user):
+            if users.contains(CurrentProcess.user) {
+                try keyHolder.input.send(KeyHolder.lockAll)
+            }
+        case (.users(let users), .system):
+            for user in users {
+                for byte in [KeyHolder.lockUser] + UserNumber.bytes(of: user) {
+                    try keyHolder.input.send(byte)
+                }
+            }
         }
     }
 
@@ -269,11 +286,7 @@ struct Supervisor: ~Copyable {
         case (HelperChannel.presence, .user):
             return HelperRequest(program: presence, name: name, user: nil)
         case (HelperChannel.presenceOfUser, .system):
-            var user: UInt32 = 0
-            for _ in 0..<4 {
-                guard let byte = try requests.receiveFile()?.byte else { return nil }
-                user = user << 8 | UInt32(byte)
-            }
+            guard let user = try UserNumber.read(from: requests) else { return nil }
             return HelperRequest(program: presence, name: name, user: user)
         case (HelperChannel.courier, _):
             return HelperRequest(

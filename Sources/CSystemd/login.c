@@ -22,34 +22,48 @@ enum {
     most_messages = 32,
     /// The maximum number of pending requests for the user of a session.
     most_queries = 8,
+    /// The maximum number of users whose sessions are locked at once.
+    most_users = 32,
     /// How long the login manager may take to answer, in microseconds.
     answer_timeout = 5 * 1000 * 1000,
 };
 
 struct login_watch {
     sd_bus *bus;
-    unsigned user;
     /// What has been announced since the last call.
     int notices;
+    /// The users of whom a session was locked.
+    uint32_t users[most_users];
+    int user_count;
     int queries;
     /// The lock that delays sleep; -1 without one.
     int inhibitor;
 };
 
-/// The answer to whose session is locked. A session whose user cannot be found out counts as this
-/// user's.
+static void note_user(login_watch *watch, uint32_t user) {
+    for (int number = 0; number < watch->user_count; number++)
+        if (watch->users[number] == user) return;
+    if (watch->user_count == most_users) {
+        watch->notices |= LOGIN_LOCK_UNKNOWN;
+        return;
+    }
+    watch->users[watch->user_count++] = user;
+    watch->notices |= LOGIN_LOCK;
+}
+
+/// The answer to whose session is locked.
 static int take_user(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)error;
     const bus_functions *bus = bus_library();
     login_watch *watch = data;
-    uint32_t user = watch->user;
+    uint32_t user;
     if (watch->queries > 0) watch->queries--;
     if (!bus->sd_bus_message_is_method_error(message, NULL)
         && bus->sd_bus_message_enter_container(message, 'v', "(uo)") > 0
         && bus->sd_bus_message_enter_container(message, 'r', "uo") > 0
-        && bus->sd_bus_message_read(message, "u", &user) < 0)
-        user = watch->user;
-    if (user == watch->user) watch->notices |= LOGIN_LOCK;
+        && bus->sd_bus_message_read(message, "u", &user) > 0)
+        note_user(watch, user);
+    else watch->notices |= LOGIN_LOCK_UNKNOWN;
     return 0;
 }
 
@@ -63,7 +77,7 @@ static int take_lock(sd_bus_message *message, void *data, sd_bus_error *error) {
             watch->bus, NULL, service, bus->sd_bus_message_get_path(message),
             "org.freedesktop.DBus.Properties", "Get", take_user, watch, "ss", session, "User");
     if (code >= 0) watch->queries++;
-    else watch->notices |= LOGIN_LOCK;
+    else watch->notices |= LOGIN_LOCK_UNKNOWN;
     return 0;
 }
 
@@ -111,12 +125,11 @@ static int listen_to(login_watch *watch, const char *rule, sd_bus_message_handle
     return bus_library()->sd_bus_add_match_async(watch->bus, NULL, rule, take, NULL, watch);
 }
 
-int login_watch_open(login_watch **result, unsigned user) {
+int login_watch_open(login_watch **result) {
     const bus_functions *bus = bus_library();
     if (bus == NULL) return -ELIBACC;
     login_watch *watch = calloc(1, sizeof *watch);
     if (watch == NULL) return -ENOMEM;
-    watch->user = user;
     watch->inhibitor = -1;
     int code = bus->sd_bus_open_system(&watch->bus);
     if (code >= 0) code = bus->sd_bus_set_method_call_timeout(watch->bus, answer_timeout);
@@ -160,6 +173,12 @@ int login_watch_process(login_watch *watch) {
     int notices = watch->notices;
     watch->notices = 0;
     return notices;
+}
+
+int login_watch_locked_user(login_watch *watch, uint32_t *user) {
+    if (watch->user_count == 0) return 0;
+    *user = watch->users[--watch->user_count];
+    return 1;
 }
 
 void login_watch_allow_sleep(login_watch *watch) {

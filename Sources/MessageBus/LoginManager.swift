@@ -2,15 +2,15 @@ internal import CSystemd
 internal import Glibc
 public import POSIX
 
-/// The login manager (logind), which announces on the system bus that the user's session is locked or
-/// that the machine is about to sleep.
+/// The login manager (logind), which announces on the system bus that a session is locked or that the
+/// machine is about to sleep.
 ///
 /// No call waits for the bus. It is used by one thread.
 @safe public final class LoginManager {
     /// What it announces.
     public enum Notice: Hashable, Sendable {
-        /// A session of this user is locked.
-        case lock
+        /// A session of the user with this ID is locked; `nil` if its user could not be found out.
+        case lock(user: UInt32?)
         /// The machine is about to sleep; ``allowSleep()`` lets it.
         case sleep
     }
@@ -21,7 +21,7 @@ public import POSIX
     public init?() {
         guard LoginManager.isThereBus else { return nil }
         var opened: OpaquePointer?
-        guard unsafe login_watch_open(&opened, geteuid()) == 0, let opened = unsafe opened else {
+        guard unsafe login_watch_open(&opened) == 0, let opened = unsafe opened else {
             return nil
         }
         unsafe watch = opened
@@ -55,7 +55,11 @@ public import POSIX
             throw SystemCallFailure(call: "sd_bus_process", number: -found)
         }
         var notices: Set<Notice> = []
-        if found & Int32(LOGIN_LOCK) != 0 { notices.insert(.lock) }
+        var user: UInt32 = 0
+        while unsafe login_watch_locked_user(watch, &user) != 0 {
+            notices.insert(.lock(user: user))
+        }
+        if found & Int32(LOGIN_LOCK_UNKNOWN) != 0 { notices.insert(.lock(user: nil)) }
         if found & Int32(LOGIN_SLEEP) != 0 { notices.insert(.sleep) }
         return notices
     }

@@ -42,7 +42,8 @@ final class SystemAgentFixture {
     static let requirement: Comment =
         "needs root, mount namespaces and systemd-socket-activate (package systemd)"
 
-    init() throws {
+    /// - Parameter bus: makes the system bus in a folder, and returns its address.
+    init(bus: (TemporaryFolder) throws -> String = { _ in "unix:path=/nonexistent" }) throws {
         folder = try TemporaryFolder()
         let path = folder.path
         try Self.root(
@@ -63,12 +64,14 @@ final class SystemAgentFixture {
             ln -s '\(Self.programs)/StackedPresence' bin/watchword-presence
             mkdir bin/pam.d
             """)
+        let bus = try bus(folder)
         // The launcher closes all open files that it inherits; Foundation mistakes this for its end.
         let started = try Self.root(
             """
             cd '\(path)'
-            setsid systemd-socket-activate -l "$PWD/run/agent.sock" setpriv --reuid irc --regid irc \
-                --clear-groups -- "$PWD/bin/watchword-agent" --system "$PWD/state" \
+            setsid systemd-socket-activate -l "$PWD/run/agent.sock" \
+                -E DBUS_SYSTEM_BUS_ADDRESS='\(bus)' setpriv --reuid irc \
+                --regid irc --clear-groups -- "$PWD/bin/watchword-agent" --system "$PWD/state" \
                 </dev/null >/dev/null 2>&1 &
             echo $!
             while [ ! -S run/agent.sock ]; do :; done
