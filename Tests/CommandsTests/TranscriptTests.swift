@@ -7,6 +7,9 @@ import Testing
 /// A line that begins with `$ ` is a command. The lines after it are its standard output, or its
 /// standard error if they begin with `! `. A line such as `= 3` is its exit status, 0 by default.
 /// `…` matches anything within a line, and `#` begins a comment.
+///
+/// On a terminal, `> question|answer` is a question and what the user types, and `>* question|answer`
+/// is one without echo.
 struct Transcript {
     struct Step {
         let line: Int
@@ -14,6 +17,26 @@ struct Transcript {
         var output: [String] = []
         var errors: [String] = []
         var status: Int32 = 0
+        var questions: [Question] = []
+    }
+
+    /// A question on a terminal.
+    struct Question {
+        let text: String
+        let answer: String
+        let isEchoed: Bool
+
+        init?(_ line: String) {
+            guard line.hasPrefix("> ") || line.hasPrefix(">* "),
+                let end = line.lastIndex(of: "|")
+            else { return nil }
+            isEchoed = line.hasPrefix("> ")
+            text = String(line[..<end].dropFirst(isEchoed ? 2 : 3))
+            answer = String(line[end...].dropFirst())
+        }
+
+        /// The line of the screen, with the answer.
+        var line: String { isEchoed ? text + answer : text }
     }
 
     let name: String
@@ -45,6 +68,9 @@ struct Transcript {
             let last = steps.count - 1
             if line.hasPrefix("! ") {
                 steps[last].errors.append(String(line.dropFirst(2)))
+            } else if let question = Question(String(line)) {
+                steps[last].output.append(question.line)
+                steps[last].questions.append(question)
             } else if line.hasPrefix("= "), let status = Int32(line.dropFirst(2)) {
                 steps[last].status = status
             } else {

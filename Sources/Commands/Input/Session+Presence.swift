@@ -182,6 +182,7 @@ extension Session {
 /// The purpose of opening an entry, shown in the prompt.
 enum EntryUse: Hashable, Sendable {
     case show
+    case loginStatus
     case verify
     case edit
     case signIn
@@ -197,14 +198,14 @@ enum EntryUse: Hashable, Sendable {
     var mayReuse: Bool {
         switch self {
         case .code, .verify, .signIn: true
-        case .show, .edit, .watch, .export, .replace: false
+        case .show, .loginStatus, .edit, .watch, .export, .replace: false
         }
     }
 
     /// Whether the confirmation from unlocking was already used for another entry.
     var isFurther: Bool {
         switch self {
-        case .show, .verify, .edit, .signIn: false
+        case .show, .loginStatus, .verify, .edit, .signIn: false
         case .code(let number, _), .watch(let number, _), .export(let number, _),
             .replace(let number, _):
             number > 1

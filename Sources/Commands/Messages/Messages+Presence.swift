@@ -64,6 +64,7 @@ extension Messages {
         case .code(let number, let all):
             "To show the code of \(entry.visible)\(place(number, of: all))"
         case .show: "To show the secret of \(entry.visible)"
+        case .loginStatus: "To show the login status of \(entry.visible)"
         case .verify: "To verify a code of \(entry.visible)"
         case .edit: "To change \(entry.visible)"
         case .signIn: "To sign in with \(entry.visible)"

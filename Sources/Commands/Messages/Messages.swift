@@ -66,6 +66,9 @@ enum Messages {
         case .noSuchTag(let name, let tag): "“\(name)” has no tag “\(tag)”"
         case .noCodes(let name, .secret):
             "“\(name)” is a plain secret and has no codes; use watchword show --reveal"
+        case .noCodes(let name, .enrolled):
+            "“\(name)” is an enrolled secret, which has no codes and is never shown; use watchword "
+                + "login present"
         case .noCodes(let name, .hotp): "“\(name)” is counter-based; use watchword code"
         case .noCodes(let name, let kind) where kind.isUncomputed:
             "“\(name)” has \(Self.name(ofUncomputed: kind)) codes, which Watchword stores but does not "

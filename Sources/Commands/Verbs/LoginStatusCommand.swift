@@ -46,11 +46,11 @@ enum LoginStatusCommand {
         switch vault {
         case .held(let vault):
             let answer = try session.answer(
-                to: .status(entry.id), of: entry, by: vault, for: .show)
+                to: .status(entry.id), of: entry, by: vault, for: .loginStatus)
             guard case .state(let state) = answer else { throw .agent(.malformed) }
             return state
         case .own(let vault):
-            let content = try session.enrolledContent(of: entry, in: vault, for: .show)
+            let content = try session.enrolledContent(of: entry, in: vault, for: .loginStatus)
             do throws(DeviceLoginError) {
                 return try LoginState(of: EnrolledSecret(content), in: vault)
             } catch {

@@ -86,6 +86,7 @@ enum ShowCommand {
     private static func reveal(_ entry: EntrySummary, in vault: SecretsVault, _ session: Session)
         throws(CommandFailure)
     {
+        try requireShowable(entry)
         guard entry.kind == .secret else { throw .notPlain(entry.name.visible) }
         try session.confirmShowing("the secret of \(entry.name.visible)")
         guard
@@ -95,9 +96,15 @@ enum ShowCommand {
         try session.show(value, named: "secret", of: entry)
     }
 
+    /// An enrolled secret has one holder, and is never shown.
+    private static func requireShowable(_ entry: EntrySummary) throws(CommandFailure) {
+        guard entry.kind != .enrolled else { throw .noCodes(entry.name.visible, .enrolled) }
+    }
+
     private static func showAddress(
         _ entry: EntrySummary, in vault: SecretsVault, _ session: Session
     ) throws(CommandFailure) {
+        try requireShowable(entry)
         let shows = session.arguments.has(.uri) || session.arguments.has(.qrShown)
         if shows { try session.confirmShowing("the key of \(entry.name.visible)") }
         let uri = KeyURI.format(try session.credential(of: entry, in: vault, for: .show))

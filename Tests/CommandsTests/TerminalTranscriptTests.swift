@@ -1,0 +1,40 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Commands on a terminal, and everything that it shows.
+struct TerminalTranscriptTests {
+    @Test("each verb asks and prints on a terminal as in the transcript, while the agent is used")
+    func agent() throws {
+        let folder = try TemporaryFolder()
+        let server = try LoginServer(certificate: "good")
+        try folder.write(try TestCertificates.authority(), to: "ca.pem")
+        let environment = [
+            "XDG_RUNTIME_DIR": folder.file("run"), "SERVER": "https://localhost:\(server.port)",
+        ]
+        try FileManager.default.createDirectory(
+            atPath: folder.file("run"), withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        defer {
+            do {
+                _ = try Transcript.run("XDG_RUNTIME_DIR=$PWD/run watchword agent stop", in: folder)
+            } catch {}
+        }
+        let name = "terminal/agent.transcript"
+        for step in try Transcript(named: name).steps {
+            let place = "\(name), line \(step.line): \(step.command)"
+            let terminal = try PseudoTerminal(step.command, in: folder, environment: environment)
+            var shown = ""
+            for question in step.questions {
+                try terminal.waitFor(question.text)
+                shown += terminal.screen
+                terminal.clear()
+                try terminal.type(question.answer + "\n")
+            }
+            #expect(try terminal.end() == step.status, "\(place)")
+            shown = (shown + terminal.screen).replacing("\r\n", with: "\n")
+            #expect(
+                Transcript.matches(Array(shown.utf8), step.output), "\(place)\nshowed:\n\(shown)")
+        }
+    }
+}
