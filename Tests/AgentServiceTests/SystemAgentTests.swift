@@ -23,7 +23,10 @@ struct SystemAgentTests {
         // What opened the vault also confirms the first use, as without an agent.
         let bank = try agent.run("code Bank --at 59 --passphrase-file pass.txt")
         #expect(bank.text == "287082\n")
-        #expect(try agent.run("agent status").text.contains("no vault is unlocked"))
+        #expect(
+            try agent.run("agent status").text
+                == "Your own agent is not running.\n"
+                + "The system agent is running; no vault is unlocked.\n")
         try agent.run("rename Site Place --passphrase-file pass.txt")
         #expect(try agent.run("list --names --passphrase-file pass.txt").text.contains("Place"))
     }

@@ -80,6 +80,11 @@ extension Messages {
         "The system agent keeps the vault: other programs of yours cannot read it, and checks by PAM "
         + "are enforced."
 
+    /// The line for a user's own agent that is not running.
+    static func notRunning(hasSystem: Bool) -> String {
+        hasSystem ? "Your own agent is not running." : "The agent is not running."
+    }
+
     /// What the system agent holds for this user, as lines.
     static func lines(ofSystem status: AgentStatus) -> [String] {
         guard !status.vaults.isEmpty else {

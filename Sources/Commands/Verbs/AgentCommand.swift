@@ -21,7 +21,9 @@ enum AgentCommand {
             }
             try session.printer.line(.object(members.sorted { $0.0 < $1.0 }))
         } else {
-            let lines = status.map(Messages.lines(for:)) ?? ["The agent is not running."]
+            let lines =
+                status.map(Messages.lines(for:))
+                ?? [Messages.notRunning(hasSystem: system != nil)]
             for line in lines + (system.map(Messages.lines(ofSystem:)) ?? []) {
                 try session.printer.line(line)
             }
