@@ -22,8 +22,8 @@ extension Option {
         "pin-file", .file, "read the PIN of a TPM or authenticator from FILE")
     static let tpm = Option("tpm", .text("ADDRESS"), "TPM (default device:/dev/tpmrm0)")
 
-    static let toSystem = Option("to-system", "move it to the system agent")
-    static let toUser = Option("to-user", "move it back to your own folder")
+    static let toSystem = Option("to-system", "move the vault to the system agent")
+    static let toUser = Option("to-user", "move the vault back to your own folder")
     static let noAgent = Option("no-agent", "do not use the agent")
 
     /// The options that every verb accepts.

@@ -76,7 +76,7 @@ extension CommandHelp {
                 + "the passphrase, unless its slot is removed.",
         ])
     static let slotRemove = CommandHelp(
-        summary: "remove something that opens the vault",
+        summary: "remove a passphrase, recovery key, TPM or authenticator",
         operands: .one("SLOT"), options: [.keepKey, .yes],
         examples: [
             "watchword slot list", "watchword slot remove 2", "watchword slot remove passphrase",
