@@ -122,6 +122,30 @@ final class AgentFixture {
             """)
     }
 
+    /// Puts a program `pinentry` into `fake`, which records each command in `log`, and answers GETPIN
+    /// with the next of `answers`, in which `\n` separates lines of the protocol.
+    func installPinEntry(_ answers: [String], greeting: String = "OK hello") throws {
+        let program = """
+            #!/bin/sh
+            printf '%b\\n' '\(greeting)'
+            while read -r line; do
+                echo "$line" >>log
+                case $line in
+                    GETPIN) printf '%b\\n' "$(head -n 1 answers)"; sed -i 1d answers ;;
+                    *) echo 'S note'; echo '# comment'; echo OK ;;
+                esac
+            done
+
+            """
+        try shell("mkdir fake; touch log")
+        try folder.write(Array(program.utf8), to: "fake/pinentry")
+        try shell("chmod 755 fake/pinentry")
+        try folder.write(Array(answers.map { $0 + "\n" }.joined().utf8), to: "answers")
+    }
+
+    /// What a command begins with that runs without a terminal, on a desktop with that `pinentry`.
+    static let desktop = "PATH=$PWD/fake:$PATH DISPLAY=:9"
+
     func configure(_ authentication: String) throws {
         let lines = "auth \(authentication)\naccount required pam_permit.so\n"
         try folder.write(Array(lines.utf8), to: "bin/pam.d/watchword")

@@ -16,6 +16,7 @@ struct DayOfUseTests {
         ])
         try agent.installModules()
         try agent.configure("required pam_permit.so")
+        try agent.installPinEntry(["D \(AgentFixture.passphrase)\\nOK"])
         try agent.shell(
             "cp \"$(dirname \"$(command -v watchword)\")/suspending-agent\" bin/watchword-agent")
     }
@@ -27,7 +28,7 @@ struct DayOfUseTests {
         return terminal.screen
     }
 
-    @Test("a day: unlock, codes, the clipboard, a check by PAM, pick, a suspend, lock, log out")
+    @Test("a day: unlock, codes, clipboard, PAM, pick, suspend, pinentry, lock, log out")
     func day() throws {
         // Log in, and unlock once.
         let unlocking = try agent.terminal("unlock", program: "bin/watchword")
@@ -67,7 +68,10 @@ struct DayOfUseTests {
         #expect(AgentFixture.errors(locked).contains("no terminal to prompt on"))
         let status = try agent.run("agent status")
         #expect(status.text == "The agent is running; no vault is unlocked.\n")
-        try agent.shell("bin/watchword unlock --passphrase-file pass.txt")
+        // Without a terminal, a window asks for the passphrase.
+        let opened = try agent.shell("\(AgentFixture.desktop) bin/watchword unlock")
+        #expect(AgentFixture.errors(opened).contains("Unlocked the vault."))
+        #expect(try agent.shell("grep -c GETPIN log").text == "1\n")
         #expect(try show("code github --at 59") == "287082\r\n")
         // Lock, and log out.
         #expect(try show("lock") == "Locked the vault.\r\n")

@@ -6,32 +6,15 @@ import Testing
 ///
 /// The program `pinentry` belongs to the test.
 struct PinEntryTests {
-    /// An agent's fixture with a `pinentry` that records each command, and answers GETPIN with the
-    /// lines of a file, in which `\n` separates lines of the protocol.
+    /// An agent's fixture with a `pinentry`.
     private func fixture(_ answers: [String], greeting: String = "OK hello") throws -> AgentFixture
     {
         let agent = try AgentFixture()
-        let program = """
-            #!/bin/sh
-            printf '%b\\n' '\(greeting)'
-            while read -r line; do
-                echo "$line" >>log
-                case $line in
-                    GETPIN) printf '%b\\n' "$(head -n 1 answers)"; sed -i 1d answers ;;
-                    *) echo 'S note'; echo '# comment'; echo OK ;;
-                esac
-            done
-
-            """
-        try agent.shell("mkdir fake; touch log")
-        try agent.folder.write(Array(program.utf8), to: "fake/pinentry")
-        try agent.shell("chmod 755 fake/pinentry")
-        let lines = answers.map { $0 + "\n" }.joined()
-        try agent.folder.write(Array(lines.utf8), to: "answers")
+        try agent.installPinEntry(answers, greeting: greeting)
         return agent
     }
 
-    private static let command = "PATH=$PWD/fake:$PATH DISPLAY=:9 watchword unlock"
+    private static let command = "\(AgentFixture.desktop) watchword unlock"
 
     private func unlock(_ agent: AgentFixture, status: Int32 = 0) throws -> String {
         AgentFixture.errors(try agent.shell(Self.command, status: status))
