@@ -62,6 +62,7 @@ final class SystemAgentFixture {
             mkdir bin
             for name in watchword watchword-agent; do cp '\(Self.programs)'/$name bin; done
             ln -s '\(Self.programs)/StackedPresence' bin/watchword-presence
+            ln -s '\(Self.programs)/watchword-courier' bin
             mkdir bin/pam.d
             """)
         let bus = try bus(folder)
@@ -129,6 +130,13 @@ final class SystemAgentFixture {
     func client() throws -> AgentClient {
         let socket = try LocalSocket.connect(to: folder.file("run/agent.sock"))
         return AgentClient(FrameConnection(socket), isSystem: true)
+    }
+
+    /// Writes a file that belongs to a user, in that user's folder.
+    func write(_ bytes: [UInt8], to name: String, of user: User = .games) throws {
+        let path = "\(user.rawValue)/\(name)"
+        try folder.write(bytes, to: path)
+        try Self.root("cd '\(folder.path)'; chown \(user.rawValue) \(path); chmod 600 \(path)")
     }
 
     /// Runs a shell command as root, and expects it to succeed.
