@@ -1,0 +1,110 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A system bus that belongs to the test, and its services, which python3-dbusmock plays.
+final class PrivateBus {
+    /// The value of the variable that names the bus to programs.
+    let address: String
+    private let folder: TemporaryFolder
+    private var processes: [String] = []
+
+    /// The object of a mock that controls it.
+    static let mock = "org.freedesktop.DBus.Mock"
+
+    static let requirement: Comment = "dbus-daemon, busctl or python3-dbusmock is missing"
+
+    /// Whether the programs are installed.
+    static let isPossible: Bool = {
+        guard ForeignProgram("dbus-daemon") != nil, ForeignProgram("busctl") != nil else {
+            return false
+        }
+        do {
+            return try ForeignProgram(path: "/usr/bin/python3").run(["-c", "import dbusmock"])
+                .status == 0
+        } catch {
+            return false
+        }
+    }()
+
+    /// Chooses the address; ``start()`` starts the bus.
+    init(in folder: TemporaryFolder) {
+        self.folder = folder
+        address = "unix:path=\(folder.file("bus"))"
+    }
+
+    deinit {
+        do { try end() } catch {}
+    }
+
+    /// Starts the bus, which every user may use.
+    func start() throws {
+        let configuration = """
+            <busconfig><type>system</type><listen>\(address)</listen>
+            <policy context="default"><allow send_destination="*" eavesdrop="true"/>
+            <allow receive_sender="*" eavesdrop="true"/><allow own="*"/><allow user="*"/>
+            </policy></busconfig>
+            """
+        try folder.write(Array(configuration.utf8), to: "bus.conf")
+        try launch("dbus-daemon --config-file=bus.conf --nofork")
+        try wait("[ -S bus ]")
+    }
+
+    /// Starts a service with this name on the bus.
+    ///
+    /// - Parameters:
+    ///   - template: the template of python3-dbusmock, or the path of one.
+    ///   - parameters: its parameters.
+    /// - Returns: its process.
+    @discardableResult
+    func play(
+        _ template: String, _ parameters: [String: String] = [:], as name: String
+    ) throws -> String {
+        let members = parameters.map { "\"\($0)\": \"\($1)\"" }.joined(separator: ", ")
+        let process = try launch(
+            "/usr/bin/python3 -m dbusmock --system --template \(template) --parameters "
+                + "'{\(members)}'")
+        try wait("busctl --address='\(address)' status \(name) >/dev/null 2>&1")
+        return process
+    }
+
+    /// Calls a method; the arguments are those of `busctl call`.
+    @discardableResult
+    func call(_ arguments: String) throws -> String {
+        try shell("busctl --address='\(address)' call \(arguments)").text
+    }
+
+    /// Waits until a shell command succeeds.
+    func wait(_ condition: String) throws {
+        try shell("timeout 60 sh -c \"until \(condition); do sleep 0.05; done\"")
+    }
+
+    /// Ends the bus and its services.
+    func end() throws {
+        try shell("kill \(processes.joined(separator: " ")) 2>/dev/null; rm -f bus")
+        processes = []
+    }
+
+    /// Starts a program in the background, and returns its process.
+    @discardableResult
+    private func launch(_ command: String) throws -> String {
+        // Foundation waits until no process has the files that the shell inherited.
+        let starter =
+            "import subprocess, sys; n = subprocess.DEVNULL; "
+            + "print(subprocess.Popen(sys.argv[1:], stdin=n, stdout=n, stderr=n).pid)"
+        let process = try shell("/usr/bin/python3 -c '\(starter)' \(command)").text
+            .filter(\.isNumber)
+        processes.append(process)
+        return process
+    }
+
+    @discardableResult
+    private func shell(_ command: String) throws -> ForeignProgram.Outcome {
+        let outcome = try ForeignProgram(path: "/bin/sh").run(
+            ["-c", "cd '\(folder.path)'\n\(command)"],
+            environment: ["PATH": "/usr/bin:/bin", "DBUS_SYSTEM_BUS_ADDRESS": address])
+        let errors = String(decoding: outcome.errors, as: UTF8.self)
+        #expect(outcome.status == 0, "\(command)\n\(outcome.text)\(errors)")
+        return outcome
+    }
+}
