@@ -31,6 +31,24 @@ struct AgentLockTests {
         }
     }
 
+    @Test("a lock during a presence check takes no counter")
+    func lockDuringCounter() throws {
+        let agent = try AgentFixture([
+            "Count:a --type hotp --presence per-use:pam --secret-file key.txt"
+        ])
+        try agent.installModules()
+        try agent.configure("optional pam_unix.so\nauth required pam_permit.so")
+        try agent.shell("bin/watchword \(AgentFixture.unlock)")
+        let terminal = try agent.terminal("code Count", program: "bin/watchword")
+        try terminal.waitFor("assword: ")
+        try agent.run("lock")
+        try terminal.type("any\n")
+        #expect(try terminal.end() == 4)
+        try agent.configure("required pam_permit.so")
+        let first = try agent.shell("bin/watchword code Count --passphrase-file pass.txt")
+        #expect(first.text == "755224\n")
+    }
+
     @Test("one check is enough to show the current codes, and for no others")
     func refresh() throws {
         let agent = try AgentFixture([

@@ -1,7 +1,10 @@
+import Cryptography
 import Foundation
 import POSIX
+import SecretVault
 import TestSupport
 import Testing
+import VaultAgent
 
 /// Moving a vault to and from the system agent.
 @Suite(
@@ -87,6 +90,68 @@ struct SystemAgentMoveTests {
         #expect(try agent.run("list --names --passphrase-file pass.txt").text == "Own:b\n")
         try agent.shell("mv .local own")
         #expect(try agent.run("list --names --passphrase-file pass.txt").text == "System:a\n")
+    }
+
+    @Test("a client that leaves out a step of a move, or names another state, erases nothing")
+    func steps() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep(of: .root)
+        let client = try agent.client()
+        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let guess = VaultOpener.passphrase(SecretBytes(text: "guess"))
+        func identity() throws -> VaultIdentity {
+            guard case .standing(let standing) = try client.send(.standing(.ofSystem, since: 0))
+            else { throw AgentFailure.malformed }
+            return standing.identity
+        }
+        func result(of move: VaultMove) throws -> String { "\(try client.send(.move(move)))" }
+        func discard(_ identity: VaultIdentity, _ used: VaultOpener? = nil) throws -> String {
+            try result(of: .discard(used ?? opener, identity, ceiling: 20))
+        }
+        func names() throws -> String {
+            try agent.run("list --names --passphrase-file pass.txt", as: .root).text
+        }
+        let changed = "failed(SecretVault.VaultError.changedMeanwhile)"
+        let wrong = "failed(SecretVault.VaultError.wrongPassphrase)"
+        let older = try identity()
+        try agent.run("rename Site Place:me --passphrase-file pass.txt", as: .root)
+        let newest = try identity()
+        #expect(older.isOlder(than: newest))
+        // Another vault, with the same passphrase.
+        let path = agent.folder.file("other")
+        try Vault.create(
+            at: path, passphrase: SecretBytes(text: AgentFixture.passphrase),
+            cost: ScryptCost(logN: 10), recoveryKey: nil, now: 0)
+        let other = try Vault.pack(path)
+        // The vault is not being moved.
+        #expect(try discard(newest) == changed)
+        #expect(
+            try result(of: .receive(other, opener, ceiling: 20))
+                == "failed(SecretVault.VaultError.alreadyExists)")
+        #expect(try result(of: .give(guess, ceiling: 20)) == wrong)
+        #expect(try names() == "Place:me\n")
+        // It is given to the client, and nobody can use it.
+        guard case .parcel = try client.send(.move(.give(opener, ceiling: 20))) else {
+            Issue.record("not given")
+            return
+        }
+        #expect("\(try client.send(.open(.ofSystem, opener, ceiling: 20)))" == "moving")
+        #expect(try discard(older) == changed)
+        #expect(try discard(other.identity) == changed)
+        #expect(try discard(newest, guess) == wrong)
+        #expect(
+            try result(of: .receive(other, opener, ceiling: 20))
+                == "failed(SecretVault.VaultError.otherVault)")
+        #expect(try result(of: .activate(guess, ceiling: 20)) == wrong)
+        #expect("\(try client.send(.open(.ofSystem, opener, ceiling: 20)))" == "moving")
+        #expect(try result(of: .activate(opener, ceiling: 20)) == "done")
+        #expect(try names() == "Place:me\n")
+        // All steps in order.
+        _ = try client.send(.move(.give(opener, ceiling: 20)))
+        #expect(try discard(identity()) == "done")
+        #expect(
+            "\(try client.send(.standing(.ofSystem, since: 0)))"
+                == "failed(SecretVault.VaultError.notFound)")
     }
 
     @Test(
