@@ -44,7 +44,7 @@ struct AttestationVectorTests {
     }
 
     @Test(
-        "K-57, K-58, K-59, K-60, K-61, K-62, K-63, K-64 and K-65 each statement has its verdict",
+        "W-09 N-41 K-57, K-58, K-59, K-60, K-61, K-62, K-63, K-64 and K-65 each statement has its verdict",
         arguments: ["none", "packed", "fido-u2f", "tpm", "android-key", "apple", "mill"])
     func verdicts(format: String) throws {
         var count = 0

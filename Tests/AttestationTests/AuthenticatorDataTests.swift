@@ -46,7 +46,7 @@ struct AuthenticatorDataTests {
         }
     }
 
-    @Test("K-44 a byte after authenticator data is refused")
+    @Test("W-05 K-44 a byte after authenticator data is refused")
     func bytesLeft() throws {
         var changed = good
         changed.rest = [0]
@@ -71,7 +71,7 @@ struct AuthenticatorDataTests {
         #expect(throws: DenialReason.authenticatorData) { try RegistrationData(changed.header) }
     }
 
-    @Test("K-48 extension outputs are there exactly if the flag says so, and are one map")
+    @Test("W-05 W-13 K-48 extension outputs are there exactly if the flag says so, and are one map")
     func extensions() throws {
         let map = EncodedCBOR.named(["credProps": .named(["rk": .boolean(true)])]).encoded
         for (flags, rest, isAccepted) in [
@@ -110,7 +110,7 @@ struct AuthenticatorDataTests {
         }
     }
 
-    @Test("K-50 a credential's id has 1 to 1,023 bytes")
+    @Test("W-10 K-50 a credential's id has 1 to 1,023 bytes")
     func credentialID() throws {
         for (count, isAccepted) in [(0, false), (1, true), (1023, true), (1024, false)] {
             var changed = good
@@ -169,7 +169,7 @@ struct AuthenticatorDataTests {
         }
     }
 
-    @Test("an assertion is valid for its data, its client data and its key alone")
+    @Test("W-19 an assertion is valid for its data, its client data and its key alone")
     func signature() throws {
         let data = try AuthenticatorData(assertion: assertion(flags: 5))
         let hash = [UInt8](repeating: 1, count: 32)

@@ -57,7 +57,8 @@ struct COSEKeyTests {
         #expect(throws: DenialReason.publicKey) { try COSEKey.read(key(7, 32)) }
     }
 
-    @Test("an algorithm that is unknown is refused", arguments: [-37, -47, -65535, 0, 7, -258])
+    @Test(
+        "N-25 an algorithm that is unknown is refused", arguments: [-37, -47, -65535, 0, 7, -258])
     func unknownAlgorithm(number: Int64) throws {
         #expect(throws: DenialReason.algorithm) { try read([1: 2, 3: number, -1: 1], x, y) }
     }

@@ -32,7 +32,7 @@ struct DeviceKeyAttestationTests {
         anchors = try TrustAnchors([Certificate([UInt8](#require(root).certificate))])
     }
 
-    @Test("K-78 a device key is attested only if each structure proves its part")
+    @Test("N-41 K-78 a device key is attested only if each structure proves its part")
     func outcomes() throws {
         for vector in vectors {
             let transcript = try transcript(vector)

@@ -54,7 +54,7 @@ struct PasskeyAuthenticationTests {
         + origins.map { origin in Change("the origin \(origin)", .origin) { $0.origin = origin } }
 
     @Test(
-        "K-02 K-08 K-18 K-23 K-25 each change to a good authentication is denied, and spends it",
+        "W-17 W-18 W-21 K-02 K-08 K-18 K-23 K-25 each change to a good authentication is denied, and spends it",
         arguments: changes)
     func changed(change: Change) async throws {
         let bench = try PasskeyFixture()
@@ -142,7 +142,7 @@ struct PasskeyAuthenticationTests {
     }
 
     @Test(
-        "K-53 K-54 K-55 a passkey answers for its own subject, in a ceremony after its registration"
+        "W-15 K-53 K-54 K-55 a passkey answers for its own subject, in a ceremony after its registration"
     )
     func subjects() async throws {
         let bench = try PasskeyFixture()
@@ -181,7 +181,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.signIn(late).isAccepted)
     }
 
-    @Test("K-40 K-51 N-39 another key, another's id, or a revoked passkey is denied")
+    @Test("W-19 K-40 K-51 N-39 another key, another's id, or a revoked passkey is denied")
     func keys() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -196,7 +196,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.signIn(passkey).denial == .revoked)
     }
 
-    @Test("K-66 an unknown subject gets options like a known one, the same each time")
+    @Test("W-22 K-66 an unknown subject gets options like a known one, the same each time")
     func unknownSubject() async throws {
         let bench = try PasskeyFixture()
         let nobody = try #require(Subject("nobody"))
@@ -231,7 +231,7 @@ struct PasskeyAuthenticationTests {
         #expect(wrong.contains(.commit(writes.sorted())))
     }
 
-    @Test("K-24 a frame is accepted only in a page that is listed")
+    @Test("W-04 W-17 K-24 a frame is accepted only in a page that is listed")
     func frames() async throws {
         let bench = try PasskeyFixture(topOrigins: ["https://shop.example"])
         var passkey = try TestPasskey()
@@ -248,7 +248,7 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.signIn(passkey).denial == .topOrigin)
     }
 
-    @Test("K-21 K-56 the stored counter never falls, and flags and counter are recorded")
+    @Test("W-21 K-21 K-56 the stored counter never falls, and flags and counter are recorded")
     func recorded() async throws {
         let bench = try PasskeyFixture()
         var passkey = try TestPasskey()

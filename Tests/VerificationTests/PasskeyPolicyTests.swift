@@ -20,7 +20,7 @@ struct PasskeyPolicyTests {
             isKnownDevice: isKnown)
     }
 
-    @Test("K-21 the policy about backups decides as its table says")
+    @Test("W-20 K-21 the policy about backups decides as its table says")
     func backup() {
         typealias Verdict = AssertionPolicy.Verdict
         let accepted = Verdict.accepted(stepUp: [])
@@ -67,7 +67,7 @@ struct PasskeyPolicyTests {
         }
     }
 
-    @Test("K-56 the policy about the counter decides as its table says")
+    @Test("W-20 K-56 the policy about the counter decides as its table says")
     func counter() {
         let counts: [((UInt32, UInt32), CounterFinding)] = [
             ((0, 0), .none), ((0, 1), .ok), ((5, 6), .ok), ((UInt32.max - 1, .max), .ok),

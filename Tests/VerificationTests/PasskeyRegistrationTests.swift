@@ -64,7 +64,7 @@ struct PasskeyRegistrationTests {
         + origins.map { origin in Change("the origin \(origin)", .origin) { $0.origin = origin } }
 
     @Test(
-        "K-01 K-07 K-16 K-17 K-18 K-20 each change to a good registration is denied",
+        "W-03 W-06 W-13 K-01 K-07 K-16 K-17 K-18 K-20 each change to a good registration is denied",
         arguments: changes)
     func changed(change: Change) async throws {
         let bench = try PasskeyFixture()
@@ -86,7 +86,7 @@ struct PasskeyRegistrationTests {
         #expect(event.reason == Event.Reason(change.reason))
     }
 
-    @Test("an accepted registration says what is known about the passkey")
+    @Test("W-07 W-12 an accepted registration says what is known about the passkey")
     func accepted() async throws {
         let bench = try PasskeyFixture()
         var passkey = try TestPasskey()
@@ -176,7 +176,8 @@ struct PasskeyRegistrationTests {
         #expect(try await bench.passkeys.finishRegistration(of: .sample(1), with: good) == nil)
     }
 
-    @Test("K-52 an id is registered once, for any subject, even after its credential has ended")
+    @Test(
+        "W-11 K-52 an id is registered once, for any subject, even after its credential has ended")
     func known() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -195,7 +196,7 @@ struct PasskeyRegistrationTests {
         }
     }
 
-    @Test("K-50 an id of 1,023 bytes is accepted")
+    @Test("W-10 K-50 an id of 1,023 bytes is accepted")
     func longest() async throws {
         let bench = try PasskeyFixture()
         var passkey = try TestPasskey()
@@ -229,7 +230,7 @@ struct PasskeyRegistrationTests {
         else { throw BenchError.refused }
     }
 
-    @Test("K-22 the policy decides about synced passkeys and attestation")
+    @Test("W-07 N-32 N-41 K-22 the policy decides about synced passkeys and attestation")
     func policy() async throws {
         let bench = try PasskeyFixture()
         func outcome(
@@ -264,7 +265,7 @@ struct PasskeyRegistrationTests {
         #expect(try await outcome(.standard) { $0.format = "packed" } == .attestation)
     }
 
-    @Test("K-28 an algorithm that the server does not offer is denied")
+    @Test("W-08 N-25 K-28 an algorithm that the server does not offer is denied")
     func offered() async throws {
         let bench = try PasskeyFixture(algorithms: [.rs256])
         let grant = try await bench.begun()

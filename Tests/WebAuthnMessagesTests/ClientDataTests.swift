@@ -14,7 +14,7 @@ struct ClientDataTests {
         try ClientData.read(Array(text.utf8))
     }
 
-    @Test("the known members are read, and others are accepted")
+    @Test("W-02 the known members are read, and others are accepted")
     func members() throws {
         let text =
             Self.good
@@ -41,7 +41,9 @@ struct ClientDataTests {
         }
     }
 
-    @Test("K-27 one byte order mark is accepted and included in the digest; two are refused")
+    @Test(
+        "W-02 W-16 K-27 one byte order mark is accepted and included in the digest; two are refused"
+    )
     func byteOrderMark() throws {
         let mark: [UInt8] = [0xef, 0xbb, 0xbf]
         let text = Array((Self.good + "}").utf8)
@@ -74,7 +76,7 @@ struct ClientDataTests {
         good + ",\"a\":\"\u{0}\"}",
     ]
 
-    @Test("K-27 malformed client data is refused", arguments: malformedTexts)
+    @Test("W-02 K-27 malformed client data is refused", arguments: malformedTexts)
     func malformed(text: String) throws {
         #expect(try read(text) == nil)
     }

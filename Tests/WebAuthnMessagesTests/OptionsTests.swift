@@ -28,7 +28,7 @@ struct OptionsTests {
         value.rendered().withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) }
     }
 
-    @Test("the options of a registration have the members of WebAuthn Level 3, section 5.1.9")
+    @Test("W-01 the options of a registration have the members of WebAuthn Level 3, section 5.1.9")
     func creation() async throws {
         guard
             case .granted(let grant) = try await passkeys.beginRegistration(
@@ -48,7 +48,9 @@ struct OptionsTests {
         #expect(standard["attestation"]?.string == "direct")
     }
 
-    @Test("the options of an authentication have the members of WebAuthn Level 3, section 5.1.10")
+    @Test(
+        "W-14 the options of an authentication have the members of WebAuthn Level 3, section 5.1.10"
+    )
     func request() async throws {
         let anybody = try await passkeys.beginAuthentication(for: nil).options
         let challenge = Base64URL.encode(anybody.challenge.span)

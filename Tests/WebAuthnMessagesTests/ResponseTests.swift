@@ -45,7 +45,7 @@ struct ResponseTests {
         #expect(try short.response().transports == [])
     }
 
-    @Test("an authentication's object is read, with or without a user handle")
+    @Test("W-16 an authentication's object is read, with or without a user handle")
     func assertions() throws {
         let read = try AssertionResponse.read(assertion()).response()
         #expect(read.authenticatorData == [0, 0, 0])
@@ -59,7 +59,7 @@ struct ResponseTests {
         #expect(try empty.response().userHandle == [])
     }
 
-    @Test("K-14 K-50 the error names a malformed member")
+    @Test("W-01 W-14 K-14 K-50 the error names a malformed member")
     func malformed() throws {
         let long = Base64URL.encode([UInt8](repeating: 0, count: 1_024).span)
         let longest = Base64URL.encode([UInt8](repeating: 0, count: 1_023).span)
