@@ -24,44 +24,9 @@ package final class HeldVaults: Sendable {
         package let unlocking: UInt64
     }
 
-    private struct Held {
-        var vault: HeldVault
-        /// The state of the file that `vault` reflects; `nil` if it must be read again.
-        var stamp: FileStamp?
-        let unlocking: UInt64
-        let time: HoldingTime
-        let end: Duration
-        var lastUse: Duration
-        /// What clients that show codes need for the next ones.
-        var shown: [UInt64: ShownCredential] = [:]
-        var checks = PassedChecks()
-
-        func isOver(at moment: Duration) -> Bool { moment >= min(end, lastUse + time.idle) }
-    }
-
-    private struct ShownCredential {
-        let credential: Credential
-        let end: Duration
-    }
-
-    private struct State {
-        var vaults: [VaultPlace: Held] = [:]
-        var unlockings: UInt64 = 0
-        /// The vaults that are being opened, by the number of the unlocking.
-        var opening: [UInt64: VaultPlace] = [:]
-        var shown: UInt64 = 0
-        var suspended: Duration
-        /// Whether the agent is ending, and holds no more vaults.
-        var isClosed = false
-    }
-
-    /// The clocks are not read atomically, and the kernel adjusts them; a smaller difference does not
-    /// mean a suspend.
-    private static let leastSuspend = Duration.seconds(1)
-
-    private let clock: @Sendable () -> AgentClock
+    let clock: @Sendable () -> AgentClock
     private let wake: @Sendable () -> Void
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     /// - Parameter wake: called when ``dropExpired()`` must be called again, because a vault is held.
     package init(
@@ -80,7 +45,7 @@ package final class HeldVaults: Sendable {
     package func beginUnlocking(_ place: VaultPlace) -> UInt64 {
         let now = clock()
         return state.withLock { state in
-            HeldVaults.drop(from: &state, at: now)
+            state.drop(at: now)
             state.unlockings += 1
             state.opening[state.unlockings] = place
             return state.unlockings
@@ -102,7 +67,7 @@ package final class HeldVaults: Sendable {
     ) -> Bool {
         let now = clock()
         let isHeld = state.withLock { state in
-            HeldVaults.drop(from: &state, at: now)
+            state.drop(at: now)
             guard let place = state.opening.removeValue(forKey: unlocking), !state.isClosed
             else { return false }
             state.vaults[place] = Held(
@@ -154,27 +119,6 @@ package final class HeldVaults: Sendable {
     /// Whether the vault is held.
     package func isHeld(_ place: VaultPlace) -> Bool { current(place) != nil }
 
-    /// Records that a presence check for `entry` has just succeeded.
-    func recordCheck(of entry: EntrySummary, in place: VaultPlace, _ unlocking: UInt64) {
-        let now = clock()
-        state.withLock { state in
-            guard state.vaults[place]?.unlocking == unlocking else { return }
-            state.vaults[place]?.checks.record(entry, at: now.sinceBoot)
-        }
-    }
-
-    /// Whether a presence check that succeeded since `unlocking` may be reused for `entry`.
-    func isCheckReused(
-        for entry: EntrySummary, in place: VaultPlace, _ unlocking: UInt64
-    ) -> Bool {
-        let now = clock()
-        return state.withLock { state in
-            HeldVaults.drop(from: &state, at: now)
-            guard let held = state.vaults[place], held.unlocking == unlocking else { return false }
-            return held.checks.cover(entry, at: now.sinceBoot)
-        }
-    }
-
     /// Whether the vault is still held since the same unlocking.
     package func isHeld(_ place: VaultPlace, _ unlocking: UInt64) -> Bool {
         current(place)?.unlocking == unlocking
@@ -183,38 +127,6 @@ package final class HeldVaults: Sendable {
     /// Records what a request has learned about the file of its vault, above all what it saved.
     package func learn(from use: Use, of place: VaultPlace) {
         keep(HeldVault(use.vault), nil, of: place, use.unlocking)
-    }
-
-    /// Keeps what a client needs to show the next codes of an entry, as long as the vault is held
-    /// and at most for its idle time.
-    ///
-    /// - Returns: its number; `nil` if the vault has been locked.
-    func keep(
-        _ credential: Credential, of place: VaultPlace, _ unlocking: UInt64
-    ) -> UInt64? {
-        let now = clock()
-        return state.withLock { state in
-            HeldVaults.drop(from: &state, at: now)
-            guard let held = state.vaults[place], held.unlocking == unlocking else { return nil }
-            state.shown += 1
-            state.vaults[place]?.shown[state.shown] = ShownCredential(
-                credential: credential, end: now.sinceBoot + held.time.idle)
-            return state.shown
-        }
-    }
-
-    /// The credential with this number; `nil` if its time is over or the vault has been locked.
-    func shownCredential(_ number: UInt64, of place: VaultPlace) -> Credential? {
-        let now = clock()
-        return state.withLock { state in
-            HeldVaults.drop(from: &state, at: now)
-            return state.vaults[place]?.shown[number]?.credential
-        }
-    }
-
-    /// Forgets the credential with this number.
-    func forgetCredential(_ number: UInt64, of place: VaultPlace) {
-        state.withLock { state in state.vaults[place]?.shown[number] = nil }
     }
 
     /// Forgets the key of a vault.
@@ -226,7 +138,7 @@ package final class HeldVaults: Sendable {
     ) -> Bool {
         state.withLock { state in
             let wasOpening =
-                unlocking == nil && HeldVaults.stopOpening(in: &state) { $0 == place }
+                unlocking == nil && state.stopOpening { $0 == place }
             guard let held = state.vaults[place], unlocking ?? held.unlocking == held.unlocking
             else { return wasOpening }
             state.vaults[place] = nil
@@ -247,22 +159,11 @@ package final class HeldVaults: Sendable {
     /// - Returns: whether there was one.
     @discardableResult package func lockAll(in folder: FolderIdentity) -> Bool {
         state.withLock { state in
-            let wasOpening = HeldVaults.stopOpening(in: &state) { $0.folder == folder }
+            let wasOpening = state.stopOpening { $0.folder == folder }
             let left = state.vaults.filter { $0.key.folder != folder }
             defer { state.vaults = left }
             return wasOpening || left.count < state.vaults.count
         }
-    }
-
-    /// Ensures that vaults that are being opened are not held.
-    ///
-    /// - Returns: whether there was one.
-    private static func stopOpening(
-        in state: inout State, _ isLocked: (VaultPlace) -> Bool
-    ) -> Bool {
-        let left = state.opening.filter { !isLocked($0.value) }
-        defer { state.opening = left }
-        return left.count < state.opening.count
     }
 
     /// Forgets all keys, and holds none from now on.
@@ -279,7 +180,7 @@ package final class HeldVaults: Sendable {
     package func dropExpired() -> Duration? {
         let now = clock()
         return state.withLock { state in
-            HeldVaults.drop(from: &state, at: now)
+            state.drop(at: now)
             let ends = state.vaults.values.flatMap { held in
                 [held.end, held.lastUse + held.time.idle] + held.shown.values.map(\.end)
             }
@@ -293,7 +194,7 @@ package final class HeldVaults: Sendable {
     package func status(in folder: FolderIdentity? = nil) -> [AgentStatus.Vault] {
         let now = clock()
         return state.withLock { state in
-            HeldVaults.drop(from: &state, at: now)
+            state.drop(at: now)
             let shown = state.vaults.filter { place, _ in
                 place.connection == 0 && folder ?? place.folder == place.folder
             }
@@ -308,7 +209,7 @@ package final class HeldVaults: Sendable {
     private func current(_ place: VaultPlace) -> Held? {
         let now = clock()
         return state.withLock { state in
-            HeldVaults.drop(from: &state, at: now)
+            state.drop(at: now)
             return state.vaults[place]
         }
     }
@@ -325,18 +226,6 @@ package final class HeldVaults: Sendable {
             guard stamp != nil || vault.isNewer(than: held.vault) else { return }
             state.vaults[place]?.vault = vault
             state.vaults[place]?.stamp = stamp
-        }
-    }
-
-    private static func drop(from state: inout State, at now: AgentClock) {
-        if now.suspended - state.suspended >= leastSuspend {
-            state.vaults = [:]
-            state.opening = [:]
-        }
-        state.suspended = now.suspended
-        state.vaults = state.vaults.filter { !$0.value.isOver(at: now.sinceBoot) }
-        for (place, held) in state.vaults where !held.shown.isEmpty {
-            state.vaults[place]?.shown = held.shown.filter { $0.value.end > now.sinceBoot }
         }
     }
 }

@@ -177,6 +177,31 @@ enum KeyHolder {
     }
 }
 
+extension KeyHolder {
+    private static let startTimeout = Duration.seconds(10)
+
+    /// In the supervisor: waits until the key holder is confined.
+    static func awaitGreeting(of child: ChildProcess) throws(SystemCallFailure) {
+        var incoming = try IncomingFrame(limit: HelperGreeting.maximumCount)
+        let deadline = Moment.now + startTimeout
+        while deadline.timeRemaining > .zero {
+            switch try incoming.advance(from: child.output) {
+            case .complete(let frame):
+                switch frame.withBytes({ HelperGreeting(parsing: $0, from: identity) }) {
+                case .confined: return
+                case .notConfined(let failure): throw failure
+                case .unexpected: throw SystemCallFailure(call: "read", number: 71)
+                }
+            case .ended, .bad: throw SystemCallFailure(call: "read", number: 32)
+            case .wouldWait:
+                _ = try Polling.wait(
+                    for: [.reading(child.output)], timeout: deadline.timeRemaining)
+            }
+        }
+        throw SystemCallFailure(call: "read", number: 110)
+    }
+}
+
 /// The folders of the vaults that the agent can reach.
 enum FolderReach {
     /// `nil` if there is no such folder.

@@ -20,7 +20,6 @@ struct Supervisor: ~Copyable {
     private var programs: [StartedProgram] = []
     private var login = LoginWatch()
 
-    private static let startTimeout = Duration.seconds(10)
     /// Longer than the key holder waits for the requests that have begun.
     private static let endTimeout = Duration.seconds(3)
     /// How often to check that clients still find this agent.
@@ -119,7 +118,7 @@ struct Supervisor: ~Copyable {
         let channel = try SocketPair()
         try keyHolder.input.send(1, with: listener)
         try keyHolder.input.send(1, with: channel.second)
-        try awaitGreeting(of: keyHolder)
+        try KeyHolder.awaitGreeting(of: keyHolder)
         return Supervisor(
             mode: mode, folder: folder, lock: lock, socket: socket, signals: signals,
             keyHolder: keyHolder, requests: channel.takeFirst())
@@ -147,27 +146,6 @@ struct Supervisor: ~Copyable {
         case .system(let failure): .failed(failure)
         default: .failed(SystemCallFailure(call: "flock", number: 22))
         }
-    }
-
-    /// Waits until the key holder is confined.
-    private static func awaitGreeting(of child: ChildProcess) throws(SystemCallFailure) {
-        var incoming = try IncomingFrame(limit: HelperGreeting.maximumCount)
-        let deadline = Moment.now + startTimeout
-        while deadline.timeRemaining > .zero {
-            switch try incoming.advance(from: child.output) {
-            case .complete(let frame):
-                switch frame.withBytes({ HelperGreeting(parsing: $0, from: KeyHolder.identity) }) {
-                case .confined: return
-                case .notConfined(let failure): throw failure
-                case .unexpected: throw SystemCallFailure(call: "read", number: 71)
-                }
-            case .ended, .bad: throw SystemCallFailure(call: "read", number: 32)
-            case .wouldWait:
-                _ = try Polling.wait(
-                    for: [.reading(child.output)], timeout: deadline.timeRemaining)
-            }
-        }
-        throw SystemCallFailure(call: "read", number: 110)
     }
 
     /// Reports that the agent is ready, and serves the key holder until it ends or this process is
@@ -248,7 +226,7 @@ struct Supervisor: ~Copyable {
     ///
     /// - Returns: whether the key holder still exists.
     private mutating func serveRequest() throws(SystemCallFailure) -> Bool {
-        guard let request = try nextRequest() else { return false }
+        guard let request = try ProgramRequest.next(from: requests, in: mode) else { return false }
         do throws(SystemCallFailure) {
             guard let path = RunningProgram.companion(request.name) else {
                 throw Supervisor.noPath
@@ -266,33 +244,6 @@ struct Supervisor: ~Copyable {
             try requests.send(HelperChannel.failed)
         }
         return true
-    }
-
-    /// What the key holder asks for.
-    private struct HelperRequest {
-        /// The request for the program, which is also the positive response.
-        let program: UInt8
-        let name: String
-        /// The user whom it checks; `nil` for the user of this process.
-        let user: UInt32?
-    }
-
-    /// Reads the next request.
-    ///
-    /// - Returns: `nil` if the key holder has ended, or asks for something else.
-    private func nextRequest() throws(SystemCallFailure) -> HelperRequest? {
-        let (presence, name) = (HelperChannel.presence, "watchword-presence")
-        switch (try requests.receiveFile()?.byte, mode) {
-        case (HelperChannel.presence, .user):
-            return HelperRequest(program: presence, name: name, user: nil)
-        case (HelperChannel.presenceOfUser, .system):
-            guard let user = try UserNumber.read(from: requests) else { return nil }
-            return HelperRequest(program: presence, name: name, user: user)
-        case (HelperChannel.courier, _):
-            return HelperRequest(
-                program: HelperChannel.courier, name: "watchword-courier", user: nil)
-        default: return nil
-        }
     }
 
     /// Ends the key holder, which wipes its keys when the connection closes, and removes the socket.
@@ -313,34 +264,4 @@ struct Supervisor: ~Copyable {
         } catch {}
         keyHolder.end()
     }
-}
-
-/// A program that was started for the key holder.
-private final class StartedProgram {
-    private let child: ChildProcess
-    private let lifeline: FileDescriptor
-    private let deadline: Moment
-
-    /// Longer than any check or request to a server may take.
-    private static let timeout = Duration.seconds(90)
-
-    /// Starts the program at `path`, and sends its connection to the key holder.
-    init(
-        _ path: String, _ arguments: [String], for program: UInt8,
-        handedOver channel: borrowing FileDescriptor
-    ) throws(SystemCallFailure) {
-        child = try ChildProcess(running: path, arguments: arguments, over: SocketPair())
-        let life = try SocketPair()
-        try channel.send(program, with: child.input, life.second)
-        // The other end now belongs to the key holder alone.
-        lifeline = life.takeFirst()
-        deadline = .now + StartedProgram.timeout
-    }
-
-    deinit { child.end(includingItsOwn: true) }
-
-    /// Becomes ready when the key holder no longer needs the program.
-    var life: Polling.Interest { .reading(lifeline) }
-
-    var isOverdue: Bool { deadline.timeRemaining == .zero }
 }

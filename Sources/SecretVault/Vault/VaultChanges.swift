@@ -176,41 +176,6 @@ public struct VaultChanges {
         if purge { erasesPrevious = true }
     }
 
-    /// Increments the counter of an HOTP entry.
-    ///
-    /// - Returns: the entry as it was, with the counter that is now spent.
-    public mutating func advanceCounter(of id: RecordID) throws(VaultError) -> EntryContent {
-        let content = try content(of: id)
-        guard case .oneTimePassword(let credential) = content,
-            case .counter(let counter) = credential.movingFactor
-        else { throw .otherKind }
-        guard counter < .max else { throw .counterExhausted }
-        try advance(id, to: .oneTimePassword(VaultChanges.moved(credential, to: counter + 1)))
-        return content
-    }
-
-    /// Raises the counter of an HOTP entry; a lower value changes nothing.
-    public mutating func raiseCounter(of id: RecordID, to counter: UInt64) throws(VaultError) {
-        guard case .oneTimePassword(let credential) = try content(of: id),
-            case .counter(let reached) = credential.movingFactor
-        else { throw .otherKind }
-        guard counter > reached else { return }
-        try advance(id, to: .oneTimePassword(VaultChanges.moved(credential, to: counter)))
-    }
-
-    static func moved(_ credential: Credential, to counter: UInt64) throws(VaultError)
-        -> Credential
-    {
-        do {
-            return try Credential(
-                issuer: credential.issuer, account: credential.account, key: credential.key,
-                algorithm: credential.algorithm, style: credential.style,
-                movingFactor: .counter(counter), otherParameters: credential.otherParameters)
-        } catch {
-            preconditionFailure("a valid credential stays valid with another counter")
-        }
-    }
-
     /// Gives the vault a new key: reseals every record, and seals the new key to each slot.
     ///
     /// The same passphrases and recovery keys open the vault as before. Anyone who can open an
@@ -268,46 +233,5 @@ extension VaultChanges {
         invalidateFingerprintIndex()
         isChanged = true
         erasesPrevious = true
-    }
-}
-
-extension VaultChanges {
-    /// Returns `content`, ready to replace the entry `id`.
-    ///
-    /// If both are HOTP with the same secret, the result has the greater of the two counters.
-    ///
-    /// A lower counter would repeat codes that were already issued.
-    public mutating func content(_ content: EntryContent, notBehind id: RecordID)
-        throws(VaultError) -> EntryContent
-    {
-        guard case .oneTimePassword(let credential) = content,
-            case .counter(let given) = credential.movingFactor,
-            try entries(withSecretOf: content).contains(id)
-        else { return content }
-        guard case .oneTimePassword(let old) = try self.content(of: id),
-            case .counter(let reached) = old.movingFactor, reached > given
-        else { return content }
-        return .oneTimePassword(try VaultChanges.moved(credential, to: reached))
-    }
-}
-
-extension VaultChanges {
-    /// Changes when the entry requires a presence check, and what failed checks cost.
-    ///
-    /// The secret is resealed, because its box is bound to the unencrypted part of the record.
-    ///
-    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``.
-    public mutating func setAccessControl(
-        of id: RecordID, to accessControl: AccessControl, now: Int64 = SystemClock.unixTime()
-    ) throws(VaultError) {
-        let old = state.records[try state.index(of: id)]
-        let line = RecordLine(
-            id: id, revision: state.generation, accessControl: accessControl)
-        var properties = old.listed.properties
-        properties.edited = edit(at: now)
-        let record = try VaultState.Record.sealing(
-            old.opened(with: key), as: line, properties, under: key)
-        try state.replace(record)
-        isChanged = true
     }
 }

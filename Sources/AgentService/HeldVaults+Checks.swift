@@ -1,0 +1,60 @@
+internal import OneTimePassword
+internal import SecretVault
+internal import Synchronization
+internal import VaultAgent
+
+// What a presence check allows later, as long as its vault is held.
+extension HeldVaults {
+    /// Records that a presence check for `entry` has just succeeded.
+    func recordCheck(of entry: EntrySummary, in place: VaultPlace, _ unlocking: UInt64) {
+        let now = clock()
+        state.withLock { state in
+            guard state.vaults[place]?.unlocking == unlocking else { return }
+            state.vaults[place]?.checks.record(entry, at: now.sinceBoot)
+        }
+    }
+
+    /// Whether a presence check that succeeded since `unlocking` may be reused for `entry`.
+    func isCheckReused(
+        for entry: EntrySummary, in place: VaultPlace, _ unlocking: UInt64
+    ) -> Bool {
+        let now = clock()
+        return state.withLock { state in
+            state.drop(at: now)
+            guard let held = state.vaults[place], held.unlocking == unlocking else { return false }
+            return held.checks.cover(entry, at: now.sinceBoot)
+        }
+    }
+
+    /// Keeps what a client needs to show the next codes of an entry, as long as the vault is held
+    /// and at most for its idle time.
+    ///
+    /// - Returns: its number; `nil` if the vault has been locked.
+    func keep(
+        _ credential: Credential, of place: VaultPlace, _ unlocking: UInt64
+    ) -> UInt64? {
+        let now = clock()
+        return state.withLock { state in
+            state.drop(at: now)
+            guard let held = state.vaults[place], held.unlocking == unlocking else { return nil }
+            state.shown += 1
+            state.vaults[place]?.shown[state.shown] = ShownCredential(
+                credential: credential, end: now.sinceBoot + held.time.idle)
+            return state.shown
+        }
+    }
+
+    /// The credential with this number; `nil` if its time is over or the vault has been locked.
+    func shownCredential(_ number: UInt64, of place: VaultPlace) -> Credential? {
+        let now = clock()
+        return state.withLock { state in
+            state.drop(at: now)
+            return state.vaults[place]?.shown[number]?.credential
+        }
+    }
+
+    /// Forgets the credential with this number.
+    func forgetCredential(_ number: UInt64, of place: VaultPlace) {
+        state.withLock { state in state.vaults[place]?.shown[number] = nil }
+    }
+}

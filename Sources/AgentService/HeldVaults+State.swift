@@ -1,0 +1,66 @@
+internal import OneTimePassword
+internal import POSIX
+internal import SecretVault
+internal import VaultAgent
+
+// What is held, behind a mutex.
+extension HeldVaults {
+    struct Held {
+        var vault: HeldVault
+        /// The state of the file that `vault` reflects; `nil` if it must be read again.
+        var stamp: FileStamp?
+        let unlocking: UInt64
+        let time: HoldingTime
+        let end: Duration
+        var lastUse: Duration
+        /// What clients that show codes need for the next ones.
+        var shown: [UInt64: ShownCredential] = [:]
+        var checks = PassedChecks()
+
+        func isOver(at moment: Duration) -> Bool { moment >= min(end, lastUse + time.idle) }
+    }
+
+    struct ShownCredential {
+        let credential: Credential
+        let end: Duration
+    }
+
+    struct State {
+        var vaults: [VaultPlace: Held] = [:]
+        var unlockings: UInt64 = 0
+        /// The vaults that are being opened, by the number of the unlocking.
+        var opening: [UInt64: VaultPlace] = [:]
+        var shown: UInt64 = 0
+        var suspended: Duration
+        /// Whether the agent is ending, and holds no more vaults.
+        var isClosed = false
+    }
+}
+
+extension HeldVaults.State {
+    /// The clocks are not read atomically, and the kernel adjusts them; a smaller difference does not
+    /// mean a suspend.
+    private static let leastSuspend = Duration.seconds(1)
+
+    /// Ensures that vaults that are being opened are not held.
+    ///
+    /// - Returns: whether there was one.
+    mutating func stopOpening(_ isLocked: (VaultPlace) -> Bool) -> Bool {
+        let left = opening.filter { !isLocked($0.value) }
+        defer { opening = left }
+        return left.count < opening.count
+    }
+
+    /// Forgets the keys whose time has expired, and all keys if the machine was suspended.
+    mutating func drop(at now: AgentClock) {
+        if now.suspended - suspended >= Self.leastSuspend {
+            vaults = [:]
+            opening = [:]
+        }
+        suspended = now.suspended
+        vaults = vaults.filter { !$0.value.isOver(at: now.sinceBoot) }
+        for (place, held) in vaults where !held.shown.isEmpty {
+            vaults[place]?.shown = held.shown.filter { $0.value.end > now.sinceBoot }
+        }
+    }
+}
