@@ -3,10 +3,12 @@ internal import Glibc
 /// The running program: the location of its file and of the files next to it.
 public enum RunningProgram {
     /// The folder of the running program's file, without a trailing slash; `nil` without `/proc`.
-    public static func folder() -> String? {
-        guard let text = path() else { return nil }
-        guard let slash = text.lastIndex(of: "/") else { return nil }
-        return String(text[..<slash])
+    public static func folder() -> String? { path().flatMap(folder(of:)) }
+
+    /// The folder of the file at `path`, without a trailing slash; `nil` if the path names none.
+    static func folder(of path: String) -> String? {
+        // A `Character` may be a slash with an accent.
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) }
     }
 
     /// The path of the running program's file; `nil` without `/proc`.
@@ -27,9 +29,13 @@ public enum RunningProgram {
 
     /// The path of the program `name` in the folders of the variable PATH.
     public static func find(_ name: String) -> String? {
-        let folders = (Environment.value("PATH") ?? "").split(separator: ":")
-        // A relative folder could contain anything.
-        return folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(where: canRun)
+        folders(in: Environment.value("PATH") ?? "").map { "\($0)/\(name)" }.first(where: canRun)
+    }
+
+    /// The absolute folders in a list as in PATH; a relative one could contain anything.
+    static func folders(in list: String) -> [String] {
+        list.utf8.split(separator: UInt8(ascii: ":")).filter { $0.first == UInt8(ascii: "/") }
+            .map { String(Substring($0)) }
     }
 
     private static func canRun(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }

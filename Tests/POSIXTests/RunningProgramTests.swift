@@ -1,0 +1,22 @@
+import Testing
+
+@testable import POSIX
+
+struct RunningProgramTests {
+    @Test("paths are divided at each slash, whatever follows it")
+    func folders() {
+        #expect(RunningProgram.folder(of: "/usr/bin/watchword") == "/usr/bin")
+        #expect(RunningProgram.folder(of: "/watchword") == "")
+        #expect(RunningProgram.folder(of: "watchword") == nil)
+        // A combining accent joins the character before it.
+        #expect(RunningProgram.folder(of: "/opt/é/\u{301}x") == "/opt/é")
+        #expect(RunningProgram.folder(of: "/opt/\u{301}/x") == "/opt/\u{301}")
+    }
+
+    @Test("only the absolute folders of PATH count, whatever their names")
+    func searchPath() {
+        let list = "/bin:.:relative:/\u{301}a::/é/b:\u{301}:/c"
+        #expect(RunningProgram.folders(in: list) == ["/bin", "/\u{301}a", "/é/b", "/c"])
+        #expect(RunningProgram.folders(in: "").isEmpty)
+    }
+}
