@@ -370,7 +370,9 @@ let package = Package(
             "AgentServiceTests", "AgentService", "Courier", "Cryptography", "DeviceLogin",
             "KeyHolderProbe", "OneTimePassword", "POSIX", "PresenceDevices", "SecretVault",
             "software-authenticator", "StackedPresence", "suspending-agent", "VaultAgent",
-            "watchword", "watchword-agent", "watchword-courier", "watchword-presence"),
+            "watchword", "watchword-agent", "watchword-clipboard", "watchword-courier",
+            "watchword-exports", "watchword-presence", "watchword-reader", "watchword-screenshot",
+            "watchword-token"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
             "PostgreSQLStore", "ServerCommands", "StoreContract", "Verification",

@@ -47,20 +47,31 @@ struct AgentAttackTests {
                 .contains("ptrace"))
     }
 
-    @Test("memory: as installed, a process cannot be read before it protects itself")
-    func loading() throws {
+    @Test(
+        "memory: as installed, a process cannot be read before it protects itself",
+        arguments: [
+            "watchword", "watchword-agent", "watchword-clipboard", "watchword-courier",
+            "watchword-exports", "watchword-presence", "watchword-reader", "watchword-screenshot",
+            "watchword-token",
+        ])
+    func loading(_ name: String) throws {
         // Root may read every file, and every process.
         guard geteuid() == 0 else { return }
-        let agent = try AgentFixture(asOrdinaryUser: true)
-        for (mode, status) in [("755", 0), ("711", 2)] as [(String, Int32)] {
-            let program = agent.folder.file("agent-\(mode)")
+        let script = try String(
+            contentsOf: PackageFolder.root.appending(path: "Scripts/install"), encoding: .utf8)
+        let line = try Regex(#"install -D -m (\d+) "\$built/\#(name)" "#)
+        let installed = String(try #require(try line.firstMatch(in: script)?.output[1].substring))
+        let agent = try AgentFixture([], asOrdinaryUser: true)
+        for (mode, status) in [("755", 0), (installed, 2)] as [(String, Int32)] {
+            let program = agent.folder.file("program-\(mode)")
             let copy = try ForeignProgram(path: "/usr/bin/install").run([
-                "-m", mode, BuiltProgram.path("watchword-agent"), program,
+                "-m", mode, BuiltProgram.path(name), program,
             ])
             #expect(copy.status == 0)
             // The dynamic linker waits in the middle of its messages until somebody reads them.
             let outcome = try agent.shell(
                 """
+                '\(program)' --version >/dev/null || exit 9
                 mkfifo pipe; exec 3<>pipe
                 LD_DEBUG=all '\(program)' --version 2>&3 >/dev/null &
                 head -c 1 <&3 >/dev/null
