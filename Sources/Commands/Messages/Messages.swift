@@ -26,6 +26,8 @@ enum Messages {
         case .badPIN(.authenticator): "the PIN of an authenticator has at most 63 bytes"
         case .token(let failure, let token): sentence(for: failure, of: token)
         case .emptyPassphrase: "the passphrase is empty; choose one that is hard to guess"
+        case .noPassphrase(let slots):
+            "the vault has no passphrase (\(openers(of: slots))); run the command without a passphrase file"
         case .input(let place, let error): "\(place): " + sentence(for: error)
         case .output(let place, let error): "\(place): " + sentence(for: error)
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)

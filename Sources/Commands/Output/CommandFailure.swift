@@ -30,6 +30,8 @@ enum CommandFailure: ProgramFailure {
     case declined
     case passphrasesDiffer
     case emptyPassphrase
+    /// A passphrase was given, but none of the vault's slots has one.
+    case noPassphrase([SlotSummary])
     case pinsDiffer
     /// The device cannot have this PIN.
     case badPIN(TokenKind)
@@ -145,7 +147,8 @@ extension ExitCode {
             case .recoveryKey: .presence
             case .presence(let refusal): ExitCode(refusal)
             case .login(_, let error): ExitCode(error)
-            case .passphrasesDiffer, .emptyPassphrase, .pinsDiffer, .badPIN: .presence
+            case .passphrasesDiffer, .emptyPassphrase, .noPassphrase, .pinsDiffer, .badPIN:
+                .presence
             case .token(let failure, _): ExitCode(failure)
             case .agent(.notOurs), .agent(.notSystems), .agent(.folder(.notPrivate)),
                 .agent(.folder(.notOwned)), .outOfReach, .keptBySystem, .moveUnfinished, .twoVaults:
