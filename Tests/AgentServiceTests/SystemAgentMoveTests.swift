@@ -57,6 +57,29 @@ struct SystemAgentMoveTests {
         #expect(try agent.run("list --names --passphrase-file pass.txt").text == names)
     }
 
+    @Test("a copy of a vault is not imported into it, also if the system agent keeps the vault")
+    func ownCopy() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make()
+        try agent.shell("umask 077; cp .local/share/watchword/vault copy")
+        try agent.shell(
+            "umask 077; watchword init -q --vault other --scrypt-log-n 10 --no-recovery-key "
+                + "--passphrase-file pass.txt; "
+                + "watchword add -q New:me --vault other --secret-file key.txt --passphrase-file pass.txt"
+        )
+        try agent.run(Self.toSystem)
+        // Once opened for the command, and once held for all.
+        for unlock in ["", "watchword -q unlock --passphrase-file pass.txt;"] {
+            let own = try agent.shell(
+                "\(unlock) watchword import copy --export-password-file pass.txt --passphrase-file pass.txt",
+                status: nil)
+            #expect(own.text.contains("copy: refused: a copy of this vault"))
+        }
+        let other = try agent.run(
+            "import other --export-password-file pass.txt --passphrase-file pass.txt")
+        #expect(other.text.contains("New:me"))
+    }
+
     @Test("moving requires the passphrase, and failures are counted")
     func failures() throws {
         let agent = try SystemAgentFixture()

@@ -53,9 +53,12 @@ enum OpenVault {
     func isSameVault(_ file: [UInt8]) throws(VaultError) -> Bool {
         switch self {
         case .own(let vault): try vault.isSameVault(file)
-        // This process cannot read the file, and does not know its identity.
-        case .held(let vault) where vault.client.isSystem: false
-        case .held(let vault): try Vault.isSame(file, at: vault.place.path)
+        case .held(let vault):
+            if let identity = vault.identity {
+                try Vault.identity(of: file).isSameVault(as: identity)
+            } else {
+                try Vault.isSame(file, at: vault.place.path)
+            }
         }
     }
 }
@@ -72,11 +75,14 @@ struct AgentVault {
     let counters: [RecordID: UInt64]
     /// What opened the vault for this command; `nil` if it was unlocked already.
     let opener: VaultOpener?
+    /// The state of a file that this process cannot read: the system agent's; otherwise `nil`.
+    let identity: VaultIdentity?
 
     init(
         _ client: AgentClient, _ place: VaultPlace, _ listing: VaultListing,
-        openedBy opener: VaultOpener? = nil
+        openedBy opener: VaultOpener? = nil, identity: VaultIdentity? = nil
     ) {
+        self.identity = identity
         self.client = client
         self.place = place
         self.opener = opener

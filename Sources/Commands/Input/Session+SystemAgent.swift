@@ -85,7 +85,8 @@ extension Session {
                 return .open(vault.place, opener, ceiling: ceiling)
             }
         }
-        let opened = AgentVault(vault.client, vault.place, listing, openedBy: used)
+        let opened = AgentVault(
+            vault.client, vault.place, listing, openedBy: used, identity: vault.standing.identity)
         printReports(listing.reports, of: opened.entries)
         return opened
     }

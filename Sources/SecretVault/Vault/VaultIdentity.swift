@@ -42,6 +42,13 @@ extension VaultIdentity: Transferable {
 }
 
 extension Vault {
+    /// The state of the vault in `file`.
+    ///
+    /// - Throws: the errors of a file that is not a complete vault.
+    package static func identity(of file: [UInt8]) throws(VaultError) -> VaultIdentity {
+        VaultIdentity(try VaultDocument(parsing: file))
+    }
+
     /// The state of the vault at `path`.
     package static func identity(at path: String) throws(VaultError) -> VaultIdentity {
         VaultIdentity(try VaultDocument(parsing: VaultLocation(path).read()))
