@@ -58,6 +58,24 @@ struct AgentServices: Sendable {
         return using(place) { .listing(listing(of: $0.vault)) }
     }
 
+    /// Lists the entries that `names` find, or all if one of them does not find exactly one, so that
+    /// the client can say why; without their last uses.
+    func find(_ names: [String], in place: VaultPlace) -> AgentResponse {
+        guard reach.contains(place) else { return .outOfReach }
+        return using(place) { use in
+            let entries = use.vault.entries
+            let found = names.map { entries.matches(of: $0) }
+            guard found.allSatisfy({ $0.count == 1 }) else {
+                return .listing(listing(of: use.vault, uses: [:]) { _ in true })
+            }
+            // The client names the entries in the reports.
+            let reported = use.vault.reports.compactMap(\.entry)
+            let wanted = Set(found.joined().map(\.id) + reported)
+            return .listing(
+                listing(of: use.vault, uses: [:]) { entry in wanted.contains(entry.id) })
+        }
+    }
+
     func check(_ place: VaultPlace) -> AgentResponse {
         using(place) { use in
             do throws(VaultError) {
@@ -111,9 +129,16 @@ struct AgentServices: Sendable {
     }
 
     private func listing(of vault: UnlockedVault) -> VaultListing {
+        listing(of: vault, uses: vault.lastUses) { _ in true }
+    }
+
+    private func listing(
+        of vault: UnlockedVault, uses: [RecordID: Int64],
+        where isIncluded: (EntrySummary) -> Bool
+    ) -> VaultListing {
         VaultListing(
-            generation: vault.generation, entries: vault.listedEntries, slots: vault.slots,
-            reports: vault.reports,
-            uses: vault.lastUses.map { VaultListing.EntryUse(id: $0.key, time: $0.value) })
+            generation: vault.generation, entries: vault.listedEntries(where: isIncluded),
+            slots: vault.slots, reports: vault.reports,
+            uses: uses.map { VaultListing.EntryUse(id: $0.key, time: $0.value) })
     }
 }

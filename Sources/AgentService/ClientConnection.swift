@@ -148,6 +148,7 @@ final class ClientConnection: @unchecked Sendable {
             return response
         case .standing(let place, let moment): return service.standing(of: place, since: moment)
         case .list(let place): return service.list(own(place))
+        case .find(let place, let names): return service.find(names, in: own(place))
         case .lockOut(let place, let id): return service.lockOut(of: id, in: own(place))
         case .check(let place): return service.check(own(place))
         case .code(let place, let id, let time, let presence):

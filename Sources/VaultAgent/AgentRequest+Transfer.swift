@@ -3,9 +3,9 @@ internal import SecretVault
 
 extension AgentRequest: Transferable {
     // `lockAll` and `stop` are the same in all versions.
-    private enum Kind: UInt8 {
+    enum Kind: UInt8, CaseIterable {
         case unlock, lock, lockAll, status, stop, list, code, verify, lockOut, check, answer
-        case cancel, edit, confirm, rehearse, prove, contents, open, standing, login, move
+        case cancel, edit, confirm, rehearse, prove, contents, open, standing, login, move, find
     }
 
     package func write(to output: FrameWriter) {
@@ -34,6 +34,10 @@ extension AgentRequest: Transferable {
         case .list(let place):
             output.append(choice: Kind.list)
             output.append(place)
+        case .find(let place, let names):
+            output.append(choice: Kind.find)
+            output.append(place)
+            output.append(list: names)
         case .code(let place, let id, let time, let presence):
             output.append(choice: Kind.code)
             output.append(place)
@@ -113,6 +117,7 @@ extension AgentRequest: Transferable {
         case .status: self = .status
         case .stop: self = .stop
         case .list: self = .list(try fields.value(bytes))
+        case .find: self = .find(try fields.value(bytes), try fields.values(bytes))
         case .code:
             self = .code(
                 try fields.value(bytes), try fields.value(bytes), try fields.value(bytes),

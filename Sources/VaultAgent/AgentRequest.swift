@@ -19,6 +19,9 @@ package enum AgentRequest: Sendable {
     case stop
     /// Lists the entries; no timer is reset.
     case list(VaultPlace)
+    /// Lists the entries that these names find, or all if one of them does not find exactly one;
+    /// no timer is reset.
+    case find(VaultPlace, [String])
     /// Computes a code.
     case code(VaultPlace, RecordID, CodeTime, AgentPresence)
     /// Compares a code.
@@ -57,6 +60,17 @@ extension AgentRequest {
         if case .login = self { true } else { false }
     }
 
+    /// Asks for the entries that these names find; for all if there are many names.
+    package static func entries(named names: [String], in place: VaultPlace) -> AgentRequest {
+        let size = names.reduce(0) { $0 + $1.utf8.count }
+        return names.count <= mostNames && size <= longestNames ? .find(place, names) : .list(place)
+    }
+
+    /// The agent searches for each name, while it sends all entries once.
+    private static let mostNames = 16
+    /// The total size of the names in bytes, so that they fit into a request.
+    private static let longestNames = 8192
+
     /// The same request for the vault at `place`, if it is about a vault.
     package func at(_ place: VaultPlace) -> AgentRequest {
         switch self {
@@ -66,6 +80,7 @@ extension AgentRequest {
         case .standing(_, let moment): .standing(place, since: moment)
         case .lock: .lock(place)
         case .list: .list(place)
+        case .find(_, let names): .find(place, names)
         case .code(_, let id, let time, let presence): .code(place, id, time, presence)
         case .verify(_, let id, let comparison, let presence):
             .verify(place, id, comparison, presence)
@@ -86,7 +101,7 @@ extension AgentRequest {
     /// process.
     var isQuick: Bool {
         switch self {
-        case .lock, .lockAll, .status, .stop, .list, .lockOut, .standing: true
+        case .lock, .lockAll, .status, .stop, .list, .find, .lockOut, .standing: true
         default: false
         }
     }

@@ -3,7 +3,7 @@ internal import PresenceDevices
 internal import SecretVault
 
 extension AgentResponse: Transferable {
-    private enum Kind: UInt8 {
+    enum Kind: UInt8, CaseIterable {
         case done, notHeld, locked, outOfReach, listing, code, match, noMatch, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
         case tooManyClients, edited, contents, moving, standing, login, parcel

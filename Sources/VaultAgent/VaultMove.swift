@@ -17,7 +17,7 @@ package enum VaultMove: Sendable {
 }
 
 extension VaultMove: Transferable {
-    private enum Kind: UInt8 {
+    enum Kind: UInt8, CaseIterable {
         case receive, activate, give, discard
     }
 

@@ -1,10 +1,11 @@
 import Cryptography
 import POSIX
 import PresenceDevices
-import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+
+@testable import SecretVault
+@testable import VaultAgent
 
 struct AgentMessagesTests {
     private func bytes(of value: some Transferable) throws -> [UInt8] {
@@ -33,9 +34,29 @@ struct AgentMessagesTests {
 
     private let secret = SecretBytes(copying: [1, 2, 3].span)
 
-    @Test("every request is read as it was sent")
-    func requests() throws {
-        for request in try sampleRequests() { try expectRoundTrip(request) }
+    /// Expects that the first byte of each sample is its kind.
+    private func expect<Value: Transferable, Kind: RawRepresentable>(
+        _ samples: [Value], of kind: Kind
+    ) throws where Kind.RawValue == UInt8 {
+        #expect(!samples.isEmpty)
+        for sample in samples {
+            #expect(try bytes(of: sample).first == kind.rawValue, "\(sample)")
+            try expectRoundTrip(sample)
+        }
+    }
+
+    @Test("every request is read as it was sent", arguments: AgentRequest.Kind.allCases)
+    func requests(_ kind: AgentRequest.Kind) throws {
+        try expect(try samples(of: kind), of: kind)
+    }
+
+    @Test("every step of a move is read as it was sent", arguments: VaultMove.Kind.allCases)
+    func moves(_ kind: VaultMove.Kind) throws {
+        try expect([try sample(of: kind)], of: kind)
+    }
+
+    @Test("every opener is read as it was sent")
+    func openers() throws {
         let opener = VaultOpener.recoveryKey(try .make())
         try expectRoundTrip(
             AgentRequest.unlock(try samplePlace(), opener, ceiling: 20, .standard))
@@ -51,55 +72,173 @@ struct AgentMessagesTests {
         return try frame.withContent { try VaultPlace(parsing: $0) }
     }
 
-    private func sampleRequests() throws -> [AgentRequest] {
+    /// Requests of a kind; a new kind needs a sample here.
+    private func samples(of kind: AgentRequest.Kind) throws -> [AgentRequest] {
         let place = try samplePlace()
+        let opener = VaultOpener.passphrase(secret)
         let id = try RecordID(parsing: [UInt8](1...16).span)
-        let presences: [AgentPresence] = [
-            .none, .opener(.passphrase(secret)), .modules("To show the code"),
-        ]
-        var requests: [AgentRequest] = [
-            .unlock(place, .passphrase(secret), ceiling: 20, .standard), .lock(place), .lockAll,
-            .status, .stop, .list(place), .lockOut(place, id), .check(place), .answer(secret),
-            .cancel, .code(place, id, .counter, .none),
-            .prove(place, .passphrase(secret), ceiling: 20),
-            .contents(place, [], .none, isUse: false),
-            .contents(place, [id, id], .modules("To show"), isUse: true),
-            .confirm(place, id, .none), .rehearse(place, .remove(id, purge: false)),
-            .edit(place, .rename(id, to: EntryName(issuer: "i", account: "a")), .none),
-        ]
-        for presence in presences {
-            for isRefresh in [false, true] {
-                let time = CodeTime.moment(-5, offset: 1, isRefresh: isRefresh)
-                requests.append(.code(place, id, time, presence))
+        let presences: [AgentPresence] = [.none, .opener(opener), .modules("To show the code")]
+        switch kind {
+        case .unlock: return [.unlock(place, opener, ceiling: 20, .standard)]
+        case .open: return [.open(place, opener, ceiling: 20)]
+        case .standing: return [.standing(place, since: -5)]
+        case .lock: return [.lock(place)]
+        case .lockAll: return [.lockAll]
+        case .status: return [.status]
+        case .stop: return [.stop]
+        case .list: return [.list(place)]
+        case .find: return [.find(place, []), .find(place, ["", "Zoë"])]
+        case .code:
+            let times: [CodeTime] = [
+                .counter, .moment(-5, offset: 1, isRefresh: false),
+                .moment(-5, offset: 1, isRefresh: true),
+            ]
+            return times.flatMap { time in
+                presences.map { AgentRequest.code(place, id, time, $0) }
             }
-            for moment in [nil, Int64(59)] {
+        case .verify:
+            return [nil, Int64(59)].flatMap { moment in
                 let code = CodeComparison(code: "287082", moment: moment, behind: 1, ahead: 10)
-                requests.append(.verify(place, id, code, presence))
+                return presences.map { AgentRequest.verify(place, id, code, $0) }
             }
+        case .lockOut: return [.lockOut(place, id)]
+        case .check: return [.check(place)]
+        case .edit:
+            let name = EntryName(issuer: "i", account: "a")
+            return presences.map { .edit(place, .rename(id, to: name), $0) }
+        case .confirm: return presences.map { .confirm(place, id, $0) }
+        case .rehearse: return [.rehearse(place, .remove(id, purge: false))]
+        case .prove: return [.prove(place, opener, ceiling: 20)]
+        case .contents:
+            return [
+                .contents(place, [], .none, isUse: false),
+                .contents(place, [id, id], .modules("To show"), isUse: true),
+            ]
+        case .login: return presences.map { .login(place, secret, $0) }
+        case .move: return try VaultMove.Kind.allCases.map { .move(try sample(of: $0)) }
+        case .answer: return [.answer(secret)]
+        case .cancel: return [.cancel]
         }
-        return requests
+    }
+
+    private func sample(of kind: VaultMove.Kind) throws -> VaultMove {
+        let opener = VaultOpener.passphrase(secret)
+        return switch kind {
+        case .receive: .receive(try sampleParcel(), opener, ceiling: 20)
+        case .activate: .activate(opener, ceiling: 20)
+        case .give: .give(opener, ceiling: 20)
+        case .discard: .discard(opener, try sampleIdentity(), ceiling: 20)
+        }
+    }
+
+    private func sampleIdentity() throws -> VaultIdentity {
+        let record = GenerationRecord(
+            vaultID: [UInt8](repeating: 1, count: VaultDocument.vaultIDCount), generation: 7,
+            changes: 1, digest: [UInt8](repeating: 2, count: VaultEnvelope.digestCount))
+        let frame = try FrameWriter()
+        frame.append(string: record.text.span)
+        return try frame.withContent { try VaultIdentity(parsing: $0) }
+    }
+
+    /// A new vault, which differs in each run.
+    private func sampleParcel() throws -> VaultParcel {
+        let folder = try TemporaryFolder()
+        try Vault.create(
+            at: folder.file("vault"), passphrase: secret, cost: ScryptCost(logN: 10),
+            recoveryKey: nil, now: 1)
+        return try Vault.pack(folder.file("vault"))
     }
 
     @Test("a changed encoding has a new version of the protocol")
     func version() throws {
         // FNV-1a, which needs no library.
         var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+        let requests = try AgentRequest.Kind.allCases.filter { $0 != .move }.flatMap(samples(of:))
+        let moves: [VaultMove.Kind] = [.activate, .give, .discard]
+        let responses = try AgentResponse.Kind.allCases.filter { $0 != .parcel }
+            .flatMap(samples(of:))
         let samples =
-            try sampleRequests().map { try bytes(of: $0) }
-            + sampleResponses().map { try bytes(of: $0) }
+            try requests.map { try bytes(of: $0) }
+            + moves.map { try bytes(of: try sample(of: $0)) }
+            + responses.map { try bytes(of: $0) }
         for byte in samples.joined() { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
         // If the digest differs because an encoding has changed, and not because of a new sample,
         // change the version; then record both numbers here.
-        #expect(AgentProtocol.version == 3)
-        #expect(String(digest, radix: 16) == "f0c95a90e56d3249")
+        #expect(AgentProtocol.version == 4)
+        #expect(String(digest, radix: 16) == "6f2ceb334cb3928d")
     }
 
-    @Test("every response is read as it was sent")
-    func responses() throws {
-        for response in try sampleResponses() { try expectRoundTrip(response) }
+    @Test("every response is read as it was sent", arguments: AgentResponse.Kind.allCases)
+    func responses(_ kind: AgentResponse.Kind) throws {
+        try expect(try samples(of: kind), of: kind)
     }
 
-    private func sampleResponses() throws -> [AgentResponse] {
+    /// Responses of a kind; a new kind needs a sample here.
+    private func samples(of kind: AgentResponse.Kind) throws -> [AgentResponse] {
+        let id = try RecordID(parsing: [UInt8](1...16).span)
+        let lockOut = LockOut(failures: 3, seconds: 60)
+        let slots = [SlotSummary(number: 3, method: .recoveryKey, created: 0, publicKey: [1, 2])]
+        let reports: [VaultReport] = [.olderFile(generation: 1, newest: 2), .wiped(id, tombstone)]
+        switch kind {
+        case .done: return [.done]
+        case .notHeld: return [.notHeld]
+        case .locked: return LockReason.allCases.map(AgentResponse.locked)
+        case .outOfReach: return [.outOfReach]
+        case .moving: return [.moving]
+        case .standing:
+            let status = VaultStatus(
+                lockOut: lockOut, wiped: 1, failuresUntilLockOut: 5, failuresUntilWipe: nil)
+            return [
+                .standing(
+                    VaultStanding(
+                        slots: slots, status: status, isHeld: true, isMoving: false,
+                        identity: try sampleIdentity()))
+            ]
+        case .parcel: return [.parcel(try sampleParcel())]
+        case .listing:
+            let uses = [VaultListing.EntryUse(id: id, time: 5)]
+            return [
+                .listing(
+                    VaultListing(
+                        generation: 3, entries: [], slots: slots, reports: reports, uses: uses))
+            ]
+        case .code:
+            return [nil, 7].map { .code(IssuedCode(text: "123456", counter: $0)) }
+        case .match: return [.match(-3)]
+        case .noMatch: return [.match(nil)]
+        case .lockOut: return [.lockOut(lockOut)]
+        case .check:
+            return [
+                .check(
+                    VaultCheck(
+                        opened: 3, damages: [.record(id)], reports: reports, hasRecoveryKey: true,
+                        previous: .whole(generation: 4)))
+            ]
+        case .status:
+            let vault = AgentStatus.Vault(path: "/v", idle: .seconds(1), total: .seconds(2))
+            return [.status(AgentStatus(process: 7, limitsFiles: true, vaults: [vault]))]
+        case .edited: return [.edited(.renamed, reports), .edited(.refused(.period), [])]
+        case .failed: return [.failed(.noSuchEntry)]
+        case .refused: return [.refused(.wait(seconds: 60))]
+        case .noVerdict: return moduleFailures.map(AgentResponse.noVerdict)
+        case .noCode: return [.noCode]
+        case .login: return [.login(secret, reports)]
+        case .contents:
+            return [
+                .contents([]),
+                .contents([.plainSecret(issuer: "a", account: "b", value: secret)]),
+            ]
+        case .says: return [.says("touch it")]
+        case .asks: return [true, false].map { .asks("Password: ", isEchoed: $0) }
+        case .misunderstood: return [.misunderstood]
+        case .otherVersion: return [.otherVersion]
+        case .tooManyClients: return [.tooManyClients]
+        }
+    }
+
+    private let tombstone = Tombstone(time: -5, reason: .reuseDetected)
+
+    private var moduleFailures: [PAMCheckFailure] {
         let call = SystemCallFailure(call: "open", number: 13)
         let reasons: [PAMCheckFailure.Reason] = [
             .timedOut, .cancelled, .noServiceFile, .noTerminal, .answerTooLong, .terminal(call),
@@ -111,27 +250,9 @@ struct AgentMessagesTests {
             .exited(1), .crashed(signal: 11), .forbiddenCall, .processorTimeSpent, .killed,
             .unknown,
         ]
-        var responses: [AgentResponse] = [
-            .contents([.plainSecret(issuer: "a", account: "b", value: secret)]), .contents([]),
-            .done, .notHeld, .outOfReach, .code(IssuedCode(text: "123456", counter: nil)),
-            .code(IssuedCode(text: "123456", counter: 7)), .match(nil), .match(-3),
-            .failed(.noSuchEntry), .refused(.wait(seconds: 60)), .noCode, .says("touch it"),
-            .asks("Password: ", isEchoed: false), .misunderstood, .otherVersion, .tooManyClients,
-            .status(
-                AgentStatus(
-                    process: 7, limitsFiles: true,
-                    vaults: [.init(path: "/v", idle: .seconds(1), total: .seconds(2))])),
-            .listing(
-                VaultListing(
-                    generation: 3, entries: [], slots: [],
-                    reports: [.olderFile(generation: 1, newest: 2)],
-                    uses: [.init(id: try RecordID(parsing: [UInt8](1...16).span), time: 5)])),
-        ]
-        responses += LockReason.allCases.map(AgentResponse.locked)
-        responses += (reasons + endings.map(PAMCheckFailure.Reason.ended)).map {
-            .noVerdict(PAMCheckFailure(reason: $0, mayConcealAttempt: true))
+        return (reasons + endings.map(PAMCheckFailure.Reason.ended)).map {
+            PAMCheckFailure(reason: $0, mayConcealAttempt: true)
         }
-        return responses
     }
 
     @Test("values outside their limits are refused")

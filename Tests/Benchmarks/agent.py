@@ -22,6 +22,7 @@ def measure(table, place, folder):
         measure_peer(table, folder, agent)
     # Only one agent may run while shared memory is measured.
     with unlocked(place, folder, MANY_ENTRIES) as agent:
+        measure_start(table, place, folder, agent)
         measure_rate(table, agent)
         measure_memory(table, agent)
 
@@ -79,7 +80,7 @@ def measure_start(table, place, folder, agent):
         "code": agent.code(agent.names[-1]),
         "totp": [place.shipped("watchword"), "totp", "--secret-file", written(folder, "key", KEY)],
     }, environment=agent.environment)
-    table.at_most(f"`code` through the agent, {agent.entries} entries, whole process; `watchword totp`",
+    table.at_most(f"`code` through the agent, {agent.entries:,} entries, whole process; `watchword totp`",
                   times["code"] * 1e3, times["totp"] * 1e3, 1.5, "ms")
 
 

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Commands
 @testable import SecretVault
+@testable import VaultAgent
 
 struct EntrySearchTests {
     /// An entry with an ID that begins with these bytes.

@@ -2,6 +2,7 @@ import Arguments
 import CommandRunner
 import OneTimePassword
 import SecretVault
+import VaultAgent
 
 /// The entries that `export` writes, and those that it leaves out whatever the format.
 struct ExportSelection {

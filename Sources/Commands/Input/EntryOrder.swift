@@ -1,6 +1,7 @@
 import Arguments
 import CommandRunner
 import SecretVault
+import VaultAgent
 
 /// The order of a list of entries.
 enum EntryOrder: String {

@@ -10,6 +10,7 @@ enum OpenVault {
     case own(UnlockedVault)
     case held(AgentVault)
 
+    /// The entries; from the agent, possibly only those that the requested names find.
     var entries: [EntrySummary] {
         switch self {
         case .own(let vault): vault.entries
@@ -100,9 +101,11 @@ struct AgentVault {
 
 extension Session {
     /// The vault, held by the agent or unlocked here, after printing its reports.
-    func openVault() throws(CommandFailure) -> OpenVault {
-        if let vault = try heldVault() { return .held(vault) }
-        if let vault = try openSystemVault() { return .held(vault) }
+    ///
+    /// - Parameter names: the names of the only entries that the command needs; `nil` for all.
+    func openVault(for names: [String]? = nil) throws(CommandFailure) -> OpenVault {
+        if let vault = try heldVault(for: names) { return .held(vault) }
+        if let vault = try openSystemVault(for: names) { return .held(vault) }
         return .own(try unlock())
     }
 
@@ -122,7 +125,7 @@ extension Session {
     }
 
     /// The vault, if the agent holds it and may be used, after printing its reports.
-    func heldVault() throws(CommandFailure) -> AgentVault? {
+    func heldVault(for names: [String]? = nil) throws(CommandFailure) -> AgentVault? {
         guard usesAgent else { return nil }
         let client: AgentClient
         do {
@@ -141,7 +144,7 @@ extension Session {
             return nil
         }
         let response: AgentResponse
-        do { response = try client.send(.list(place)) } catch {
+        do { response = try client.send(listRequest(of: place, for: names)) } catch {
             printer.warn(Messages.sentence(for: error) + "; the vault is unlocked without it")
             return nil
         }
@@ -159,6 +162,11 @@ extension Session {
         // Opening the vault here reports what is wrong with it.
         default: return nil
         }
+    }
+
+    /// Asks for the entries that these names find; for all if there are no names.
+    func listRequest(of place: VaultPlace, for names: [String]?) -> AgentRequest {
+        names.map { .entries(named: $0, in: place) } ?? .list(place)
     }
 
     /// Converts a refusal that concerns the whole vault to a `CommandFailure`.

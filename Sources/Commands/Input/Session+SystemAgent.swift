@@ -64,15 +64,20 @@ extension Session {
     ///
     /// If it is locked, this asks for the passphrase, and the agent opens it for this command only.
     ///
-    /// - Parameter asks: whether to do that; if not, the result is `nil`.
-    func openSystemVault(asks: Bool = true) throws(CommandFailure) -> AgentVault? {
+    /// - Parameters:
+    ///   - names: the names of the only entries that the command needs; `nil` for all.
+    ///   - asks: whether to ask for the passphrase; if not, the result may be `nil`.
+    func openSystemVault(
+        for names: [String]? = nil, asks: Bool = true
+    ) throws(CommandFailure) -> AgentVault? {
         guard allowsAgent, !arguments.has(.readOnly), let vault = try systemVault() else {
             return nil
         }
         let listing: VaultListing
         var used: VaultOpener?
         if vault.standing.isHeld {
-            switch try exchange(.list(vault.place), with: vault.client) {
+            let request = listRequest(of: vault.place, for: names)
+            switch try exchange(request, with: vault.client) {
             case .listing(let held): listing = held
             case .locked(let reason): throw .agentLocked(reason)
             default: throw .agentLocked(nil)

@@ -1,5 +1,6 @@
 import POSIX
 import SecretVault
+import VaultAgent
 
 /// A list of entries from which the user selects one with the keyboard, after filtering it.
 struct LiveList {

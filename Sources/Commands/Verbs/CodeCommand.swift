@@ -10,7 +10,7 @@ enum CodeCommand {
         _ = try session.givenMoment()
         let names = session.arguments.operands
         let copy = try copy(of: names, session)
-        let vault = try session.openVault()
+        let vault = try session.openVault(for: names)
         let entries = try entries(named: names, in: vault, session)
         if entries.contains(where: { $0.kind == .totp }) { session.warnAboutClock() }
         let asking = entries.count(where: \.requiresCheckPerUse)

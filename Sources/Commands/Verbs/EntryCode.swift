@@ -9,7 +9,7 @@ import SecretVault
 struct EntryCode {
     let entry: EntrySummary
     let text: String
-    /// The JSON members that describe the code.
+    /// The JSON members that describe the code; empty unless JSON is printed.
     let facts: [(String, JSONValue)]
     /// The Unix time when the code changes; `nil` for a counter-based entry.
     let end: Int64?
@@ -53,9 +53,11 @@ extension Session {
         }
         let offset: UInt64 = arguments.has(.next) ? 1 : 0
         let code = try code(of: entry, in: vault, offset: offset, for: use)
+        // Without JSON, the C library need not read the time zone.
+        let facts =
+            wantsJSON ? CodeFacts.timeBased(code.step, at: code.moment, offset: offset) : []
         return EntryCode(
-            entry: entry, text: code.text,
-            facts: CodeFacts.timeBased(code.step, at: code.moment, offset: offset),
+            entry: entry, text: code.text, facts: facts,
             end: CodeFacts.end(code.step, at: code.moment, offset: offset))
     }
 }

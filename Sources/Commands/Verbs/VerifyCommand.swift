@@ -24,8 +24,9 @@ enum VerifyCommand {
             ] where session.arguments.has(option) {
                 throw .usage(.specifiedByEntry(option.name))
             }
-            let vault = try session.openVault()
-            let entry = try vault.entries.one(named: session.arguments.operands[1])
+            let name = session.arguments.operands[1]
+            let vault = try session.openVault(for: [name])
+            let entry = try vault.entries.one(named: name)
             switch vault {
             case .own(let vault):
                 credential = try session.credential(of: entry, in: vault, for: .verify)

@@ -27,8 +27,12 @@ extension ListedEntry: Transferable {
 
 extension UnlockedVault {
     /// The entries with their counters; a damaged entry has none, and `check` reports it.
-    package var listedEntries: [ListedEntry] {
-        entries.map { entry in
+    ///
+    /// - Parameter isIncluded: whether an entry is listed.
+    package func listedEntries(
+        where isIncluded: (EntrySummary) -> Bool = { _ in true }
+    ) -> [ListedEntry] {
+        entries.filter(isIncluded).map { entry in
             let counter: UInt64?
             do { counter = try self.counter(of: entry.id) } catch { counter = nil }
             return ListedEntry(entry, counter: counter)

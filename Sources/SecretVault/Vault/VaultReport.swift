@@ -30,6 +30,11 @@ public enum VaultReport: Hashable, Sendable {
     /// restore an older vault.
     case folderOpenToOthers(mode: UInt32)
 
+    /// The entry that the report is about, if it is about one.
+    package var entry: RecordID? {
+        if case .wiped(let id, _) = self { id } else { nil }
+    }
+
     init(_ exposure: FolderExposure) {
         self =
             switch exposure {

@@ -5,10 +5,10 @@
 /// A text without case and accents, for searching and sorting.
 ///
 /// Composed and decomposed letters are equal.
-struct FoldedText: Hashable, Comparable {
+package struct FoldedText: Hashable, Comparable {
     private let bytes: [UInt8]
 
-    init(_ text: String) {
+    package init(_ text: String) {
         if text.utf8.allSatisfy({ $0 < 0x80 }) {
             bytes = text.utf8.map {
                 (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0
@@ -32,14 +32,14 @@ struct FoldedText: Hashable, Comparable {
         bytes = Array(folded.utf8)
     }
 
-    var isEmpty: Bool { bytes.isEmpty }
+    package var isEmpty: Bool { bytes.isEmpty }
 
-    static func < (left: FoldedText, right: FoldedText) -> Bool {
+    package static func < (left: FoldedText, right: FoldedText) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 
     /// Whether `part` occurs in the text.
-    func contains(_ part: FoldedText) -> Bool {
+    package func contains(_ part: FoldedText) -> Bool {
         guard let first = part.bytes.first else { return true }
         let count = part.bytes.count
         guard bytes.count >= count else { return false }

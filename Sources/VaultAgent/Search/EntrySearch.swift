@@ -1,0 +1,53 @@
+package import SecretVault
+
+/// The words that a user typed to find entries, in any order.
+package struct EntrySearch {
+    private let words: [FoldedText]
+
+    package init(_ typed: String) {
+        words = typed.split(whereSeparator: \.isWhitespace).map { FoldedText(String($0)) }
+    }
+
+    /// Whether the entry's name contains every word.
+    package func matchesName(of entry: EntrySummary) -> Bool {
+        let name = FoldedText(entry.name.text)
+        return words.allSatisfy(name.contains)
+    }
+
+    /// Whether each word is in the entry's name, in a tag or in the note.
+    package func matches(_ entry: EntrySummary) -> Bool {
+        let details = entry.details
+        let texts = ([entry.name.text, details.note] + details.tags).map { FoldedText($0) }
+        return words.allSatisfy { word in texts.contains { $0.contains(word) } }
+    }
+}
+
+extension [EntrySummary] {
+    /// The entries that match `typed` best.
+    ///
+    /// These rules are tried in order; the first one that finds an entry decides. `typed` is the
+    /// full name or the id; the account; the name or the account, ignoring case and accents; words
+    /// of the name; words of the name, the tags and the note; the beginning of the id, at least
+    /// eight characters.
+    package func matches(of typed: String) -> [EntrySummary] {
+        let folded = FoldedText(typed)
+        let search = EntrySearch(typed)
+        let rules: [(EntrySummary) -> Bool] = [
+            {
+                $0.name.text == typed
+                    || typed.utf8.count == RecordID.textCount && $0.id.text == typed
+            },
+            { $0.account == typed },
+            { FoldedText($0.name.text) == folded || FoldedText($0.account) == folded },
+            search.matchesName,
+            search.matches,
+            // Eight or more characters are unlikely to match an id by chance.
+            { typed.utf8.count >= 8 && $0.id.text.hasPrefix(typed.lowercased()) },
+        ]
+        for rule in rules {
+            let found = filter(rule)
+            if !found.isEmpty { return found }
+        }
+        return []
+    }
+}

@@ -1,0 +1,100 @@
+import SecretVault
+import TestSupport
+import Testing
+import VaultAgent
+
+/// The entries that the agent finds for a command.
+@Suite(.serialized)
+struct AgentSearchTests {
+    private static let entries = [
+        "Site:me --secret-file key.txt", "Site:you --secret-file key.txt",
+        "Bank:ann --secret-file key.txt --tag work --note gate",
+        "Count:me --type hotp --counter 7 --secret-file key.txt",
+    ]
+    private static let all = ["Site:me", "Site:you", "Bank:ann", "Count:me"]
+
+    @Test("the agent sends the entries that are named, or all if a name does not find exactly one")
+    func found() throws {
+        let agent = try AgentFixture(Self.entries)
+        try agent.run(AgentFixture.unlock)
+        let client = try agent.client()
+        let place = try agent.place()
+        func found(_ names: String...) throws -> [String] {
+            guard case .listing(let listing) = try client.send(.find(place, names)) else {
+                throw AgentFailure.malformed
+            }
+            #expect(listing.uses.isEmpty)
+            return listing.entries.map(\.summary.name.text)
+        }
+        #expect(try found("BANK") == ["Bank:ann"])
+        #expect(try found("count", "you", "work gate") == ["Site:you", "Bank:ann", "Count:me"])
+        #expect(try found("ann", "Bank:ann") == ["Bank:ann"])
+        #expect(try found() == [])
+        #expect(try found("Site") == Self.all)
+        #expect(try found("Bank", "nobody") == Self.all)
+        let other = try VaultPlace(at: agent.folder.file(AgentFixture.vault + "2"))
+        guard case .notHeld = try client.send(.find(other, ["Bank"])) else {
+            Issue.record("another vault is searched")
+            return
+        }
+    }
+
+    @Test("many names are not searched for by the agent")
+    func manyNames() throws {
+        let place = try VaultPlace(at: "/vault")
+        func isSearch(_ names: [String]) -> Bool {
+            if case .find = AgentRequest.entries(named: names, in: place) { true } else { false }
+        }
+        #expect(isSearch([String](repeating: "n", count: 16)))
+        #expect(!isSearch([String](repeating: "n", count: 17)))
+        #expect(isSearch([String(repeating: "é", count: 4096)]))
+        #expect(!isSearch([String(repeating: "é", count: 4096) + "n"]))
+    }
+
+    @Test("a command says the same as without the agent, whatever its names find")
+    func sameOutput() throws {
+        let agent = try AgentFixture(
+            Self.entries + ["Gone:me --on-failure wipe:1 --secret-file key.txt"])
+        try agent.run("code Gone --passphrase-file key.txt", status: 4)
+        let direct = " --no-agent --passphrase-file pass.txt"
+        let commands: [(String, Int32)] = [
+            ("code Bank --at 59", 0), ("code you 'BANK ann' --at 59", 0), ("code gate --at 59", 0),
+            ("code Site", 1), ("code me --at 59", 1), ("code Ste:me", 1), ("code nobody", 1),
+            ("code ''", 2), ("code 00000000", 1), ("code Gone", 1), ("code Bank nobody --at 59", 1),
+            ("verify 287082 Bank --at 59", 0), ("verify 287082 Site", 1),
+            ("code --at 59" + String(repeating: " Bank", count: 20) + " you", 0),
+        ]
+        let expected = try commands.map { try agent.run($0 + direct, status: $1) }
+        try agent.run(AgentFixture.unlock)
+        for ((command, status), expected) in zip(commands, expected) {
+            let outcome = try agent.run(command, status: status)
+            #expect(outcome.text == expected.text, "\(command)")
+            #expect(AgentFixture.errors(outcome) == AgentFixture.errors(expected), "\(command)")
+            // The wiped entry is named, although the agent did not find it.
+            #expect(AgentFixture.errors(outcome).contains("Gone:me") || status == 2, "\(command)")
+        }
+    }
+
+    @Test("a passphrase for a vault without one is refused, with the agent and without it")
+    func noPassphrase() throws {
+        let agent = try AgentFixture()
+        try agent.shell(
+            """
+            umask 077; rm -r .local
+            watchword init -q --scrypt-log-n 10 --passphrase-file pass.txt >recovery.txt
+            watchword add -q Site:me --secret-file key.txt --passphrase-file pass.txt
+            watchword slot remove passphrase --yes --recovery-key-file recovery.txt
+            """)
+        let reason =
+            "watchword: the vault has no passphrase (opened by: recovery key (slot 2)); "
+            + "run the command without a passphrase file\n"
+        // Nothing is tried, so nothing is counted: more failures would lock the vault.
+        for _ in 1...3 {
+            for command in ["code Site --passphrase-file pass.txt", AgentFixture.unlock] {
+                let outcome = try agent.run(command, status: 4)
+                #expect(AgentFixture.errors(outcome) == reason)
+            }
+        }
+        try agent.run("code Site --recovery-key-file recovery.txt")
+    }
+}
