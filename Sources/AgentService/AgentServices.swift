@@ -58,24 +58,6 @@ struct AgentServices: Sendable {
         return using(place) { .listing(listing(of: $0.vault)) }
     }
 
-    /// Lists the entries that `names` find, or all if one of them does not find exactly one, so that
-    /// the client can say why; without their last uses.
-    func find(_ names: [String], in place: VaultPlace) -> AgentResponse {
-        guard reach.contains(place) else { return .outOfReach }
-        return using(place) { use in
-            let entries = use.vault.entries
-            let found = names.map { entries.matches(of: $0) }
-            guard found.allSatisfy({ $0.count == 1 }) else {
-                return .listing(listing(of: use.vault, uses: [:]) { _ in true })
-            }
-            // The client names the entries in the reports.
-            let reported = use.vault.reports.compactMap(\.entry)
-            let wanted = Set(found.joined().map(\.id) + reported)
-            return .listing(
-                listing(of: use.vault, uses: [:]) { entry in wanted.contains(entry.id) })
-        }
-    }
-
     func check(_ place: VaultPlace) -> AgentResponse {
         using(place) { use in
             do throws(VaultError) {
@@ -108,7 +90,7 @@ struct AgentServices: Sendable {
             let response = body(use)
             vaults.learn(from: use, of: place)
             switch response {
-            case .code, .match, .contents, .listing, .check, .lockOut, .done:
+            case .code, .match, .contents, .listing, .found, .check, .lockOut, .done:
                 return vaults.isHeld(place, use.unlocking) ? response : .notHeld
             default: return response
             }
@@ -132,7 +114,12 @@ struct AgentServices: Sendable {
         listing(of: vault, uses: vault.lastUses) { _ in true }
     }
 
-    private func listing(
+    /// Lists entries.
+    ///
+    /// - Parameters:
+    ///   - uses: when entries were last used.
+    ///   - isIncluded: whether an entry is listed.
+    func listing(
         of vault: UnlockedVault, uses: [RecordID: Int64],
         where isIncluded: (EntrySummary) -> Bool
     ) -> VaultListing {

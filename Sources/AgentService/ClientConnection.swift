@@ -148,7 +148,9 @@ final class ClientConnection: @unchecked Sendable {
             return response
         case .standing(let place, let moment): return service.standing(of: place, since: moment)
         case .list(let place): return service.list(own(place))
-        case .find(let place, let names): return service.find(names, in: own(place))
+        case .find(let place, let names, let time):
+            return service.find(
+                names, codeAt: time, in: own(place), person, &shown, used: &use)
         case .lockOut(let place, let id): return service.lockOut(of: id, in: own(place))
         case .check(let place): return service.check(own(place))
         case .code(let place, let id, let time, let presence):

@@ -34,10 +34,11 @@ extension AgentRequest: Transferable {
         case .list(let place):
             output.append(choice: Kind.list)
             output.append(place)
-        case .find(let place, let names):
+        case .find(let place, let names, let time):
             output.append(choice: Kind.find)
             output.append(place)
             output.append(list: names)
+            output.append(optional: time)
         case .code(let place, let id, let time, let presence):
             output.append(choice: Kind.code)
             output.append(place)
@@ -117,7 +118,9 @@ extension AgentRequest: Transferable {
         case .status: self = .status
         case .stop: self = .stop
         case .list: self = .list(try fields.value(bytes))
-        case .find: self = .find(try fields.value(bytes), try fields.values(bytes))
+        case .find:
+            self = .find(
+                try fields.value(bytes), try fields.values(bytes), try fields.optional(bytes))
         case .code:
             self = .code(
                 try fields.value(bytes), try fields.value(bytes), try fields.value(bytes),

@@ -21,7 +21,10 @@ package enum AgentRequest: Sendable {
     case list(VaultPlace)
     /// Lists the entries that these names find, or all if one of them does not find exactly one;
     /// no timer is reset.
-    case find(VaultPlace, [String])
+    ///
+    /// If a single name finds a time-based entry that requires no check at each use, its code for
+    /// this time is also computed, as by ``code(_:_:_:_:)``.
+    case find(VaultPlace, [String], CodeTime?)
     /// Computes a code.
     case code(VaultPlace, RecordID, CodeTime, AgentPresence)
     /// Compares a code.
@@ -61,9 +64,14 @@ extension AgentRequest {
     }
 
     /// Asks for the entries that these names find; for all if there are many names.
-    package static func entries(named names: [String], in place: VaultPlace) -> AgentRequest {
+    ///
+    /// - Parameter time: the time of the code that is needed; `nil` for none.
+    package static func entries(
+        named names: [String], in place: VaultPlace, codeAt time: CodeTime? = nil
+    ) -> AgentRequest {
         let size = names.reduce(0) { $0 + $1.utf8.count }
-        return names.count <= mostNames && size <= longestNames ? .find(place, names) : .list(place)
+        guard names.count <= mostNames, size <= longestNames else { return .list(place) }
+        return .find(place, names, time)
     }
 
     /// The agent searches for each name, while it sends all entries once.
@@ -80,7 +88,7 @@ extension AgentRequest {
         case .standing(_, let moment): .standing(place, since: moment)
         case .lock: .lock(place)
         case .list: .list(place)
-        case .find(_, let names): .find(place, names)
+        case .find(_, let names, let time): .find(place, names, time)
         case .code(_, let id, let time, let presence): .code(place, id, time, presence)
         case .verify(_, let id, let comparison, let presence):
             .verify(place, id, comparison, presence)

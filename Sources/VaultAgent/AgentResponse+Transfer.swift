@@ -6,7 +6,7 @@ extension AgentResponse: Transferable {
     enum Kind: UInt8, CaseIterable {
         case done, notHeld, locked, outOfReach, listing, code, match, noMatch, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
-        case tooManyClients, edited, contents, moving, standing, login, parcel
+        case tooManyClients, edited, contents, moving, standing, login, parcel, found
     }
 
     package func write(to output: FrameWriter) {
@@ -27,6 +27,10 @@ extension AgentResponse: Transferable {
         case .listing(let listing):
             output.append(choice: Kind.listing)
             output.append(listing)
+        case .found(let listing, let code):
+            output.append(choice: Kind.found)
+            output.append(listing)
+            output.append(code)
         case .code(let code):
             output.append(choice: Kind.code)
             output.append(code)
@@ -90,6 +94,7 @@ extension AgentResponse: Transferable {
         case .standing: self = .standing(try fields.value(bytes))
         case .parcel: self = .parcel(try fields.value(bytes))
         case .listing: self = .listing(try fields.value(bytes))
+        case .found: self = .found(try fields.value(bytes), try fields.value(bytes))
         case .code: self = .code(try fields.value(bytes))
         case .match: self = .match(try fields.integer(bytes))
         case .noMatch: self = .match(nil)

@@ -19,6 +19,8 @@ package enum AgentResponse: Sendable {
     /// A copy of the vault, which is being moved to its user.
     case parcel(VaultParcel)
     case listing(VaultListing)
+    /// What ``AgentRequest/find(_:_:_:)`` found, and the code of the only entry.
+    case found(VaultListing, IssuedCode)
     case code(IssuedCode)
     /// The offset of the step that a code matches; `nil` if it matches none.
     case match(Int?)

@@ -87,7 +87,11 @@ struct AgentMessagesTests {
         case .status: return [.status]
         case .stop: return [.stop]
         case .list: return [.list(place)]
-        case .find: return [.find(place, []), .find(place, ["", "Zoë"])]
+        case .find:
+            return [
+                .find(place, [], nil), .find(place, ["", "Zoë"], nil),
+                .find(place, ["a"], .moment(59, offset: 0, isRefresh: false)),
+            ]
         case .code:
             let times: [CodeTime] = [
                 .counter, .moment(-5, offset: 1, isRefresh: false),
@@ -165,7 +169,7 @@ struct AgentMessagesTests {
         // If the digest differs because an encoding has changed, and not because of a new sample,
         // change the version; then record both numbers here.
         #expect(AgentProtocol.version == 4)
-        #expect(String(digest, radix: 16) == "6f2ceb334cb3928d")
+        #expect(String(digest, radix: 16) == "9a35e73b03d96d63")
     }
 
     @Test("every response is read as it was sent", arguments: AgentResponse.Kind.allCases)
@@ -179,6 +183,9 @@ struct AgentMessagesTests {
         let lockOut = LockOut(failures: 3, seconds: 60)
         let slots = [SlotSummary(number: 3, method: .recoveryKey, created: 0, publicKey: [1, 2])]
         let reports: [VaultReport] = [.olderFile(generation: 1, newest: 2), .wiped(id, tombstone)]
+        let listing = VaultListing(
+            generation: 3, entries: [], slots: slots, reports: reports,
+            uses: [VaultListing.EntryUse(id: id, time: 5)])
         switch kind {
         case .done: return [.done]
         case .notHeld: return [.notHeld]
@@ -195,13 +202,8 @@ struct AgentMessagesTests {
                         identity: try sampleIdentity()))
             ]
         case .parcel: return [.parcel(try sampleParcel())]
-        case .listing:
-            let uses = [VaultListing.EntryUse(id: id, time: 5)]
-            return [
-                .listing(
-                    VaultListing(
-                        generation: 3, entries: [], slots: slots, reports: reports, uses: uses))
-            ]
+        case .listing: return [.listing(listing)]
+        case .found: return [.found(listing, IssuedCode(text: "123456", counter: nil))]
         case .code:
             return [nil, 7].map { .code(IssuedCode(text: "123456", counter: $0)) }
         case .match: return [.match(-3)]

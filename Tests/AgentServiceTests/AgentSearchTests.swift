@@ -20,7 +20,7 @@ struct AgentSearchTests {
         let client = try agent.client()
         let place = try agent.place()
         func found(_ names: String...) throws -> [String] {
-            guard case .listing(let listing) = try client.send(.find(place, names)) else {
+            guard case .listing(let listing) = try client.send(.find(place, names, nil)) else {
                 throw AgentFailure.malformed
             }
             #expect(listing.uses.isEmpty)
@@ -33,8 +33,49 @@ struct AgentSearchTests {
         #expect(try found("Site") == Self.all)
         #expect(try found("Bank", "nobody") == Self.all)
         let other = try VaultPlace(at: agent.folder.file(AgentFixture.vault + "2"))
-        guard case .notHeld = try client.send(.find(other, ["Bank"])) else {
+        guard case .notHeld = try client.send(.find(other, ["Bank"], nil)) else {
             Issue.record("another vault is searched")
+            return
+        }
+    }
+
+    @Test("with a single name, the agent also sends the code, unless it requires a check")
+    func foundCode() throws {
+        let agent = try AgentFixture(
+            Self.entries + [
+                "PerUse:me --presence per-use:passphrase --secret-file key.txt",
+                "Plain:me --type secret --secret-file key.txt",
+            ])
+        try agent.run(AgentFixture.unlock)
+        let client = try agent.client()
+        let place = try agent.place()
+        let time = CodeTime.moment(59, offset: 0, isRefresh: false)
+        func code(_ names: String..., at time: CodeTime = time) throws -> String? {
+            switch try client.send(.find(place, names, time)) {
+            case .found(let listing, let code):
+                #expect(listing.entries.map(\.summary.name.text) == ["Bank:ann"])
+                return code.text
+            case .listing: return nil
+            default: throw AgentFailure.malformed
+            }
+        }
+        #expect(try code("bank") == "287082")
+        #expect(try code("bank", "bank") == nil)
+        #expect(try code("bank", "you") == nil)
+        #expect(try code("Site") == nil)
+        #expect(try code("PerUse") == nil)
+        #expect(try code("Plain") == nil)
+        #expect(try code("bank", at: .counter) == nil)
+        // Its counter is not taken.
+        #expect(try code("Count") == nil)
+        #expect(try code("Count", at: .counter) == nil)
+        #expect(try agent.listing(client, of: place).entries[3].counter == 7)
+        // The use is recorded, as that of any other code.
+        let bank = try agent.listing(client, of: place).entries[2].summary.id
+        #expect(try agent.listing(client, of: place).uses.map(\.id) == [bank])
+        _ = try client.send(.lock(place))
+        guard case .notHeld = try client.send(.find(place, ["bank"], time)) else {
+            Issue.record("a locked vault is searched")
             return
         }
     }

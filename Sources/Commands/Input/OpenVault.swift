@@ -76,6 +76,8 @@ struct AgentVault {
     let counters: [RecordID: UInt64]
     /// What opened the vault for this command; `nil` if it was unlocked already.
     let opener: VaultOpener?
+    /// The code of the only entry, if the agent has computed it already.
+    var code: FoundCode?
     /// The state of a file that this process cannot read: the system agent's; otherwise `nil`.
     let identity: VaultIdentity?
 
@@ -99,13 +101,38 @@ struct AgentVault {
     }
 }
 
+/// The names of the only entries that a command needs.
+struct NameSearch {
+    let names: [String]
+    /// The time of the code that is needed of a single entry; `nil` for none.
+    var time: CodeTime?
+}
+
+/// A code that the agent has computed when it found the entry.
+struct FoundCode {
+    let text: String
+    /// Its time in Unix seconds, and the number of steps after that.
+    let moment: Int64
+    let offset: UInt64
+}
+
+extension AgentVault {
+    /// Keeps the code that came with the listing.
+    mutating func keepCode(from response: AgentResponse, for search: NameSearch?) {
+        guard case .found(_, let issued) = response,
+            case .moment(let moment, let offset, _) = search?.time
+        else { return }
+        code = FoundCode(text: issued.text, moment: moment, offset: offset)
+    }
+}
+
 extension Session {
     /// The vault, held by the agent or unlocked here, after printing its reports.
     ///
-    /// - Parameter names: the names of the only entries that the command needs; `nil` for all.
-    func openVault(for names: [String]? = nil) throws(CommandFailure) -> OpenVault {
-        if let vault = try heldVault(for: names) { return .held(vault) }
-        if let vault = try openSystemVault(for: names) { return .held(vault) }
+    /// - Parameter search: the only entries that the command needs; `nil` for all.
+    func openVault(for search: NameSearch? = nil) throws(CommandFailure) -> OpenVault {
+        if let vault = try heldVault(for: search) { return .held(vault) }
+        if let vault = try openSystemVault(for: search) { return .held(vault) }
         return .own(try unlock())
     }
 
@@ -125,7 +152,7 @@ extension Session {
     }
 
     /// The vault, if the agent holds it and may be used, after printing its reports.
-    func heldVault(for names: [String]? = nil) throws(CommandFailure) -> AgentVault? {
+    func heldVault(for search: NameSearch? = nil) throws(CommandFailure) -> AgentVault? {
         guard usesAgent else { return nil }
         let client: AgentClient
         do {
@@ -144,13 +171,14 @@ extension Session {
             return nil
         }
         let response: AgentResponse
-        do { response = try client.send(listRequest(of: place, for: names)) } catch {
+        do { response = try client.send(listRequest(of: place, for: search)) } catch {
             printer.warn(Messages.sentence(for: error) + "; the vault is unlocked without it")
             return nil
         }
         switch response {
-        case .listing(let listing):
-            let vault = AgentVault(client, place, listing)
+        case .listing(let listing), .found(let listing, _):
+            var vault = AgentVault(client, place, listing)
+            vault.keepCode(from: response, for: search)
             printReports(listing.reports, of: vault.entries)
             return vault
         case .locked(let reason):
@@ -164,9 +192,9 @@ extension Session {
         }
     }
 
-    /// Asks for the entries that these names find; for all if there are no names.
-    func listRequest(of place: VaultPlace, for names: [String]?) -> AgentRequest {
-        names.map { .entries(named: $0, in: place) } ?? .list(place)
+    /// Asks for the entries that a search finds; for all if there is none.
+    func listRequest(of place: VaultPlace, for search: NameSearch?) -> AgentRequest {
+        search.map { .entries(named: $0.names, in: place, codeAt: $0.time) } ?? .list(place)
     }
 
     /// Converts a refusal that concerns the whole vault to a `CommandFailure`.

@@ -24,6 +24,9 @@ extension Session {
             let first = try first(of: step, at: moment)
             return (credential.generator().code(at: first &+ offset).text, step, moment)
         case .held(let vault):
+            if let found = vault.code, found.offset == offset {
+                return (found.text, step, found.moment)
+            }
             let asked = try moment()
             let first = try first(of: step, at: asked)
             let time = CodeTime.moment(asked, offset: offset, isRefresh: false)

@@ -65,20 +65,23 @@ extension Session {
     /// If it is locked, this asks for the passphrase, and the agent opens it for this command only.
     ///
     /// - Parameters:
-    ///   - names: the names of the only entries that the command needs; `nil` for all.
+    ///   - search: the only entries that the command needs; `nil` for all.
     ///   - asks: whether to ask for the passphrase; if not, the result may be `nil`.
     func openSystemVault(
-        for names: [String]? = nil, asks: Bool = true
+        for search: NameSearch? = nil, asks: Bool = true
     ) throws(CommandFailure) -> AgentVault? {
         guard allowsAgent, !arguments.has(.readOnly), let vault = try systemVault() else {
             return nil
         }
         let listing: VaultListing
+        var response: AgentResponse?
         var used: VaultOpener?
         if vault.standing.isHeld {
-            let request = listRequest(of: vault.place, for: names)
-            switch try exchange(request, with: vault.client) {
-            case .listing(let held): listing = held
+            let request = listRequest(of: vault.place, for: search)
+            let held = try exchange(request, with: vault.client)
+            response = held
+            switch held {
+            case .listing(let found), .found(let found, _): listing = found
             case .locked(let reason): throw .agentLocked(reason)
             default: throw .agentLocked(nil)
             }
@@ -90,8 +93,9 @@ extension Session {
                 return .open(vault.place, opener, ceiling: ceiling)
             }
         }
-        let opened = AgentVault(
+        var opened = AgentVault(
             vault.client, vault.place, listing, openedBy: used, identity: vault.standing.identity)
+        if let response { opened.keepCode(from: response, for: search) }
         printReports(listing.reports, of: opened.entries)
         return opened
     }

@@ -2,6 +2,7 @@ import Arguments
 import CommandRunner
 import POSIX
 import SecretVault
+import VaultAgent
 
 /// `code`: prints the codes of entries.
 enum CodeCommand {
@@ -10,7 +11,9 @@ enum CodeCommand {
         _ = try session.givenMoment()
         let names = session.arguments.operands
         let copy = try copy(of: names, session)
-        let vault = try session.openVault(for: names)
+        let time = CodeTime.moment(
+            try session.moment(), offset: session.codeOffset, isRefresh: false)
+        let vault = try session.openVault(for: NameSearch(names: names, time: time))
         let entries = try entries(named: names, in: vault, session)
         if entries.contains(where: { $0.kind == .totp }) { session.warnAboutClock() }
         let asking = entries.count(where: \.requiresCheckPerUse)

@@ -40,6 +40,9 @@ extension Session {
         }
     }
 
+    /// How many steps after the current one the code is: with `--next`, one.
+    var codeOffset: UInt64 { arguments.has(.next) ? 1 : 0 }
+
     /// The code of `entry`, once the confirmation that it requires was given.
     func entryCode(of entry: EntrySummary, in vault: OpenVault, for use: EntryUse)
         throws(CommandFailure) -> EntryCode
@@ -51,7 +54,7 @@ extension Session {
                 entry: entry, text: code.text,
                 facts: [("counter", .counter(code.counter)), ("type", .text("hotp"))], end: nil)
         }
-        let offset: UInt64 = arguments.has(.next) ? 1 : 0
+        let offset = codeOffset
         let code = try code(of: entry, in: vault, offset: offset, for: use)
         // Without JSON, the C library need not read the time zone.
         let facts =

@@ -25,7 +25,7 @@ enum VerifyCommand {
                 throw .usage(.specifiedByEntry(option.name))
             }
             let name = session.arguments.operands[1]
-            let vault = try session.openVault(for: [name])
+            let vault = try session.openVault(for: NameSearch(names: [name]))
             let entry = try vault.entries.one(named: name)
             switch vault {
             case .own(let vault):
