@@ -8,7 +8,7 @@ import Testing
 /// The bus and the login manager belong to the test.
 @Suite(
     .serialized,
-    .enabled(if: LoginManagerMock.canRun, "dbus-daemon, busctl or python3-dbusmock is missing"))
+    .enabled(if: PrivateBus.isPossible, PrivateBus.requirement))
 struct LoginManagerTests {
     /// An agent and its own system bus.
     private final class Machine {
@@ -35,7 +35,7 @@ struct LoginManagerTests {
         }
 
         func waitForLock() throws {
-            try shell(LoginManagerMock.waiting("watchword agent status | grep -q 'no vault'"))
+            try shell(PrivateBus.waiting("watchword agent status | grep -q 'no vault'"))
         }
     }
 
@@ -91,7 +91,7 @@ struct LoginManagerTests {
         }
         func wait(untilLockedFor user: SystemAgentFixture.User) throws {
             try agent.shell(
-                LoginManagerMock.waiting("watchword agent status | grep -q 'no vault'"), as: user)
+                PrivateBus.waiting("watchword agent status | grep -q 'no vault'"), as: user)
         }
         for user in [SystemAgentFixture.User.games, .man] {
             try agent.keep(of: user)

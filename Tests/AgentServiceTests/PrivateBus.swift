@@ -76,7 +76,12 @@ final class PrivateBus {
 
     /// Waits until a shell command succeeds.
     func wait(_ condition: String) throws {
-        try shell("timeout 60 sh -c \"until \(condition); do sleep 0.05; done\"")
+        try shell(Self.waiting(condition))
+    }
+
+    /// A command that waits until another one succeeds.
+    static func waiting(_ condition: String) -> String {
+        "timeout 60 sh -c \"until \(condition); do sleep 0.05; done\""
     }
 
     /// Ends the bus and its services.
