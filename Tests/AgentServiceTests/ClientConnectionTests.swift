@@ -76,6 +76,32 @@ struct ClientConnectionTests {
         #expect(try code(59) == "failed(SecretVault.VaultError.presenceNeeded)")
     }
 
+    @Test("a vault that was opened for one connection is locked when that connection ends")
+    func openedOnce() throws {
+        let agent = try AgentFixture()
+        let place = try agent.place()
+        let pair = try SocketPair()
+        let end = try pair.second.duplicate()
+        let client = AgentClient(FrameConnection(try pair.second.duplicate()))
+        let vaults = HeldVaults(clock: AgentClock.now)
+        let service = AgentServices(
+            vaults: vaults, reach: .folders([place.folder]), limitsFiles: false,
+            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+        let connection = ClientConnection(
+            FrameConnection(pair.takeFirst()), number: 1, service
+        ) { _ in }
+        let worker = try #require(WorkerThread { connection.serve() })
+        guard case .listing = try client.send(.open(place, opener, ceiling: 20)) else {
+            Issue.record("not opened")
+            return
+        }
+        #expect(vaults.isHeld(place.only(for: 1)))
+        #expect(!vaults.isHeld(place))
+        end.shutDown()
+        worker.join()
+        #expect(!vaults.isHeld(place.only(for: 1)))
+    }
+
     @Test("a connection without a request is closed after a timeout, and one with a request is not")
     func slowPrompt() throws {
         let agent = try AgentFixture()
