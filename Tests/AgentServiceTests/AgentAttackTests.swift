@@ -48,6 +48,16 @@ struct AgentAttackTests {
     }
 
     @Test(
+        "socket: another user who can open its folder, such as root, is not served",
+        .enabled(if: geteuid() == 0, "needs root"))
+    func otherUser() throws {
+        let agent = try AgentFixture(asOrdinaryUser: true)
+        try agent.run(AgentFixture.unlock)
+        #expect(throws: AgentFailure.noAnswer) { try agent.client().send(.status) }
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
+    @Test(
         "memory: as installed, a process cannot be read before it protects itself",
         arguments: [
             "watchword", "watchword-agent", "watchword-clipboard", "watchword-courier",

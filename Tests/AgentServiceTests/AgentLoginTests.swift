@@ -303,5 +303,13 @@ struct AgentLoginTests {
             #expect(try harness.direct(command, status: 1).errors == held.errors)
         }
         #expect(try harness.server.requests().isEmpty)
+        // A client that does not look at the entry's kind.
+        let (client, place) = (try harness.agent.client(), try harness.agent.place())
+        let id = try #require(try harness.agent.listing(client, of: place).entries.first)
+            .summary.id
+        let wipe = try SecretBytes(encoding: LoginTask.wipe(id))
+        let response = try client.send(.login(place, wipe, .none))
+        #expect("\(response)" == "failed(SecretVault.VaultError.otherKind)")
+        #expect(try harness.agent.run("list --names").text == "Mill:ivan\n")
     }
 }

@@ -1,4 +1,5 @@
 import Cryptography
+import POSIX
 import SecretVault
 import TestSupport
 import Testing
@@ -100,6 +101,59 @@ struct AgentPAMEditTests {
             #expect(AgentFixture.errors(silent).contains("PAM needs a terminal"))
         }
         #expect(try agent.folder.bytes(of: AgentFixture.vault) == before)
+    }
+
+    @Test("guesses of clients that leave before the verdict count, and lock the entry")
+    func leaving() throws {
+        let agent = try fixture("pam_unix.so")
+        try agent.shell("bin/watchword unlock --passphrase-file pass.txt")
+        let place = try agent.place()
+        let id = try #require(try agent.listing(agent.client(), of: place).entries.first)
+            .summary.id
+        let time = CodeTime.moment(59, offset: 0, isRefresh: false)
+        for _ in 0..<5 {
+            let path = agent.folder.file("run/watchword/agent.sock")
+            let connection = FrameConnection(try LocalSocket.connect(to: path))
+            func send(_ request: AgentRequest) throws {
+                let frame = try FrameWriter()
+                frame.append(AgentProtocol.version)
+                frame.append(request)
+                _ = try connection.send(frame, timeout: .seconds(10))
+            }
+            try send(.code(place, id, time, .modules("To show a code")))
+            // The question.
+            let received = try connection.receive(
+                limit: 4096, idleTime: .seconds(30), timeout: .seconds(10))
+            guard case .frame = received else {
+                Issue.record("\(received)")
+                return
+            }
+            try send(.answer(SecretBytes(text: "guess")))
+            connection.shutDown()
+        }
+        // The agent completes the checks that have begun.
+        try agent.shell("bin/watchword agent stop")
+        try agent.configure("required pam_permit.so")
+        let refused = try agent.shell(
+            "bin/watchword code A:a --at 59 --passphrase-file pass.txt", status: 4)
+        #expect(AgentFixture.errors(refused).contains("locked"))
+    }
+
+    @Test("after a check without a verdict, the agent takes no late answer for a request")
+    func noVerdict() throws {
+        let agent = try fixture("pam_permit.so")
+        try agent.shell("rm bin/pam.d/watchword; bin/watchword unlock --passphrase-file pass.txt")
+        let (client, place) = (try agent.client(), try agent.place())
+        let id = try #require(try agent.listing(client, of: place).entries.first).summary.id
+        let time = CodeTime.moment(59, offset: 0, isRefresh: false)
+        let response = try client.send(.code(place, id, time, .modules("To show a code"))) { _ in
+            .cancel
+        }
+        guard case .noVerdict = response else {
+            Issue.record("\(response)")
+            return
+        }
+        #expect(throws: AgentFailure.noAnswer) { try client.send(.status) }
     }
 
     @Test("guesses at a change through the agent count, and lock the entry")

@@ -129,6 +129,18 @@ struct HeldVaultsTests {
         #expect(!vaults.hold(HeldVault(try open()), for: .standard, unlocking))
     }
 
+    @Test("an agent that is ending holds no vault, not even one that was being opened")
+    func closed() throws {
+        try hold()
+        let unlocking = vaults.beginUnlocking(place)
+        vaults.close()
+        #expect(!isHeld)
+        #expect(!vaults.hold(HeldVault(try open()), for: .standard, unlocking))
+        #expect(
+            !vaults.hold(HeldVault(try open()), for: .standard, vaults.beginUnlocking(place)))
+        #expect(!isHeld)
+    }
+
     @Test("the time until the next lock is known")
     func next() throws {
         #expect(vaults.dropExpired() == nil)
