@@ -19,9 +19,9 @@ struct LoginTests {
         #expect(
             redeemed.value
                 == SignedIn(
-                    subject: fixture.alice, credential: device.credential,
+                    subject: fixture.alice, credential: device.credential, kind: .secret,
                     verification: outcome.verification, verifiedAt: fixture.clock.now,
-                    deviceKey: nil))
+                    deviceKey: nil, passkey: nil))
         #expect(try await fixture.verifier.redeemLogin(acceptance.login).value == nil)
     }
 

@@ -1,5 +1,6 @@
 import Attestation
 import Cryptography
+import TestSupport
 import Testing
 
 @testable import Verification

@@ -1,6 +1,7 @@
 import Attestation
 import Cryptography
 import StoreContract
+import TestSupport
 import Testing
 
 @testable import Verification

@@ -127,6 +127,7 @@ struct PublicKeyRowTests {
         writer.write(UInt32(0))
         writer.write(UInt8(0))
         writer.write(false)
+        writer.write(UInt8(0))
         var reader = ByteReader(writer.bytes)
         let crossed = try PasskeyState(from: &reader)
         #expect(throws: VerifierError.self) {

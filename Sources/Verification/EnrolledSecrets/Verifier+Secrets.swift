@@ -116,6 +116,7 @@ extension Verifier {
             // The credential's own row records which tickets are still open, whatever ticket rows
             // exist.
             var facts: DeviceKeyFacts?
+            var passkeyFacts: PasskeyFacts?
             switch record.material {
             case .secret(var chain):
                 guard chain.close(row.verification) else {
@@ -132,14 +133,21 @@ extension Verifier {
                     purpose: use.purpose, textDigest: use.textDigest, custody: custody,
                     presence: use.presence)
                 record.material = .deviceKey(key)
+            case .passkey(var passkey):
+                guard let use = passkey.close(row.verification) else {
+                    return denied(row, context, because: .spent)
+                }
+                passkeyFacts = PasskeyFacts(
+                    isUserVerified: use.isUserVerified, stepUp: use.stepUp)
+                record.material = .passkey(passkey)
             default: return denied(row, context, because: .revoked)
             }
             return Decision(
                 outcome: .redeemed(
                     SignedIn(
-                        subject: row.subject, credential: row.credential,
+                        subject: row.subject, credential: row.credential, kind: record.kind,
                         verification: row.verification, verifiedAt: row.createdAt,
-                        deviceKey: facts)),
+                        deviceKey: facts, passkey: passkeyFacts)),
                 changes: [
                     .spendTicket(digest: row.digest), .updateCredential(record.row),
                     context.event(
@@ -159,6 +167,19 @@ extension Verifier {
             subject: record.subject, verification: context.verification, createdAt: context.now,
             expiresAt: context.now.adding(milliseconds: Policy.enrolmentLifetime))
         return (ticket, row)
+    }
+
+    /// Creates the ticket of an accepted login, and the row to insert.
+    func newLoginTicket(
+        for record: CredentialRecord, _ context: DecisionContext
+    ) throws(VerifierError) -> (ticket: LoginTicket, row: TicketRow) {
+        let kind = Token.Kind.loginTicket
+        let token = Token(kind, try context.randomSecret(kind.count))
+        let row = TicketRow(
+            digest: try digest(token, context), purpose: .login, credential: record.id,
+            subject: record.subject, verification: context.verification, createdAt: context.now,
+            expiresAt: context.now.adding(milliseconds: Policy.loginLifetime))
+        return (LoginTicket(token: token, expiresAt: row.expiresAt), row)
     }
 
     /// Whether these clients exist, are not revoked, and are not too many for an audience.

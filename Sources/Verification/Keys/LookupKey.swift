@@ -10,6 +10,7 @@ struct LookupKey: Sendable {
     private let deviceKeys: HMACKey
     private let userHandles: HMACKey
     private let madeUpPasskeys: HMACKey
+    private let madeUpTails: HMACKey
 
     init(_ secret: SecretBytes) throws(CryptographyFailure) {
         seeds = HMACKey(try secret.derived("watchword blind index"))
@@ -20,6 +21,7 @@ struct LookupKey: Sendable {
         deviceKeys = HMACKey(try secret.derived("watchword device key index"))
         userHandles = HMACKey(try secret.derived("watchword user handle"))
         madeUpPasskeys = HMACKey(try secret.derived("watchword made-up passkey"))
+        madeUpTails = HMACKey(try secret.derived("watchword made-up passkey tail"))
     }
 
     /// The blind index of a seed (RFC 6238, section 3, R5): the same for all seeds that HMAC with
@@ -80,13 +82,27 @@ struct LookupKey: Sendable {
     }
 
     /// The id of a passkey that does not exist, for a subject without any: always the same.
+    ///
+    /// Its second half authenticates the first one, so that ``isMadeUp(_:)`` recognises it.
     func madeUpPasskey(
         of subject: Subject, for relyingParty: String
     ) throws(CryptographyFailure) -> [UInt8] {
         var name = ByteWriter()
         name.write(subject.utf8)
         name.write(relyingParty)
-        return try madeUpPasskeys.authenticationCode(of: name.bytes.span)
+        let half = try madeUpPasskeys.authenticationCode(of: name.bytes.span).prefix(16)
+        return Array(half) + (try madeUpTail(Array(half)))
+    }
+
+    /// Whether ``madeUpPasskey(of:for:)`` made this id.
+    func isMadeUp(_ id: [UInt8]) throws(CryptographyFailure) -> Bool {
+        guard id.count == 32 else { return false }
+        let tail = try madeUpTail(Array(id.prefix(16)))
+        return isEqualInConstantTime(tail.span, Array(id.suffix(16)).span)
+    }
+
+    private func madeUpTail(_ half: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
+        Array(try madeUpTails.authenticationCode(of: half.span).prefix(16))
     }
 
     /// The digest under which a token is stored.

@@ -36,6 +36,40 @@ public struct PasskeyGrant: Sendable {
     public let expiresAt: UnixTime
 }
 
+/// The names of an account, which authenticators store and browsers show.
+public struct PasskeyAccount: Hashable, Sendable {
+    /// The name by which the user recognises the account.
+    public let userName: String
+    /// A friendlier form of it.
+    public let displayName: String
+
+    /// Names an account.
+    public init(userName: String, displayName: String) {
+        self.userName = userName
+        self.displayName = displayName
+    }
+}
+
+/// A ticket with which a page registers a passkey, once.
+public struct PasskeyTicket: Sendable {
+    /// The id of the pending credential.
+    public let credential: CredentialID
+    /// The ticket, which is only for the person who creates the passkey.
+    public let ticket: Token
+    /// The deadline.
+    public let expiresAt: UnixTime
+}
+
+/// What a page passes to the browser after it presented a ticket.
+public struct PasskeyInvitation: Sendable {
+    /// The options, with a challenge for one attempt.
+    public let options: CreationOptions
+    /// The account's names.
+    public let account: PasskeyAccount
+    /// The deadline.
+    public let expiresAt: UnixTime
+}
+
 /// What a page passes to the browser to sign in.
 public struct RequestOptions: Sendable {
     /// The relying party's ID.

@@ -19,7 +19,7 @@ public enum RegistrationOutcome: Hashable, Sendable {
         public let attestation: String
         /// Its authenticator's model (AAGUID): 16 bytes; `nil` if unknown.
         public let model: [UInt8]?
-        /// Whether the subject has no other active credential.
+        /// Whether the subject has no other active credential, recovery codes aside.
         public let isOnlyCredential: Bool
     }
 }
@@ -30,6 +30,12 @@ public struct AssertionOutcome: Sendable {
     public let verification: VerificationID
     /// Whether the signature was accepted.
     public let result: Result
+    /// The ticket with which the application learns who signed in; `nil` unless it was requested and
+    /// the signature is valid.
+    public var login: LoginTicket?
+    /// The relying party's ID, if the browser should no longer offer the passkey, because it was
+    /// never registered or has been revoked.
+    public var forgottenAt: String?
 
     /// Whether the signature was accepted.
     public enum Result: Sendable {
@@ -57,6 +63,22 @@ public struct AssertionOutcome: Sendable {
         /// unless the policy needs one.
         public let device: Token?
     }
+}
+
+/// A ticket with which the application learns who signed in, once.
+public struct LoginTicket: Sendable {
+    /// The ticket.
+    public let token: Token
+    /// The end of its lifetime.
+    public let expiresAt: UnixTime
+}
+
+/// What the application learns about a passkey's signature when it redeems a login ticket.
+public struct PasskeyFacts: Hashable, Sendable {
+    /// Whether the user was verified.
+    public let isUserVerified: Bool
+    /// Why the policy requires a second proof; empty if it does not.
+    public let stepUp: [StepUpReason]
 }
 
 /// The ids of a subject's passkeys, for WebAuthn's signal methods.

@@ -51,9 +51,11 @@ extension Passkeys {
     ///   - client: the client that began the ceremony.
     ///   - device: the token of a browser in which the passkey was used before, from an earlier
     ///     response.
+    ///   - issuesLogin: whether a valid signature gets a ticket with which the application learns
+    ///     who signed in.
     public func finishAuthentication(
         _ ceremony: Token, with response: AssertionResponse, by client: ClientID? = nil,
-        device: Token? = nil, origin: Origin = .unknown,
+        device: Token? = nil, issuingLogin issuesLogin: Bool = false, origin: Origin = .unknown,
         recorder: Recorder<AssertionOutcome>? = nil
     ) async throws(VerifierError) -> AssertionOutcome {
         try await verifier.decide(origin, recorder: recorder, answeringUntil: .end) {
@@ -82,15 +84,33 @@ extension Passkeys {
             }
             let verdict = try check.verdict(by: publicKey)
             guard let known else {
-                return denied(challenge, record, stranger ?? .unknown, context)
+                let isForgotten = try isForgotten(record, response.credentialID, context)
+                return denied(
+                    challenge, record, stranger ?? .unknown, context,
+                    forgottenAt: isForgotten ? id : nil)
             }
             switch verdict {
             case .failure(let reason): return denied(challenge, known.record, reason, context)
             case .success(let signed):
                 return try decide(
-                    challenge, policy, known.record, known.state, signed, device, context)
+                    challenge, policy, known.record, known.state, signed, device, context,
+                    issuingLogin: issuesLogin)
             }
         }
+    }
+
+    /// Whether the browser should no longer offer a passkey with this id.
+    ///
+    /// A made-up id is treated as that of a passkey that exists, so that nobody can find out whether
+    /// a subject does.
+    private func isForgotten(
+        _ record: CredentialRecord?, _ id: [UInt8], _ context: DecisionContext
+    ) throws(VerifierError) -> Bool {
+        let isMadeUp = try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.isMadeUp(id)
+        }
+        guard let record else { return !isMadeUp }
+        return record.kind == .passkey && record.state == .revoked
     }
 
     /// Why a credential may not answer the challenge, whatever it signed.
@@ -116,7 +136,7 @@ extension Passkeys {
     private func decide(
         _ challenge: Challenge, _ policy: PasskeyPolicy, _ record: CredentialRecord,
         _ state: PasskeyState, _ signed: AssertionCheck.Signed, _ device: Token?,
-        _ context: DecisionContext
+        _ context: DecisionContext, issuingLogin issuesLogin: Bool
     ) throws(VerifierError) -> Decision<AssertionOutcome> {
         let presented = try device.map { device throws(VerifierError) in
             try verifier.digest(device, context)
@@ -149,6 +169,14 @@ extension Passkeys {
         } else {
             state.stepUp = use
         }
+        var login: (ticket: LoginTicket, row: TicketRow)?
+        if issuesLogin {
+            login = try verifier.newLoginTicket(for: record, context)
+            state.open(
+                PasskeyUse(
+                    verification: context.verification,
+                    isUserVerified: signed.flags.isUserVerified, stepUp: stepUp))
+        }
         record.material = .passkey(state)
         let signer = AssertionOutcome.Signer(
             credential: record.id, subject: record.subject,
@@ -157,21 +185,24 @@ extension Passkeys {
             counter: meaning.counter, device: newDevice)
         return Decision(
             outcome: AssertionOutcome(
-                verification: context.verification, result: .signed(signer, stepUp: stepUp)),
+                verification: context.verification, result: .signed(signer, stepUp: stepUp),
+                login: login?.ticket),
             changes: [
                 .spendChallenge(digest: challenge.digest), .updateCredential(record.row),
                 context.event(stepUp.isEmpty ? .accepted : .stepUpRequired, of: record),
-            ] + meaning.events(of: record, context), secretsOf: record.id)
+            ] + (login.map { [.insertTicket($0.row)] } ?? []) + meaning.events(of: record, context),
+            secretsOf: record.id)
     }
 
     /// Denies a response to an open challenge, and spends the challenge.
     private func denied(
         _ challenge: Challenge, _ record: CredentialRecord?, _ reason: DenialReason,
-        _ context: DecisionContext, _ others: [StoreChange] = []
+        _ context: DecisionContext, _ others: [StoreChange] = [], forgottenAt: String? = nil
     ) -> Decision<AssertionOutcome> {
         Decision(
             outcome: AssertionOutcome(
-                verification: context.verification, result: .denied(reason)),
+                verification: context.verification, result: .denied(reason),
+                forgottenAt: forgottenAt),
             changes: [
                 .spendChallenge(digest: challenge.digest), .writeDummy(context.dummy()),
                 context.event(

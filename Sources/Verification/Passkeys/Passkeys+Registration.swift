@@ -12,34 +12,70 @@ extension Passkeys {
     ) async throws(VerifierError) -> EnrolmentOutcome<PasskeyGrant> {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             let records = try await verifier.records(of: subject)
-            guard records.count < context.policy.maximumCredentials else {
-                return Decision(outcome: .refused(.tooMany), changes: [])
+            if let refusal = refusal(records, replacing: replaces, context) {
+                return Decision(outcome: .refused(refusal), changes: [])
             }
-            if let replaces, !records.contains(where: { $0.id == replaces }) {
-                return Decision(outcome: .refused(.unknownCredential), changes: [])
-            }
-            var record = try verifier.newRecord(
-                .passkey, subject, name: name, state: .pending, context)
-            let pending = PendingPasskey(
-                challenge: try context.randomBytes(Challenge.byteCount),
-                relyingParty: relyingParty.ids[0], policy: policy, replaces: replaces)
-            record.material = .pendingPasskey(pending)
-            let options = CreationOptions(
-                relyingParty: (pending.relyingParty, relyingParty.name),
-                userHandle: try handle(of: subject, context), challenge: pending.challenge,
-                algorithms: relyingParty.algorithms,
-                excluded: try descriptors(of: records, at: pending.relyingParty, context),
-                policy: policy, timeout: Policy.enrolmentLifetime - Self.grace)
+            let pending = try newPending(policy, replacing: replaces, context)
+            let record = try newRecord(subject, name: name, pending, context)
             let grant = PasskeyGrant(
-                credential: record.id, options: options,
+                credential: record.id,
+                options: try options(for: record, pending, among: records, context),
                 expiresAt: context.now.adding(milliseconds: Policy.enrolmentLifetime))
             return Decision(
-                outcome: .granted(grant),
-                changes: [
-                    verifier.room(for: subject), .insertCredential(record.row),
-                    context.event(.enrolmentStarted, of: record),
-                ])
+                outcome: .granted(grant), changes: changes(inserting: record, context))
         }
+    }
+
+    /// Why the subject may not register a passkey.
+    func refusal(
+        _ records: [CredentialRecord], replacing replaces: CredentialID?,
+        _ context: DecisionContext
+    ) -> EnrolmentRefusal? {
+        guard records.count < context.policy.maximumCredentials else { return .tooMany }
+        guard let replaces, !records.contains(where: { $0.id == replaces }) else { return nil }
+        return .unknownCredential
+    }
+
+    func newPending(
+        _ policy: PasskeyPolicy, replacing replaces: CredentialID?,
+        account: PasskeyAccount? = nil, _ context: DecisionContext
+    ) throws(VerifierError) -> PendingPasskey {
+        PendingPasskey(
+            challenge: try context.randomBytes(Challenge.byteCount),
+            relyingParty: relyingParty.ids[0], policy: policy, replaces: replaces,
+            account: account)
+    }
+
+    func newRecord(
+        _ subject: Subject, name: String, _ pending: PendingPasskey, _ context: DecisionContext
+    ) throws(VerifierError) -> CredentialRecord {
+        var record = try verifier.newRecord(
+            .passkey, subject, name: name, state: .pending, context)
+        record.material = .pendingPasskey(pending)
+        return record
+    }
+
+    func changes(
+        inserting record: CredentialRecord, _ context: DecisionContext
+    ) -> [StoreChange] {
+        [
+            verifier.room(for: record.subject), .insertCredential(record.row),
+            context.event(.enrolmentStarted, of: record),
+        ]
+    }
+
+    func options(
+        for record: CredentialRecord, _ pending: PendingPasskey,
+        among records: [CredentialRecord], _ context: DecisionContext
+    ) throws(VerifierError) -> CreationOptions {
+        let end = record.lapsesAt ?? context.now
+        return CreationOptions(
+            relyingParty: (pending.relyingParty, relyingParty.name),
+            userHandle: try handle(of: record.subject, context), challenge: pending.challenge,
+            algorithms: relyingParty.algorithms,
+            excluded: try descriptors(of: records, at: pending.relyingParty, context),
+            policy: pending.policy,
+            timeout: max(1_000, end.milliseconds(since: context.now) - Self.grace))
     }
 
     /// Finishes a registration, once.
@@ -68,52 +104,72 @@ extension Passkeys {
             guard !record.isLapsed(at: context.now) else {
                 return denied(record, .expired, context)
             }
-            let check = RegistrationCheck(
-                response: response, pending: pending, relyingParty: relyingParty, now: context.now)
-            switch try check.verdict() {
-            case .denied(let reason): return denied(record, reason, context)
-            case .accepted(let passkey, let count):
-                let fingerprint = try deciding { () throws(CryptographyFailure) in
-                    try context.keys.lookup.fingerprint(
-                        ofPasskey: passkey.credentialID, for: passkey.relyingParty)
-                }
-                guard try await verifier.record(fingerprint: fingerprint) == nil else {
-                    return denied(record, .credentialKnown, context)
-                }
-                var active = record.confirmed(name: name, context)
-                active.fingerprint = fingerprint
-                let place = active.place
-                active.material = .passkey(
-                    try deciding { () throws(CryptographyFailure) in
-                        try PasskeyState(
-                            sealing: passkey, count: count, for: place,
-                            under: context.keys.current)
-                    })
-                return try await accepted(active, passkey, replacing: pending.replaces, context)
+            switch try await verdict(on: response, record, pending, name: name, context) {
+            case .failure(let reason): return denied(record, reason, context)
+            case .success(let accepted):
+                return Decision(
+                    outcome: .accepted(accepted.facts), changes: accepted.changes)
             }
+        }
+    }
+
+    /// What an accepted registration changes.
+    struct Accepted {
+        let facts: RegistrationOutcome.Acceptance
+        let changes: [StoreChange]
+    }
+
+    /// Decides on a response to an open registration.
+    func verdict(
+        on response: RegistrationResponse, _ record: CredentialRecord, _ pending: PendingPasskey,
+        name: String?, _ context: DecisionContext
+    ) async throws(VerifierError) -> Result<Accepted, DenialReason> {
+        let check = RegistrationCheck(
+            response: response, pending: pending, relyingParty: relyingParty, now: context.now)
+        switch try check.verdict() {
+        case .denied(let reason): return .failure(reason)
+        case .accepted(let passkey, let count):
+            let fingerprint = try deciding { () throws(CryptographyFailure) in
+                try context.keys.lookup.fingerprint(
+                    ofPasskey: passkey.credentialID, for: passkey.relyingParty)
+            }
+            guard try await verifier.record(fingerprint: fingerprint) == nil else {
+                return .failure(.credentialKnown)
+            }
+            var active = record.confirmed(name: name, context)
+            active.fingerprint = fingerprint
+            let place = active.place
+            active.material = .passkey(
+                try deciding { () throws(CryptographyFailure) in
+                    try PasskeyState(
+                        sealing: passkey, count: count, for: place, under: context.keys.current)
+                })
+            return .success(
+                try await accepted(active, passkey, replacing: pending.replaces, context))
         }
     }
 
     private func accepted(
         _ record: CredentialRecord, _ passkey: RegisteredPasskey,
         replacing replaced: CredentialID?, _ context: DecisionContext
-    ) async throws(VerifierError) -> Decision<RegistrationOutcome?> {
+    ) async throws(VerifierError) -> Accepted {
         let others = try await verifier.records(of: record.subject)
-            .filter { $0.id != record.id && $0.id != replaced && $0.state == .active }
+            .filter { other in
+                other.id != record.id && other.id != replaced && other.state == .active
+                    && other.kind != .recovery
+            }
         var changes: [StoreChange] = [
             .updateCredential(record.row), .endAnswers(of: record.id),
             context.event(.enrolled, of: record),
         ]
         changes += try await verifier.replacing(replaced, context)
-        let isKnownModel = passkey.model.contains { $0 != 0 }
-        return Decision(
-            outcome: .accepted(
-                RegistrationOutcome.Acceptance(
-                    isDeviceBound: !passkey.flags.isBackupEligible,
-                    isBackedUp: passkey.flags.isBackedUp,
-                    isUserVerified: passkey.flags.isUserVerified,
-                    attestation: passkey.attestation.rawValue,
-                    model: isKnownModel ? passkey.model : nil, isOnlyCredential: others.isEmpty)),
+        return Accepted(
+            facts: RegistrationOutcome.Acceptance(
+                isDeviceBound: !passkey.flags.isBackupEligible,
+                isBackedUp: passkey.flags.isBackedUp,
+                isUserVerified: passkey.flags.isUserVerified,
+                attestation: passkey.attestation.rawValue, model: passkey.knownModel,
+                isOnlyCredential: others.isEmpty),
             changes: changes)
     }
 

@@ -29,12 +29,12 @@ public struct RelyingParty: Sendable {
         guard !ids.isEmpty, !origins.isEmpty else { throw .missing }
         for id in ids where !WebOrigin.isHost(id) { throw .id(id) }
         for origin in origins + relatedOrigins + topOrigins {
-            guard let host = WebOrigin.host(of: origin) else {
-                guard WebOrigin.isAndroidApp(origin) else { throw .origin(origin) }
-                continue
+            guard WebOrigin.host(of: origin) != nil || WebOrigin.isAndroidApp(origin) else {
+                throw .origin(origin)
             }
-            let isInScope = ids.contains { host == $0 || host.hasSuffix("." + $0) }
-            guard isInScope || !origins.contains(origin) else { throw .outOfScope(origin) }
+            guard Self.isOrigin(origin, of: ids) || !origins.contains(origin) else {
+                throw .outOfScope(origin)
+            }
         }
         guard !algorithms.isEmpty else { throw .missing }
         self.ids = ids
@@ -43,6 +43,21 @@ public struct RelyingParty: Sendable {
         self.topOrigins = Set(topOrigins)
         self.algorithms = algorithms
         self.trust = trust
+    }
+}
+
+// Checks of single values, so that a program can say which one it refuses.
+extension RelyingParty {
+    /// Whether this can be an ID: a host name in lower case.
+    public static func isID(_ text: String) -> Bool { WebOrigin.isHost(text) }
+
+    /// Whether this is the origin of a page, as browsers write it.
+    public static func isWebOrigin(_ text: String) -> Bool { WebOrigin.host(of: text) != nil }
+
+    /// Whether this is an origin whose host is one of these IDs or below one, or an Android app.
+    public static func isOrigin(_ text: String, of ids: [String]) -> Bool {
+        guard let host = WebOrigin.host(of: text) else { return WebOrigin.isAndroidApp(text) }
+        return ids.contains { host == $0 || host.hasSuffix("." + $0) }
     }
 }
 

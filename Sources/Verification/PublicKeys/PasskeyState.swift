@@ -15,11 +15,15 @@ struct PasskeyState: Hashable, Sendable {
     private(set) var devices: [KnownDevice] = []
     /// The accepted ceremony that still needs a second proof; `nil` if there is none.
     var stepUp: OpenStepUp?
+    /// The uses whose login tickets have not been redeemed yet, oldest first.
+    private(set) var openUses: [PasskeyUse] = []
 
     /// The maximum number of known devices.
     ///
     /// A further device replaces the least recently used one.
     static let maximumDevices = 8
+    /// The maximum number of open uses.
+    static let maximumOpenUses = SecretChain.maximumOpenLogins
 
     /// A browser, known by a token that the application keeps there.
     struct KnownDevice: Hashable, Sendable {
@@ -72,6 +76,14 @@ struct PasskeyState: Hashable, Sendable {
         } catch { throw .damagedRow }
     }
 
+    /// The facts to be listed.
+    func summary(of passkey: RegisteredPasskey) -> PasskeySummary {
+        PasskeySummary(
+            isDeviceBound: !flags.isBackupEligible, isBackedUp: flags.isBackedUp,
+            wasUserVerified: wasUserVerified, attestation: passkey.attestation.rawValue,
+            model: passkey.knownModel, transports: passkey.transports)
+    }
+
     /// The same passkey, sealed under another key.
     func resealed(
         for row: SealingContext, from old: KeyVersion, to new: KeyVersion
@@ -98,6 +110,27 @@ struct PasskeyState: Hashable, Sendable {
         devices.contains { $0.digest == device }
     }
 
+    /// Adds a use whose login ticket may be redeemed.
+    mutating func open(_ use: PasskeyUse) {
+        openUses = (openUses + [use]).suffix(Self.maximumOpenUses)
+    }
+
+    /// Closes a use when its login ticket is redeemed.
+    ///
+    /// - Returns: the use; `nil` if it is not open.
+    mutating func close(_ verification: VerificationID) -> PasskeyUse? {
+        guard let index = openUses.firstIndex(where: { $0.verification == verification }) else {
+            return nil
+        }
+        return openUses.remove(at: index)
+    }
+
+    /// Closes every use and the step-up, because some of them may have been completed.
+    mutating func closeAll() {
+        openUses = []
+        stepUp = nil
+    }
+
     func write(into writer: inout ByteWriter) {
         registration.write(into: &writer)
         flags.write(into: &writer)
@@ -109,6 +142,8 @@ struct PasskeyState: Hashable, Sendable {
             writer.write(device.usedAt)
         }
         writer.writeOptional(stepUp) { $1.write(into: &$0) }
+        writer.write(UInt8(openUses.count))
+        for use in openUses { use.write(into: &writer) }
     }
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
@@ -125,6 +160,9 @@ struct PasskeyState: Hashable, Sendable {
         stepUp = try reader.readOptional { reader throws(ByteReaderError) in
             try OpenStepUp(from: &reader)
         }
+        let useCount = Int(try reader.read(UInt8.self))
+        guard useCount <= Self.maximumOpenUses else { throw .malformed }
+        for _ in 0..<useCount { openUses.append(try PasskeyUse(from: &reader)) }
     }
 }
 

@@ -4,19 +4,26 @@
 /// it happens once, and closing the account ends it.
 struct PendingPasskey: Hashable, Sendable {
     /// The random bytes that the client data has to contain: ``Challenge/byteCount``.
-    let challenge: [UInt8]
+    var challenge: [UInt8]
     /// The ID of the relying party that the passkey will be for.
     let relyingParty: String
     /// What the registration requires.
     let policy: PasskeyPolicy
     /// The credential to be revoked once the passkey is confirmed.
     let replaces: CredentialID?
+    /// The account's names; `nil` unless the registration has a ticket, because the server's own
+    /// page needs them later.
+    var account: PasskeyAccount?
 
     func write(into writer: inout ByteWriter) {
         writer.write(challenge)
         writer.write(relyingParty)
         policy.write(into: &writer)
         writer.writeOptional(replaces) { $0.write($1.bytes) }
+        writer.writeOptional(account) { writer, account in
+            writer.write(account.userName)
+            writer.write(account.displayName)
+        }
     }
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
@@ -27,15 +34,21 @@ struct PendingPasskey: Hashable, Sendable {
             guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .malformed }
             return id
         }
+        account = try reader.readOptional { reader throws(ByteReaderError) in
+            PasskeyAccount(
+                userName: try reader.readText(), displayName: try reader.readText())
+        }
         guard challenge.count == Challenge.byteCount else { throw .malformed }
     }
 
     init(
-        challenge: [UInt8], relyingParty: String, policy: PasskeyPolicy, replaces: CredentialID?
+        challenge: [UInt8], relyingParty: String, policy: PasskeyPolicy, replaces: CredentialID?,
+        account: PasskeyAccount? = nil
     ) {
         self.challenge = challenge
         self.relyingParty = relyingParty
         self.policy = policy
         self.replaces = replaces
+        self.account = account
     }
 }

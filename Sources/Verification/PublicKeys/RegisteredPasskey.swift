@@ -29,6 +29,9 @@ struct RegisteredPasskey: Hashable, Sendable {
     /// SHA-256 of the certificate of the statement's signer, if it has one.
     let leafDigest: [UInt8]?
 
+    /// The authenticator's model; `nil` if it is not stated.
+    var knownModel: [UInt8]? { model.contains { $0 != 0 } ? model : nil }
+
     /// The maximum length of an id in bytes.
     static let maximumIDCount = 1_023
     /// The maximum number of transports, and the maximum length of each in bytes.

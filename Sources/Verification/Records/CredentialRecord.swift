@@ -78,14 +78,22 @@ struct CredentialRecord: Sendable {
     }
 
     /// The facts about it that are not secret.
-    func summary(at now: UnixTime) -> CredentialSummary {
+    ///
+    /// - Parameter keys: open the sealed part of a passkey.
+    func summary(at now: UnixTime, keys: KeyRing) throws(VerifierError) -> CredentialSummary {
         var remaining: Int?
         if case .recovery(let set) = material { remaining = set.remaining }
+        var passkey: PasskeySummary?
+        if case .passkey(let state) = material {
+            guard let keyID else { throw .damagedRow }
+            guard let key = keys.version(keyID) else { throw .keyMissing(keyID) }
+            passkey = state.summary(of: try state.open(for: place, under: key))
+        }
         return CredentialSummary(
             id: id, subject: subject, kind: kind, state: isLapsed(at: now) ? .revoked : state,
             name: name, createdAt: createdAt, lapsesAt: lapsesAt, confirmedAt: confirmedAt,
             lastUsedAt: lastUsedAt, endedAt: endedAt, endReason: endReason, origin: origin,
             failures: throttle.failures, waitsUntil: throttle.waitsUntil, remaining: remaining,
-            hasShortKey: hasShortKey)
+            hasShortKey: hasShortKey, passkey: passkey)
     }
 }

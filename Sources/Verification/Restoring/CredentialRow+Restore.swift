@@ -16,7 +16,7 @@ extension CredentialRow {
     /// however far the clock has drifted since the backup. That is up to 21 steps ahead of the
     /// clock, usually ten and a half minutes. Passkeys and device keys also stay active, because
     /// nothing in them is spent: a challenge is good for one decision, and the restore deletes all
-    /// challenges. A passkey's open step-up and a device key's open logins are closed.
+    /// challenges. A passkey's open step-up, and the open logins of both, are closed.
     ///
     /// For HOTP credentials, recovery codes and enrolled secrets, nothing limits what may have been
     /// spent since the backup, so they are revoked and must be enrolled again. Unconfirmed
@@ -59,7 +59,7 @@ extension CredentialRecord.Material {
             password.spendAllPossibleSteps(by: now)
             return .time(password)
         case .passkey(var passkey):
-            passkey.stepUp = nil
+            passkey.closeAll()
             return .passkey(passkey)
         case .deviceKey(var key):
             key.closeAll()

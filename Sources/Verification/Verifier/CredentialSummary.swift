@@ -34,6 +34,24 @@ public struct CredentialSummary: Hashable, Sendable {
     public let remaining: Int?
     /// Whether its key has fewer than 128 bits, which only an import accepts.
     public let hasShortKey: Bool
+    /// The facts about an active passkey; `nil` for anything else.
+    public let passkey: PasskeySummary?
+}
+
+/// The facts about a passkey, most of which are its authenticator's claims.
+public struct PasskeySummary: Hashable, Sendable {
+    /// Whether it cannot be copied to other devices.
+    public let isDeviceBound: Bool
+    /// Whether it is backed up.
+    public let isBackedUp: Bool
+    /// Whether a ceremony that verified the user was ever accepted.
+    public let wasUserVerified: Bool
+    /// What is known about its authenticator's maker: `none`, `self`, `unverified` or `trusted`.
+    public let attestation: String
+    /// Its authenticator's model (AAGUID): 16 bytes; `nil` if unknown.
+    public let model: [UInt8]?
+    /// How a browser reaches its authenticator, in the browser's own words.
+    public let transports: [String]
 }
 
 /// The outcome of an administrator's change.

@@ -89,10 +89,14 @@ public struct SignedIn: Hashable, Sendable {
     public let subject: Subject
     /// The credential that was used.
     public let credential: CredentialID
+    /// The kind of that credential.
+    public let kind: CredentialKind
     /// The id of the decision.
     public let verification: VerificationID
     /// When the device presented its secret, or signed.
     public let verifiedAt: UnixTime
     /// The facts about the signature, if the device signed with a key.
     public let deviceKey: DeviceKeyFacts?
+    /// The facts about the signature, if somebody signed in with a passkey.
+    public let passkey: PasskeyFacts?
 }

@@ -72,9 +72,9 @@ extension Verifier {
         let rows = try await read { store throws(StoreFailure) in
             try await store.credentials(of: subject, includingRevoked: true, limit: 1_000)
         }
-        let now = now
+        let (now, keys) = (now, await ring())
         var summaries: [CredentialSummary] = []
-        for row in rows { summaries.append(try CredentialRecord(row).summary(at: now)) }
+        for row in rows { summaries.append(try CredentialRecord(row).summary(at: now, keys: keys)) }
         return summaries
     }
 
@@ -82,7 +82,7 @@ extension Verifier {
     public func credential(
         _ id: CredentialID
     ) async throws(VerifierError) -> CredentialSummary? {
-        try await record(id)?.summary(at: now)
+        try await record(id)?.summary(at: now, keys: await ring())
     }
 
     /// Events after `position`, in order of position.

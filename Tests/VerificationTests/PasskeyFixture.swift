@@ -5,90 +5,33 @@ import Testing
 
 @testable import Verification
 
-/// An authenticator in software, and the browser in front of it; a test changes what they say.
-struct TestPasskey: Sendable {
-    let key: SigningKey
-    var id = [UInt8](repeating: 7, count: 16)
-    /// The id that the browser states, if it is not ``id``.
-    var statedID: [UInt8]?
-    var relyingPartyID = "mill.example"
-    /// UP and UV.
-    var flags: UInt8 = 0x05
-    var count: UInt32 = 0
-    var model = [UInt8](repeating: 0, count: 16)
-    var type: String?
-    var challenge: [UInt8]?
-    var origin = "https://mill.example"
-    var isCrossOrigin = false
-    var topOrigin: String?
-    var hasClientData = true
-    var userHandle: [UInt8]?
-    var format = "none"
-    var algorithm: Int64 = -7
-    /// Bytes after the authenticator data.
-    var rest: [UInt8] = []
-    /// Whether the signature covers other client data.
-    var signsOtherData = false
-    var signature: [UInt8]?
-
-    static let attested: UInt8 = 0x40
-
-    init() throws { key = try SigningKey.make() }
-
+extension TestPasskey {
     /// The response of the browser to `navigator.credentials.create`.
     func created(_ options: CreationOptions) throws -> RegistrationResponse {
-        let point = key.point
-        let publicKey = EncodedCBOR.numbered([
-            1: .integer(2), 3: .integer(algorithm), -1: .integer(1),
-            -2: .bytes(Array(point[1..<33])), -3: .bytes(Array(point[33...])),
-        ])
-        var data = try header(flags | Self.attested)
-        data += model
-        data += [UInt8(id.count >> 8), UInt8(id.count & 0xff)]
-        data += id
-        data += publicKey.encoded
-        data += rest
-        let object = EncodedCBOR.named([
-            "fmt": .text(format), "attStmt": .map([]), "authData": .bytes(data),
-        ])
-        return RegistrationResponse(
+        RegistrationResponse(
             credentialID: statedID ?? id,
-            clientData: try clientData("webauthn.create", options.challenge),
-            attestationObject: object.encoded, transports: ["internal", "hybrid"])
+            clientData: try stated("webauthn.create", options.challenge),
+            attestationObject: try attestationObject(), transports: ["internal", "hybrid"])
     }
 
     /// The response of the browser to `navigator.credentials.get`.
     func signed(_ options: RequestOptions) throws -> AssertionResponse {
-        let data = try header(flags) + rest
-        let clientData = try clientData("webauthn.get", options.challenge)
-        let signedJSON = Array((signsOtherData ? "other" : Self.json).utf8)
-        let message = data + (try sha256(signedJSON.span))
-        let made = try key.sign(message.span)
+        let data = try authenticatorData()
         return AssertionResponse(
-            credentialID: statedID ?? id, clientData: clientData, authenticatorData: data,
-            signature: signature ?? made, userHandle: userHandle)
+            credentialID: statedID ?? id, clientData: try stated("webauthn.get", options.challenge),
+            authenticatorData: data,
+            signature: try sign(data, clientData("webauthn.get", options.challenge)),
+            userHandle: userHandle)
     }
 
-    private static let json = "{}"
-
-    private func clientData(_ type: String, _ challenge: [UInt8]) throws -> ClientData? {
+    private func stated(_ type: String, _ challenge: [UInt8]) throws -> ClientData? {
         guard hasClientData else { return nil }
         let bytes = self.challenge ?? challenge
-        let json = Array(Self.json.utf8)
+        let json = clientData(type, challenge)
         return ClientData(
-            type: self.type ?? type,
-            challenge: Base64URL.encode(bytes.span), origin: origin,
+            type: self.type ?? type, challenge: Base64URL.encode(bytes.span), origin: origin,
             isCrossOrigin: isCrossOrigin, topOrigin: topOrigin,
             digest: try sha256(json.span))
-    }
-
-    private func header(_ flags: UInt8) throws -> [UInt8] {
-        var bytes = try sha256(Array(relyingPartyID.utf8).span)
-        bytes.append(flags)
-        for shift: UInt32 in [24, 16, 8, 0] {
-            bytes.append(UInt8(truncatingIfNeeded: count >> shift))
-        }
-        return bytes
     }
 }
 

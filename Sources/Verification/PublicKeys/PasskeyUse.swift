@@ -1,0 +1,31 @@
+/// A valid signature of a passkey whose login ticket has not been redeemed yet.
+struct PasskeyUse: Hashable, Sendable {
+    /// The id of the decision.
+    let verification: VerificationID
+    /// Whether the user was verified.
+    let isUserVerified: Bool
+    /// Why the policy requires a second proof; empty if it does not.
+    let stepUp: [StepUpReason]
+
+    func write(into writer: inout ByteWriter) {
+        writer.write(verification.bytes)
+        writer.write(isUserVerified)
+        writer.write(UInt8(stepUp.count))
+        for reason in stepUp { writer.write(reason.rawValue) }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+        verification = id
+        isUserVerified = try reader.readFlag()
+        var reasons: [StepUpReason] = []
+        for _ in 0..<(try reader.read(UInt8.self)) { reasons.append(try reader.readChoice()) }
+        stepUp = reasons
+    }
+
+    init(verification: VerificationID, isUserVerified: Bool, stepUp: [StepUpReason]) {
+        self.verification = verification
+        self.isUserVerified = isUserVerified
+        self.stepUp = stepUp
+    }
+}
