@@ -175,10 +175,10 @@ let package = Package(
         module("WebAuthnMessages", "Cryptography", "JSONReading", "JSONText", "Verification"),
         // Level 5
         module(
-            "VerificationService", documents: ["API.md"], "BrowserPages", "Cryptography",
-            "HTTPMessage", "ImageFile", "JSONReading", "JSONText", "OneTimePassword", "POSIX",
-            "Raster",
-            "SymbolDrawing", "Verification"),
+            "VerificationService", documents: ["API.md"], "Attestation", "BrowserPages",
+            "Cryptography", "HTTPMessage", "ImageFile", "JSONReading", "JSONText",
+            "OneTimePassword", "POSIX", "Raster", "SymbolDrawing", "Verification",
+            "WebAuthnMessages"),
         // Level 6
         module(
             "Commands", "Arguments", "Clipboard", "CommandRunner", "Courier", "Cryptography",
@@ -192,9 +192,9 @@ let package = Package(
             "PresenceDevices", "SecretVault", "VaultAgent"),
         module(
             "ServerCommands", documents: ["Operations.md"], "Arguments", "CommandRunner",
-            "Cryptography", "ExportReader", "HTTPListener", "Interchange", "JSONText",
-            "OneTimePassword", "POSIX", "PostgreSQLStore", "SQLiteStore", "Verification",
-            "VerificationService"),
+            "Cryptography", "ExportReader", "HTTPListener", "Interchange", "JSONReading",
+            "JSONText", "OneTimePassword", "POSIX", "PostgreSQLStore", "SQLiteStore",
+            "Verification", "VerificationService"),
         // Level 7
         program("watchword", "Commands"),
         program("watchword-agent", "AgentService"),
@@ -375,17 +375,18 @@ let package = Package(
             "watchword-token"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
-            "PostgreSQLStore", "ServerCommands", "StoreContract", "Verification",
-            "VerificationService"),
+            "PostgreSQLStore", "ServerCommands", "ServiceTranscripts", "StoreContract",
+            "Verification", "VerificationService"),
         tests(
             "VaultAgentTests", "Cryptography", "OneTimePassword", "POSIX", "SecretVault",
             "VaultAgent"),
         tests("HTTPListenerTests", "HTTPListener", "HTTPMessage", "Cryptography"),
         tests(
-            "ServerTests", "Arguments", "CommandRunner", "Cryptography", "HTTPListener",
-            "HTTPMessage", "OneTimePassword", "PostgreSQLServer", "PostgreSQLStore",
-            "ServerCommands",
-            "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
+            "ServerTests", "Arguments", "Attestation", "CommandRunner", "Cryptography",
+            "HTTPListener", "HTTPMessage", "JSONReading", "JSONText", "OneTimePassword",
+            "PostgreSQLServer",
+            "PostgreSQLStore", "ServerCommands", "ServiceTranscripts", "SQLiteStore",
+            "StoreContract", "Verification",
             "VerificationService", "service-process", "watchword", "watchword-courier",
             "watchword-exports", "watchword-server"),
     ]

@@ -3,6 +3,7 @@ import HTTPListener
 import POSIX
 import PostgreSQLStore
 import ServerCommands
+import ServiceTranscripts
 import StoreContract
 import Verification
 import VerificationService
@@ -31,7 +32,10 @@ struct Program {
         let start = ContinuousClock.now
         let epoch = clock.now.milliseconds
         let service = Service(
-            verifier: verifier, settings: ServiceSettings(clock: ClockRequirement(profile: .wide)),
+            verifier: verifier,
+            settings: ServiceSettings(
+                clock: ClockRequirement(profile: .wide), pages: PageSettings(),
+                passkeys: try .forTests(), audiences: ["https://login.example"]),
             dependencies: ServiceDependencies(
                 now: { clock.now },
                 instant: { start + .milliseconds(clock.now.milliseconds - epoch) },

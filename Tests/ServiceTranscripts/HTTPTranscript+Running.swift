@@ -22,7 +22,7 @@ extension HTTPTranscript {
         keys: [String: SecretBytes], clock: TestClock,
         answer: (HTTPRequest) async throws -> HTTPResponse
     ) async throws {
-        var memory = TranscriptMemory(clock: clock)
+        var memory = try TranscriptMemory(clock: clock)
         for step in steps {
             clock.advance(seconds: step.advance)
             let request = try memory.request(step, keys: keys)

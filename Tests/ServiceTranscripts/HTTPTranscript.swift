@@ -13,7 +13,8 @@ internal import TestSupport
 /// In `answer`, `*` matches any text, `→name` matches any text and stores it, and `→name=` matches
 /// the stored text; objects have exactly these members. In requests, `{{name}}` is the stored text,
 /// `{{code:name}}` is the code of a stored key URI, `{{code:name:2}}` is the code two steps later,
-/// and `{{wrong:name}}` is a wrong code.
+/// and `{{wrong:name}}` is a wrong code. `{{created:name}}` and `{{signed:name}}` are what a browser
+/// returns for a stored challenge, with the transcript's passkey.
 package struct HTTPTranscript: Sendable {
     /// One request and its response.
     package struct Step: Sendable {

@@ -28,7 +28,8 @@ package final class ServiceFixture: Sendable {
     /// - Parameter wrap: replaces or wraps the store in memory.
     package init(
         addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
-        policy: Policy = .standard, pages: PageSettings? = nil,
+        policy: Policy = .standard, pages: PageSettings? = PageSettings(),
+        passkeys: PasskeySettings? = nil, randomness: RandomSource = .system,
         wrapping wrap: (MemoryStore, KeyRing) throws -> any VerificationStore = { store, _ in store
         }
     ) async throws {
@@ -38,7 +39,8 @@ package final class ServiceFixture: Sendable {
             node: try Randomness.bytes(count: 16), key: keyRing.auditKey)
         let store = FailingStore(try wrap(memory, keyRing))
         let verifier = Verifier(
-            store: store, keys: keyRing, policy: policy, clock: { clock.now })
+            store: store, keys: keyRing, policy: policy, randomness: randomness,
+            clock: { clock.now })
         let dependencies = Dependencies()
         self.clock = clock
         self.keyRing = keyRing
@@ -49,7 +51,8 @@ package final class ServiceFixture: Sendable {
             verifier: verifier,
             settings: ServiceSettings(
                 addressRate: addressRate, trustedProxies: trustedProxies,
-                clock: ClockRequirement(profile: policy.profile), pages: pages),
+                clock: ClockRequirement(profile: policy.profile), pages: pages,
+                passkeys: try passkeys ?? .forTests(), audiences: ["https://login.example"]),
             dependencies: ServiceDependencies(
                 now: { clock.now }, instant: { clock.instant },
                 clockState: { dependencies.clockState.withLock { $0 } },

@@ -9,8 +9,12 @@ internal import Verification
 struct TranscriptMemory {
     private let clock: TestClock
     private var texts: [String: String] = [:]
+    private let passkey: TestPasskey
 
-    init(clock: TestClock) { self.clock = clock }
+    init(clock: TestClock) throws {
+        self.clock = clock
+        passkey = try TestPasskey()
+    }
 
     /// The request of a step with its placeholders replaced.
     func request(
@@ -85,6 +89,8 @@ struct TranscriptMemory {
         }
         let offset = parts.count == 3 ? Int64(parts[2]) ?? 0 : 0
         switch parts[0] {
+        case "created": return try passkey.createdJSON(challenge(text))
+        case "signed": return try passkey.signedJSON(challenge(text))
         case "code": return try codes(of: text, offsets: offset...offset)[0]
         case "wrong":
             let near = try codes(of: text, offsets: -120...120)
@@ -96,6 +102,10 @@ struct TranscriptMemory {
             throw HTTPTranscript.Malformed(step: placeholder)
         default: throw HTTPTranscript.Malformed(step: placeholder)
         }
+    }
+
+    private func challenge(_ text: String) throws -> [UInt8] {
+        try Base64URL.decode(Array(text.utf8).span)
     }
 
     private func codes(of uri: String, offsets: ClosedRange<Int64>) throws -> [String] {

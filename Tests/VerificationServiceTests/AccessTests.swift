@@ -42,6 +42,14 @@ struct AccessTests {
         "POST /v1/logins/redeem": "verify",
         "POST /v1/device/enrolments": nil,
         "POST /v1/device/logins": nil,
+        "POST /v1/credentials/{credential}/registration": "enrol",
+        "POST /v1/ceremonies": "verify",
+        "POST /v1/assertions": "verify",
+        "POST /v1/credentials/{credential}/step-up": "verify",
+        "GET /v1/subjects/{subject}/passkeys/signal": "manage",
+        "POST /v1/browser/ceremonies": nil,
+        "POST /v1/browser/registrations": nil,
+        "POST /v1/browser/assertions": nil,
         "GET /v1/events": "audit",
         "GET /v1/openapi.json": nil,
     ]
@@ -60,7 +68,8 @@ struct AccessTests {
             let body = route.body == nil ? nil : "{}"
             guard let needed = try #require(Self.scopesByHand[name]) else {
                 let open = try await fixture.ask(
-                    route.method.rawValue, Self.target(of: route), body, as: nil)
+                    route.method.rawValue, Self.target(of: route), body, as: nil,
+                    headers: ["Origin": "https://mill.example"])
                 #expect(open.status != 401 && open.status != 403, "\(name)")
                 continue
             }

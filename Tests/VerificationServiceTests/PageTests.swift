@@ -95,7 +95,7 @@ struct PageTests {
 
     @Test("a server without pages has no such routes, and one with pages no others")
     func unknown() async throws {
-        let plain = try await ServiceFixture()
+        let plain = try await ServiceFixture(pages: nil)
         let fixture = try await fixture()
         for path in Self.paths + ["/.well-known/webauthn"] {
             #expect(await get(path, from: plain).status == 404)

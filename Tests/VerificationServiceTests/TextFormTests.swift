@@ -81,6 +81,11 @@ struct TextFormTests {
                 ["wws_" + word.prefix(42) + "A", "wws_" + word + "B"]
             ),
             (
+                .ceremony, ["wwc_" + word.prefix(42) + "A"],
+                ["wwd_" + word.prefix(42) + "A", "wwc_" + word.prefix(42) + "B", "wwc_"]
+            ),
+            (.knownDevice, ["wwd_" + word.prefix(42) + "8"], ["wwd_" + word.prefix(42)]),
+            (
                 .nonce, ["AAAAAAAAAAAAAAAAAAAAAA", "-_AAAAAAAAAAAAAAAAAAAw"],
                 ["AAAAAAAAAAAAAAAAAAAAAB", "AAAAAAAAAAAAAAAAAAAAA", "", "AAAAAAAAAAAAAAAAAAAAAA=="]
             ),

@@ -23,16 +23,17 @@ struct IdempotencyKey: Hashable, Sendable {
     /// unkeyed digest.
     let request: [UInt8]
 
-    /// Reads the key of a request; `nil` if it has none.
+    /// Reads the key of a request; `nil` if it has none, or if the sender is not identified.
     ///
-    /// - Parameter asker: the sender's namespace: the API client's id, or a digest of the device's
-    ///   ticket or secret.
-    init?(of request: HTTPRequest, asker: [UInt8]) throws(Problem) {
+    /// - Parameter asker: the sender's namespace: the API client's id, or a digest of the ticket,
+    ///   secret or ceremony.
+    init?(of request: HTTPRequest, asker: [UInt8]?) throws(Problem) {
         guard let text = try request.value(of: Self.header) else { return nil }
         let key = Array(text.utf8)
         guard (1...255).contains(key.count), key.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .malformedHeader(Self.header)
         }
+        guard let asker else { return nil }
         do throws(CryptographyFailure) {
             digest = try sha256(([UInt8(asker.count)] + asker + key).span)
             var stream = try HMACStream(.sha256, key: SecretBytes(copying: key.span))

@@ -13,7 +13,10 @@ enum OpenAPIDocument {
                 "info",
                 .object([
                     ("title", .text("Watchword")), ("version", .text("1")),
-                    ("summary", .text("Verifies one-time passwords and enrolled secrets.")),
+                    (
+                        "summary",
+                        .text("Verifies one-time passwords, enrolled secrets and passkeys.")
+                    ),
                     ("description", .text(description)),
                 ])
             ),
@@ -31,7 +34,8 @@ enum OpenAPIDocument {
     }
 
     private static let description = """
-        Unknown fields, duplicate names and null are rejected. A malformed request changes no state. Every \
+        Unknown fields, duplicate names and null are rejected, except in the object response, as returned by \
+        the method toJSON() of a browser: its known members are checked, and others are permitted. A malformed request changes no state. Every \
         error is application/problem+json (RFC 9457) with a stable type. A wrong code is a decision, not an \
         error. The maximum lengths of names and subjects also apply to their bytes in UTF-8. A body has at \
         most 64 KiB. All clients of one server are one tenant: a client can use its scopes on every subject \
@@ -71,7 +75,7 @@ enum OpenAPIDocument {
         case .scope(let scope):
             members.append(("security", .list([.object([("apiKey", .list([]))])])))
             members.append(("description", .text("Requires the scope `\(scope.rawValue)`.")))
-        case .device, .everybody: members.append(("security", .list([])))
+        case .device, .browser, .everybody: members.append(("security", .list([])))
         }
         let parameters = OpenAPISchema.parameters(of: route)
         if !parameters.isEmpty { members.append(("parameters", .list(parameters))) }

@@ -50,6 +50,7 @@ enum OpenAPISchema {
                 ),
                 ("header", .object([("type", .text("string"))])),
                 ("scope", .object([("type", .text("string"))])),
+                ("option", .object([("type", .text("string"))])),
                 (
                     "position",
                     .object([
@@ -120,7 +121,7 @@ enum OpenAPISchema {
                 "required",
                 .list(shape.fields.filter(\.isRequired).map { .text($0.name) })
             ),
-            ("additionalProperties", .flag(false)),
+            ("additionalProperties", .flag(shape.isOpen)),
         ]
         // A body has this shape only if it has a field that requires the scope.
         let scoped = shape.fields.filter { $0.scope != nil }

@@ -21,10 +21,12 @@ struct Exchange: Sendable {
 }
 
 extension Exchange {
-    /// Whether anyone could cause this response any number of times: neither an API key nor a
-    /// device's secret or ticket was accepted.
+    /// Whether anyone could cause this response any number of times: neither an API key, nor a
+    /// secret, ticket or passkey was accepted.
     fileprivate func isUnauthenticated(_ status: Status, _ outcome: String) -> Bool {
-        client == nil && (status.isProblem || route?.access != .device || outcome == "denied")
+        guard client == nil else { return false }
+        let isProof = [.device, .browser].contains(route?.access) && outcome != "made"
+        return status.isProblem || !isProof || outcome == "denied"
     }
 }
 

@@ -77,10 +77,11 @@ extension Service {
             guard client.scopes.contains(scope.rawValue) else {
                 throw Refusal(.missingScope(scope))
             }
-        case .device, .everybody:
+        case .device, .browser, .everybody:
             if let seconds = limiter.take(exchange.address, now: dependencies.instant()) {
                 throw Refusal(.tooManyRequests(retryAfter: seconds))
             }
+            if match.route.access == .browser { try requirePage(request) }
         }
         do throws(Problem) {
             let query = try query(target, match.route)
@@ -99,11 +100,26 @@ extension Service {
         }
     }
 
-    /// The namespace of the idempotency key: the API client, or a digest of the device's ticket or
-    /// secret, so that one device cannot use the key of another.
-    private func asker(_ client: ClientRow?, _ fields: BodyFields) throws(Problem) -> [UInt8] {
+    /// Requires that a page of this server sends the request, as far as the browser tells (Fetch
+    /// Standard, section 3.2).
+    private func requirePage(_ request: HTTPRequest) throws(Refusal) {
+        guard settings.pages != nil, let passkeys = settings.passkeys else {
+            throw Refusal(.notConfigured("pages"))
+        }
+        do throws(Problem) {
+            guard let origin = try request.value(of: "Origin"),
+                passkeys.origins.contains(where: { $0.utf8.elementsEqual(origin.utf8) })
+            else { throw .foreignOrigin }
+        } catch { throw Refusal(error) }
+    }
+
+    /// The namespace of the idempotency key: the API client, or a digest of the ticket, secret or
+    /// ceremony that the request presents, so that nobody can use the key of another; `nil` if
+    /// nothing identifies the sender.
+    private func asker(_ client: ClientRow?, _ fields: BodyFields) throws(Problem) -> [UInt8]? {
         if let client { return client.id }
-        guard let proof = fields.secret("ticket") ?? fields.secret("secret") else { return [] }
+        let proof = ["ticket", "secret", "ceremony"].lazy.compactMap { fields.secret($0) }.first
+        guard let proof else { return nil }
         do throws(CryptographyFailure) {
             return try proof.withBytes { proof throws(CryptographyFailure) in try sha256(proof) }
         } catch { throw .failed }

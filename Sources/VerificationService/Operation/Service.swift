@@ -7,6 +7,8 @@ package import Verification
 /// The HTTP API of the verifier, without sockets: requests in, responses out.
 package final class Service: Sendable {
     let verifier: Verifier
+    /// `nil` if the server is not configured for passkeys.
+    let passkeys: Passkeys?
     let settings: ServiceSettings
     let dependencies: ServiceDependencies
     let limiter: AddressLimiter
@@ -21,6 +23,7 @@ package final class Service: Sendable {
         verifier: Verifier, settings: ServiceSettings, dependencies: ServiceDependencies
     ) {
         self.verifier = verifier
+        passkeys = settings.passkeys.map { Passkeys(verifier, for: $0.relyingParty) }
         self.settings = settings
         self.dependencies = dependencies
         let start = dependencies.instant()
@@ -81,6 +84,14 @@ package final class Service: Sendable {
         case .redeemEnrolment: try await redeemEnrolment(call)
         case .signIn: try await signIn(call)
         case .redeemLogin: try await redeemLogin(call)
+        case .registerPasskey: try await registerPasskey(call)
+        case .beginCeremony: try await beginCeremony(call)
+        case .verifyAssertion: try await verifyAssertion(call)
+        case .completeStepUp: try await completeStepUp(call)
+        case .listAcceptedPasskeys: try await listAcceptedPasskeys(call)
+        case .beginBrowserCeremony: try await beginBrowserCeremony(call)
+        case .registerInBrowser: try await registerInBrowser(call)
+        case .verifyInBrowser: try await verifyInBrowser(call)
         case .closeAccount: try await closeAccount(call)
         case .listEvents: try await listEvents(call)
         case .describeInterface:

@@ -1,3 +1,4 @@
+package import Cryptography
 package import Verification
 
 /// The operator's settings.
@@ -10,15 +11,25 @@ package struct ServiceSettings: Sendable {
     package let clock: ClockRequirement
     /// The pages for browsers; `nil` if the server offers none.
     package let pages: PageSettings?
+    /// The relying party for passkeys; `nil` if the server offers none.
+    package let passkeys: PasskeySettings?
+    /// The addresses under which device keys reach the server.
+    package let audiences: [String]
+    /// The trust anchors of TPMs; `nil` if none is trusted.
+    package let tpmRoots: TrustAnchors?
 
     package init(
         addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
-        clock: ClockRequirement, pages: PageSettings? = nil
+        clock: ClockRequirement, pages: PageSettings? = nil, passkeys: PasskeySettings? = nil,
+        audiences: [String] = [], tpmRoots: TrustAnchors? = nil
     ) {
         self.addressRate = addressRate
         self.trustedProxies = trustedProxies
         self.clock = clock
         self.pages = pages
+        self.passkeys = passkeys
+        self.audiences = audiences
+        self.tpmRoots = tpmRoots
     }
 }
 

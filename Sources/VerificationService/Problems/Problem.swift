@@ -39,6 +39,12 @@ enum Problem: Error, Hashable, Sendable {
     case keyTooShort
     /// The last used step of an imported key is beyond the window.
     case usedInFuture
+    /// The policy is weaker than the server permits.
+    case weakPolicy
+    /// The server does not offer the function, because this option of the server is not set.
+    case notConfigured(String)
+    /// The `Origin` of a browser's request is missing, or is not configured.
+    case foreignOrigin
     /// The API key is missing, unknown or revoked.
     case unauthenticated
     /// The API key lacks this scope.
@@ -99,6 +105,9 @@ extension Problem {
         case .unknownClient: "unknown-client"
         case .keyTooShort: "key-too-short"
         case .usedInFuture: "used-in-future"
+        case .weakPolicy: "weak-policy"
+        case .notConfigured: "not-configured"
+        case .foreignOrigin: "foreign-origin"
         case .unauthenticated: "unauthenticated"
         case .missingScope: "missing-scope"
         case .refusedTicket: "refused-ticket"
@@ -140,6 +149,9 @@ extension Problem {
         case .unknownClient: "A client that the request names is unknown or revoked."
         case .keyTooShort: "The key is shorter than 128 bits, or than 80 bits with allow_short_key."
         case .usedInFuture: "The last used time step is in the future."
+        case .weakPolicy: "The policy is weaker than the server permits."
+        case .notConfigured: "The server is not configured for this function."
+        case .foreignOrigin: "The Origin of the request is missing or not permitted."
         case .unauthenticated: "The request needs a valid API key."
         case .missingScope: "The API key does not have the required scope."
         case .refusedTicket: "The ticket is unknown, already used or expired."
@@ -169,6 +181,8 @@ extension Problem {
         case .missingField(let name), .invalidField(let name): [("field", .text(name))]
         case .unknownClient: [("field", .text("redeemable_by"))]
         case .keyTooShort: [("field", .text("key"))]
+        case .weakPolicy: [("field", .text("policy"))]
+        case .notConfigured(let option): [("option", .text(option))]
         case .usedInFuture: [("field", .text("last_used_step"))]
         case .malformedHeader(let name): [("header", .text(name))]
         case .missingScope(let scope): [("scope", .text(scope.rawValue))]

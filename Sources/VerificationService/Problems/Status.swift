@@ -43,14 +43,15 @@ extension Problem {
         case .headersTooLarge: .requestHeaderFieldsTooLarge
         case .unknownTransferCoding: .notImplemented
         case .unauthenticated: .unauthorized
-        case .missingScope, .refusedTicket: .forbidden
-        case .unknownRoute, .unknownCredential: .notFound
+        case .missingScope, .refusedTicket, .foreignOrigin: .forbidden
+        case .unknownRoute, .unknownCredential, .notConfigured: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .lengthRequired: .lengthRequired
         case .bodyTooLarge: .contentTooLarge
         case .notJSON: .unsupportedMediaType
         case .keyInUse, .tooManyCredentials, .refusedByState: .conflict
-        case .idempotencyKeyReused, .unknownClient, .usedInFuture: .unprocessableContent
+        case .idempotencyKeyReused, .unknownClient, .usedInFuture, .weakPolicy:
+            .unprocessableContent
         case .answerEnded: .gone
         case .tooManyRequests: .tooManyRequests
         case .unavailable, .keyUnavailable: .serviceUnavailable

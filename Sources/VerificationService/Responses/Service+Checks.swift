@@ -74,14 +74,21 @@ extension Service {
     private static func answer(to outcome: RedemptionOutcome<SignedIn>) -> Answer {
         switch outcome {
         case .redeemed(let signedIn):
-            .answered(
-                [
-                    ("result", .text("accepted")), ("subject", .text(signedIn.subject.text)),
-                    ("credential", .text(signedIn.credential.text)),
-                    ("verification", .text(signedIn.verification.text)),
-                    ("verified_at", .text(signedIn.verifiedAt.text)),
-                ], outcome: "accepted")
-        case .denied: .answered([("result", .text("denied"))], outcome: "denied")
+            let stepUp = signedIn.passkey?.stepUp ?? []
+            let result = stepUp.isEmpty ? "accepted" : "step-up"
+            var members: [(String, JSONValue)] = [
+                ("result", .text(result)), ("subject", .text(signedIn.subject.text)),
+                ("credential", .text(signedIn.credential.text)),
+                ("type", .text(signedIn.kind.rawValue)),
+                ("verification", .text(signedIn.verification.text)),
+                ("verified_at", .text(signedIn.verifiedAt.text)),
+            ]
+            if let passkey = signedIn.passkey {
+                members.append(("user_verified", .flag(passkey.isUserVerified)))
+            }
+            if !stepUp.isEmpty { members.append(("step_up", json(stepUp))) }
+            return .answered(members, outcome: result)
+        case .denied: return .answered([("result", .text("denied"))], outcome: "denied")
         }
     }
 }

@@ -26,6 +26,7 @@ extension Service {
                     for: subject, name: name, audience: audience, origin: call.origin,
                     recorder: recorder)
             }
+        case "passkey": return try await enrolPasskey(call, for: subject)
         case _ where call.fields.scope == .import:
             let given = try oneTimePasswordImport(call.fields)
             return try await deciding(call, answer: Self.answer(to:)) {
@@ -191,7 +192,7 @@ extension Service {
         }
     }
 
-    private static func answer(to refusal: EnrolmentRefusal) -> Answer {
+    static func answer(to refusal: EnrolmentRefusal) -> Answer {
         switch refusal {
         case .keyInUse: Answer(.keyInUse)
         case .tooMany: Answer(.tooManyCredentials)

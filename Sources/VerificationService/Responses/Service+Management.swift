@@ -10,7 +10,7 @@ extension Service {
             try await verifier.credentials(of: subject)
         }
         return .answered(
-            [("credentials", .list(summaries.map(Self.json)))], outcome: "listed")
+            [("credentials", .list(summaries.map(json)))], outcome: "listed")
     }
 
     /// `DELETE /v1/subjects/{subject}`.
@@ -82,7 +82,7 @@ extension Service {
         }
     }
 
-    private static func json(_ summary: CredentialSummary) -> JSONValue {
+    private func json(_ summary: CredentialSummary) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("credential", .text(summary.id.text)), ("type", .text(summary.kind.rawValue)),
             ("state", .text(summary.state.rawValue)),
@@ -105,6 +105,21 @@ extension Service {
             members.append(("remaining", .number(Int64(remaining))))
         }
         if summary.hasShortKey { members.append(("short_key", .flag(true))) }
+        if let passkey = summary.passkey { members += facts(about: passkey) }
         return .object(members)
+    }
+
+    private func facts(about passkey: PasskeySummary) -> [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [
+            ("device_bound", .flag(passkey.isDeviceBound)),
+            ("backed_up", .flag(passkey.isBackedUp)),
+            ("user_verified", .flag(passkey.wasUserVerified)),
+            ("attestation", .text(passkey.attestation)),
+        ]
+        if let model = passkey.model, let settings = settings.passkeys {
+            members.append(("authenticator", .text(settings.name(of: model))))
+        }
+        members.append(("transports", .list(passkey.transports.map(JSONValue.text))))
+        return members
     }
 }

@@ -2,6 +2,8 @@
 enum Operation: String, CaseIterable, Hashable, Sendable {
     case enrol, listCredentials, renameCredential, revokeCredential, confirmCredential, verify
     case resynchronizeCredential, unlockCredential, redeemEnrolment, signIn, redeemLogin
+    case registerPasskey, beginCeremony, verifyAssertion, completeStepUp, listAcceptedPasskeys
+    case beginBrowserCeremony, registerInBrowser, verifyInBrowser
     case closeAccount, listEvents, describeInterface
 }
 
@@ -37,6 +39,8 @@ enum Access: Hashable, Sendable {
     case scope(Scope)
     /// A device, which has no API key; limited by address.
     case device
+    /// A page of this server in a browser, which has no API key; limited by address.
+    case browser
     /// Anyone; limited by address.
     case everybody
 }
@@ -112,6 +116,7 @@ extension Route {
                 .invalidField(""), .notJSON,
             ]
         }
+        if access == .browser { all += [.foreignOrigin, .notConfigured("pages")] }
         if method == .post { all += [.idempotencyKeyReused, .answerEnded] }
         return all + problems
     }

@@ -1,32 +1,36 @@
 /// Every route under `/v1`.
 enum RouteTable {
     /// All routes, in the order of the documentation.
-    static let all: [Route] = credentials + checks + devices + records
+    static let all: [Route] =
+        credentials + checks + passkeys + devices + browsers + records
 
-    private static let subject = PathPart.parameter("subject", .subject)
-    private static let credential = PathPart.parameter("credential", .credential)
+    static let subject = PathPart.parameter("subject", .subject)
+    static let credential = PathPart.parameter("credential", .credential)
 
-    private static func path(_ parts: PathPart...) -> [PathPart] { [.word("v1")] + parts }
+    static func path(_ parts: PathPart...) -> [PathPart] { [.word("v1")] + parts }
 
     private static let credentials: [Route] = [
         Route(
             operation: .enrol, method: .post,
             path: path(.word("subjects"), subject, .word("credentials")), access: .scope(.enrol),
-            summary: "Enrols a credential: a key, recovery codes, or a ticket for a device.",
+            summary: "Enrols a credential: a key, recovery codes, a passkey, or a ticket.",
             body: .byType([
                 ("totp", RequestShapes.timeBased), ("totp", RequestShapes.timeBasedImport),
                 ("totp", RequestShapes.timeBasedShortKeyImport),
                 ("hotp", RequestShapes.counterBased), ("hotp", RequestShapes.counterBasedImport),
                 ("hotp", RequestShapes.counterBasedShortKeyImport),
                 ("recovery", RequestShapes.recovery), ("secret", RequestShapes.enrolledSecret),
+                ("passkey", RequestShapes.passkey),
             ]),
             success: .made,
             answers: [
                 ResponseShapes.oneTimePassword, ResponseShapes.imported,
                 ResponseShapes.recoveryCodes, ResponseShapes.ticket,
+                ResponseShapes.passkeyRegistration, ResponseShapes.passkeyTicket,
             ],
             problems: [
                 .keyTooShort, .keyInUse, .tooManyCredentials, .unknownClient, .usedInFuture,
+                .unknownCredential, .weakPolicy, .notConfigured(""),
             ]),
         Route(
             operation: .listCredentials, method: .get,

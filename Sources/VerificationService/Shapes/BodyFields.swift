@@ -25,7 +25,8 @@ struct BodyFields: Sendable {
     init(
         _ body: SecretBytes, as expected: BodyShape, permits: (Scope) -> Bool = { _ in true }
     ) throws(Problem) {
-        let value = try Self.parsed(body)
+        let isOpen = expected.shapes.contains(where: \.containsOpenObject)
+        let value = try Self.parsed(body, isOpen: isOpen)
         guard let members = value.members else { throw .malformedBody(at: nil) }
         let shape = try Self.shape(of: value, members, among: expected)
         if let scope = shape.scope, !permits(scope) { throw .missingScope(scope) }
@@ -33,9 +34,13 @@ struct BodyFields: Sendable {
         self.init(members: members, scope: shape.scope)
     }
 
-    private static func parsed(_ body: SecretBytes) throws(Problem) -> JSONValue {
+    /// - Parameter isOpen: whether the body contains an object in which a browser may use any JSON.
+    private static func parsed(
+        _ body: SecretBytes, isOpen: Bool
+    ) throws(Problem) -> JSONValue {
         do throws(JSONReadingError) {
-            return try readJSON(body)
+            return try isOpen
+                ? readJSON(body, limits: .browser, content: .any) : readJSON(body)
         } catch {
             switch error {
             case .tooLong: throw .bodyTooLarge
@@ -68,6 +73,7 @@ struct BodyFields: Sendable {
     ) throws(Problem) {
         for (name, value) in members {
             guard let field = shape.fields.first(where: { $0.name == name }) else {
+                if shape.isOpen { continue }
                 throw .unknownField
             }
             guard accepts(value, field.kind) else { throw .invalidField(name) }
@@ -120,6 +126,11 @@ struct BodyFields: Sendable {
         return number
     }
 
+    /// An object.
+    func object(_ name: String) -> JSONValue? {
+        value(name).flatMap { $0.members == nil ? nil : $0 }
+    }
+
     /// A list of texts that are not secret.
     func strings(_ name: String) -> [String]? { value(name)?.elements?.compactMap(\.string) }
 
@@ -127,4 +138,9 @@ struct BodyFields: Sendable {
     func secrets(_ name: String) -> [SecretBytes]? {
         value(name)?.elements?.compactMap(\.secretText)
     }
+}
+
+extension JSONLimits {
+    /// The limits for a body with an object from a browser, which may be nested deeper.
+    fileprivate static let browser = JSONLimits(bytes: 64 << 10, depth: 16)
 }

@@ -57,9 +57,12 @@ enum ResponseShapes {
     static let signedIn = Shape(
         "SignedIn",
         [
-            accepted, .required("subject", .text(.subject)), credential, verification,
+            // Only a passkey's login can need a step-up.
+            .required("result", .choice(["accepted", "step-up"])),
+            .required("subject", .text(.subject)), credential,
+            .required("type", .choice(CredentialKind.signingIn.map(\.rawValue))), verification,
             .required("verified_at", .text(.time)),
-        ])
+        ] + signedInWithPasskey)
 
     static let refusal = Shape("Refusal", [denied])
 
@@ -108,7 +111,7 @@ enum ResponseShapes {
                                 .optional("failures", .whole(0...Int64.max)),
                                 .optional("remaining", .whole(0...10)),
                                 .optional("short_key", .exactly(true)),
-                            ])), counts: 0...Int.max))
+                            ] + listedPasskey)), counts: 0...Int.max))
         ])
 
     static let events = Shape(
@@ -137,4 +140,9 @@ enum ResponseShapes {
                             ])), counts: 0...1_000)),
             .required("last", .whole(0...Int64.max)),
         ])
+}
+
+extension CredentialKind {
+    /// The kinds of credentials whose holders sign in by themselves, and get a login ticket.
+    fileprivate static let signingIn: [CredentialKind] = [.secret, .passkey, .key]
 }

@@ -1,6 +1,7 @@
 internal import JSONText
 
-/// The schema of a JSON object of the API; unknown fields are not permitted.
+/// The schema of a JSON object of the API; unknown fields are not permitted, except in objects that
+/// browsers make.
 ///
 /// The same value validates a body and describes it in OpenAPI, so the two cannot disagree.
 struct Shape: Sendable {
@@ -8,10 +9,21 @@ struct Shape: Sendable {
     let name: String
     /// The fields, in the order of the description.
     let fields: [Field]
+    /// Whether other fields are permitted, because a later version of a browser may add some.
+    let isOpen: Bool
 
-    init(_ name: String, _ fields: [Field]) {
+    init(_ name: String, _ fields: [Field], isOpen: Bool = false) {
         self.name = name
         self.fields = fields
+        self.isOpen = isOpen
+    }
+
+    /// Whether the object contains one in which other fields are permitted.
+    var containsOpenObject: Bool {
+        fields.contains { field in
+            guard case .object(let inner) = field.kind else { return false }
+            return inner.isOpen || inner.containsOpenObject
+        }
     }
 
     /// The scope that the shape requires in addition to the route's.

@@ -36,6 +36,10 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     case loginTicket
     /// An enrolled secret.
     case secret
+    /// Names a ceremony in which a passkey signs in.
+    case ceremony
+    /// Recognises a browser in which a passkey was used before.
+    case knownDevice
     /// A rotation nonce: 16 bytes in base64url.
     case nonce
     /// A key URI.
@@ -76,6 +80,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         case .enrolmentTicket: "^wwt_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
         case .loginTicket: "^wwl_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
         case .secret: "^wws_[A-Za-z0-9_-]{74}\(Self.fourBits)$"
+        case .ceremony: "^wwc_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
+        case .knownDevice: "^wwd_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
         case .nonce: "^[A-Za-z0-9_-]{21}\(Self.twoBits)$"
         case .keyURI: "^otpauth://(?:totp|hotp)/"
         case .base64: "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
@@ -119,6 +125,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
             case .enrolmentTicket: Token(.enrolmentTicket, text: text) != nil
             case .loginTicket: Token(.loginTicket, text: text) != nil
             case .secret: Token(.secret, text: text) != nil
+            case .ceremony: Token(.ceremony, text: text) != nil
+            case .knownDevice: Token(.knownDevice, text: text) != nil
             case .nonce: Self.nonce(text) != nil
             case .client: Self.string(text).flatMap { ClientID(text: $0) } != nil
             // These occur in responses only.

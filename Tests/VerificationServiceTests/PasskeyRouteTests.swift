@@ -1,0 +1,359 @@
+import Cryptography
+import HTTPMessage
+import JSONText
+import ServiceTranscripts
+import TestSupport
+import Testing
+import Verification
+
+@testable import VerificationService
+
+/// The routes of passkeys, apart from the ceremonies that are denied.
+struct PasskeyRouteTests {
+    private let page = ["Origin": "https://mill.example"]
+
+    @Test("an application registers a passkey, sees it in the list, and signs the subject in")
+    func life() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        var passkey = try TestPasskey()
+        passkey.flags = 0x1d
+        passkey.model = [UInt8](repeating: 0xa1, count: 16)
+        let begun = try await driver.begin(
+            "alice", #","user_display_name":"Alice","policy":{"discoverable":"preferred"}"#)
+        let user = begun.options?["user"]
+        #expect(user?["name"]?.string == "alice" && user?["displayName"]?.string == "Alice")
+        #expect(begun.options?["rp"]?["id"]?.string == "mill.example")
+        let selection = begun.options?["authenticatorSelection"]
+        #expect(selection?["residentKey"]?.string == "preferred")
+        let signal = "/v1/subjects/alice/passkeys/signal"
+        #expect(try await fixture.ask("GET", signal).problem == "refused-by-state")
+        let reply = try await driver.finish(
+            begun, passkey, #","name":"laptop","user_agent":"Browser/1""#)
+        let model = "a1a1a1a1-a1a1-a1a1-a1a1-a1a1a1a1a1a1"
+        #expect(
+            reply.json?.rendered().text
+                == #"{"result":"accepted","device_bound":false,"backed_up":true,"#
+                + #""user_verified":true,"attestation":"none","authenticator":"\#(model)","#
+                + #""only_credential":true}"#)
+        let list = try await fixture.ask("GET", "/v1/subjects/alice/credentials")
+        let listed = try #require(list.json?["credentials"]?.elements?.first)
+        #expect(listed["type"]?.string == "passkey" && listed["name"]?.string == "laptop")
+        #expect(listed["user_agent"]?.string == "Browser/1")
+        #expect(listed["device_bound"]?.truth == false && listed["backed_up"]?.truth == true)
+        #expect(listed["user_verified"]?.truth == true)
+        #expect(listed["attestation"]?.string == "none")
+        #expect(listed["authenticator"]?.string == model)
+        #expect(
+            listed["transports"]?.elements?.compactMap(\.string) == ["internal", "hybrid"])
+        let signedIn = try await driver.signIn(passkey)
+        #expect(signedIn.result == "accepted" && signedIn.text("subject") == "alice")
+        #expect(signedIn.text("credential") == begun.credential)
+        #expect(signedIn.text("sign_count") == "none")
+        let accepted = try await fixture.ask("GET", signal)
+        #expect(accepted.text("rpId") == "mill.example")
+        #expect(
+            accepted.json?["allAcceptedCredentialIds"]?.elements?.compactMap(\.string)
+                == [Base64URL.encode(passkey.id.span)])
+    }
+
+    @Test("recovery codes are not a second credential; a second passkey is")
+    func onlyCredential() async throws {
+        let fixture = try await ServiceFixture()
+        _ = try await fixture.ask(
+            "POST", "/v1/subjects/alice/credentials", #"{"type":"recovery"}"#)
+        for isOnly in [true, false] {
+            let begun = try await fixture.driver.begin()
+            let reply = try await fixture.driver.finish(
+                begun, TestPasskey(id: isOnly ? [1] : [2]))
+            #expect(reply.json?["only_credential"]?.truth == isOnly)
+        }
+    }
+
+    @Test("a synced passkey needs a second proof in a new browser, which the application reports")
+    func stepUp() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        var passkey = try TestPasskey()
+        passkey.flags = 0x0d
+        let id = try await driver.register(passkey).credential
+        let policy = #","policy":{"backup":"step-up"}"#
+        let first = try await driver.signIn(passkey, policy)
+        #expect(first.result == "step-up")
+        #expect(first.json?["step_up"]?.elements?.compactMap(\.string) == ["new-device"])
+        let device = try #require(first.text("device"))
+        // Until the proof is reported, the browser is not known.
+        #expect(try await driver.signIn(passkey, policy, device: device).result == "step-up")
+        let again = try await driver.signIn(passkey, policy, device: device)
+        let latest = try #require(again.text("device"))
+        let target = "/v1/credentials/\(id)/step-up"
+        let body = #"{"verification":"\#(try #require(again.text("verification")))"}"#
+        #expect(try await fixture.ask("POST", target, body).result == "accepted")
+        #expect(try await fixture.ask("POST", target, body).result == "denied")
+        #expect(try await driver.signIn(passkey, policy, device: latest).result == "accepted")
+        let other = "/v1/credentials/cr_AAAAAAAAAAAAAAAAAAAAAA/step-up"
+        #expect(try await fixture.ask("POST", other, body).problem == "unknown-credential")
+    }
+
+    @Test("a page registers a passkey with a ticket, which its link contains, and signs in")
+    func pages() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        var passkey = try TestPasskey()
+        let issued = try await driver.issueTicket(for: "alice", #","user_display_name":"Alice""#)
+        let ticket = try #require(issued.text("ticket"))
+        #expect(issued.text("link") == "https://mill.example/ui/enrol#\(ticket)")
+        let begun = try await driver.beginOnPage(ticket: ticket)
+        #expect(begun.status == 201 && begun.text("ceremony") == nil)
+        #expect(begun.json?["options"]?["user"]?["displayName"]?.string == "Alice")
+        // Each attempt has its own challenge.
+        let second = try await driver.beginOnPage(ticket: ticket)
+        let old = try PasskeyDriver.challenge(begun)
+        #expect(try await driver.registerOnPage(ticket, old, passkey).result == "denied")
+        // The denial spent the second challenge, but not the ticket.
+        let spent = try PasskeyDriver.challenge(second)
+        #expect(try await driver.registerOnPage(ticket, spent, passkey).result == "denied")
+        let third = try PasskeyDriver.challenge(try await driver.beginOnPage(ticket: ticket))
+        let registered = try await driver.registerOnPage(ticket, third, passkey)
+        #expect(registered.result == "accepted" && registered.reason == nil)
+        #expect(try await driver.beginOnPage(ticket: ticket).problem == "refused-ticket")
+        let handle = try await driver.begin().userHandle
+        passkey.userHandle = handle
+        let signedIn = try await driver.signInOnPage(passkey)
+        #expect(signedIn.result == "accepted" && signedIn.text("subject") == nil)
+        let login = try #require(signedIn.text("login"))
+        let redeemed = try await fixture.ask(
+            "POST", "/v1/logins/redeem", #"{"login":"\#(login)"}"#, as: "verify")
+        #expect(redeemed.result == "accepted" && redeemed.text("type") == "passkey")
+        #expect(redeemed.text("subject") == "alice")
+        #expect(redeemed.text("verification") == signedIn.text("verification"))
+        #expect(redeemed.json?["user_verified"]?.truth == true)
+    }
+
+    @Test("after a step-up on a page, the login tells the application what is missing")
+    func pageStepUp() async throws {
+        let floor = try #require(PolicyFloor(["backup=step-up"]))
+        let fixture = try await ServiceFixture(passkeys: .forTests(floor: floor))
+        let driver = fixture.driver
+        var passkey = try TestPasskey()
+        passkey.flags = 0x0d
+        let begun = try await driver.register(passkey)
+        passkey.userHandle = begun.userHandle
+        let reply = try await driver.signInOnPage(passkey)
+        #expect(reply.result == "step-up")
+        let (login, device) = (
+            try #require(reply.text("login")), try #require(reply.text("device"))
+        )
+        let redeemed = try await fixture.ask(
+            "POST", "/v1/logins/redeem", #"{"login":"\#(login)"}"#)
+        #expect(redeemed.result == "step-up" && redeemed.text("subject") == "alice")
+        #expect(redeemed.json?["step_up"]?.elements?.compactMap(\.string) == ["new-device"])
+        let verification = try #require(redeemed.text("verification"))
+        let done = try await fixture.ask(
+            "POST", "/v1/credentials/\(begun.credential)/step-up",
+            #"{"verification":"\#(verification)"}"#)
+        #expect(done.result == "accepted")
+        #expect(
+            try await driver.signInOnPage(passkey, #","device":"\#(device)""#).result == "accepted")
+    }
+
+    @Test("a policy below the floor is refused; a missing member is at least the floor")
+    func floor() async throws {
+        let floor = try #require(
+            PolicyFloor(["user_verification=preferred", "counter=step-up", "backup=step-up"]))
+        let fixture = try await ServiceFixture(passkeys: .forTests(floor: floor))
+        for (policy, isPermitted) in [
+            (#"{"user_verification":"discouraged"}"#, false), (#"{"counter":"signal"}"#, false),
+            (#"{"backup":"any"}"#, false), (#"{"user_verification":"preferred"}"#, true),
+            (#"{"counter":"deny","backup":"device-bound"}"#, true), ("{}", true),
+        ] {
+            let reply = try await fixture.ask(
+                "POST", "/v1/ceremonies", #"{"type":"passkey","policy":\#(policy)}"#)
+            #expect(reply.status == (isPermitted ? 201 : 422), "\(policy)")
+            #expect(reply.problem == (isPermitted ? nil : "weak-policy"))
+        }
+        let standard = try floor.policy(nil)
+        #expect(standard == PasskeyPolicy(backup: .stepUp, counter: .stepUp))
+        for text in ["backup", "backup=all", "x=any", "backup=any=any", ""] {
+            #expect(PolicyFloor([text]) == nil)
+        }
+        #expect(PolicyFloor(["backup=any", "backup=any"]) == nil)
+    }
+
+    @Test("K-68 a request from another page is refused, and so is one without an origin")
+    func foreignPages() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        let ticket = try PasskeyDriver.member("ticket", try await driver.issueTicket())
+        let commits = fixture.store.commits
+        for origin in [
+            nil, "null", "", "https://evil.example", "https://mill.example.evil",
+            "https://shop.mill.example", "http://mill.example", "https://mill.example:444",
+            "https://mill.example/", "https://mill.example.", "https://MILL.example",
+        ] {
+            for (route, body) in [
+                ("ceremonies", #"{"ticket":"\#(ticket)"}"#), ("registrations", "{}"),
+                ("assertions", "{}"),
+            ] {
+                let reply = try await fixture.ask(
+                    "POST", "/v1/browser/\(route)", body, as: nil,
+                    headers: origin.map { ["Origin": $0] } ?? [:])
+                #expect(reply.status == 403 && reply.problem == "foreign-origin", "\(route)")
+            }
+        }
+        #expect(fixture.store.commits == commits)
+        for origin in ["https://mill.example", "https://login.mill.example:8443"] {
+            let reply = try await fixture.ask(
+                "POST", "/v1/browser/ceremonies", #"{"ticket":"\#(ticket)"}"#, as: nil,
+                headers: ["Origin": origin])
+            #expect(reply.status == 201)
+        }
+    }
+
+    @Test("without --pages, the pages' routes and tickets for them are refused")
+    func withoutPages() async throws {
+        let fixture = try await ServiceFixture(pages: nil)
+        let reply = try await fixture.ask(
+            "POST", "/v1/browser/ceremonies", "{}", as: nil, headers: page)
+        #expect(reply.status == 404 && reply.problem == "not-configured")
+        #expect(reply.text("option") == "pages")
+        let ticket = try await fixture.driver.issueTicket()
+        #expect(ticket.problem == "not-configured")
+    }
+
+    @Test(
+        "V-06 K-66 no response reveals whether a subject exists, even to one who presents its ids")
+    func madeUpIDs() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        var passkey = try TestPasskey(id: [UInt8](repeating: 3, count: 32))
+        try await driver.register(passkey)
+        passkey.signature = [0]
+        passkey.userHandle = [UInt8](repeating: 1, count: 32)
+        var seen: Set<String> = []
+        for subject in ["alice", "nobody"] {
+            let options = try await driver.beginCeremony(for: subject).options
+            let id = options?["allowCredentials"]?.elements?.first?["id"]?.string ?? ""
+            passkey.id = try Base64URL.decode(Array(id.utf8).span)
+            for reply in [
+                try await driver.signInOnPage(passkey),
+                try await driver.signIn(passkey, as: subject),
+            ] {
+                let names = reply.json?.members?.map(\.0).filter { $0 != "reason" } ?? []
+                seen.insert("\(reply.status) \(names) \(reply.result ?? "")")
+            }
+        }
+        #expect(seen == [#"200 ["verification", "result"] denied"#])
+        // An id that was never anybody's, and one that was revoked, are to be forgotten.
+        passkey.id = [4, 5, 6]
+        let reply = try await driver.signInOnPage(passkey)
+        #expect(reply.json?["signal"]?["credentialId"]?.string == "BAUG")
+        #expect(reply.json?["signal"]?["rpId"]?.string == "mill.example")
+    }
+
+    @Test("a revoked passkey is denied, and the browser is told to forget it")
+    func forgotten() async throws {
+        let fixture = try await ServiceFixture()
+        var passkey = try TestPasskey()
+        let begun = try await fixture.driver.register(passkey)
+        passkey.userHandle = begun.userHandle
+        // Bob's passkey in Alice's ceremony is not to be forgotten.
+        let other = try await fixture.driver.signIn(passkey, as: "bob")
+        #expect(other.result == "denied" && other.json?["signal"] == nil)
+        _ = try await fixture.ask("DELETE", "/v1/credentials/\(begun.credential)")
+        let reply = try await fixture.driver.signIn(passkey, as: nil)
+        #expect(reply.result == "denied" && reply.reason == "revoked")
+        #expect(
+            reply.json?["signal"]?["credentialId"]?.string == Base64URL.encode(passkey.id.span))
+    }
+
+    @Test("a client without the scope “reasons” does not learn why a passkey was denied")
+    func reasons() async throws {
+        let fixture = try await ServiceFixture()
+        var passkey = try TestPasskey()
+        try await fixture.driver.register(passkey)
+        passkey.flags = 0x01
+        #expect(try await fixture.driver.signIn(passkey).reason == "user-verification")
+        let driver = PasskeyDriver { _, target, body in
+            let reply = try await fixture.ask("POST", target, body, as: "verify")
+            return PasskeyDriver.Reply(status: reply.status, json: reply.json)
+        }
+        let reply = try await driver.signIn(passkey)
+        #expect(reply.json?.members?.map(\.0) == ["verification", "result"])
+    }
+
+    @Test("a browser may add any JSON to its object, but not leave out or malform known members")
+    func openObject() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        let passkey = try TestPasskey()
+        try await driver.register(passkey)
+        func reply(_ edit: (String) -> String) async throws -> PasskeyDriver.Reply {
+            let ceremony = try await driver.beginCeremony()
+            let response = edit(try passkey.signedJSON(ceremony.challenge))
+            return try await driver.send(
+                .application, "/v1/assertions",
+                #"{"ceremony":"\#(ceremony.token)","response":\#(response)}"#)
+        }
+        let more = #""later":[null,1.5,{"a":{"b":{"c":{"d":18446744073709551616}}}}],"#
+        #expect(try await reply { $0 }.result == "accepted")
+        #expect(try await reply { "{" + more + $0.dropFirst() }.result == "accepted")
+        #expect(
+            try await reply { $0.replacing(#""response":{"#, with: #""response":{"# + more) }
+                .result == "accepted")
+        for (good, bad) in [
+            (#""type":"public-key""#, #""type":"password""#), (#","rawId""#, #","raw""#),
+            (#""authenticatorData""#, #""data""#), (#""signature":""#, #""signature":"="#),
+            (#""rawId":"Bw"#, #""rawId":"Bx"#), (#""clientDataJSON":""#, #""clientDataJSON":"="#),
+        ] {
+            let reply = try await reply { $0.replacing(good, with: bad) }
+            #expect(reply.status == 400 && reply.problem == "invalid-field", "\(bad)")
+            #expect(reply.text("field") == "response")
+        }
+        // A request that is refused for its form spends nothing.
+        let ceremony = try await driver.beginCeremony()
+        _ = try await driver.send(
+            .application, "/v1/assertions",
+            #"{"ceremony":"\#(ceremony.token)","response":{}}"#)
+        #expect(try await driver.finish(ceremony, passkey).result == "accepted")
+    }
+
+    @Test("a repeated request gets the recorded response; another sender's key is another key")
+    func idempotency() async throws {
+        let fixture = try await ServiceFixture()
+        var passkey = try TestPasskey()
+        passkey.userHandle = try await fixture.driver.register(passkey).userHandle
+        func begun() async throws -> String {
+            let ceremony = try PasskeyDriver.ceremony(try await fixture.driver.beginOnPage())
+            let response = try passkey.signedJSON(ceremony.challenge)
+            return #"{"ceremony":"\#(ceremony.token)","response":\#(response)}"#
+        }
+        let headers = page.merging(["Idempotency-Key": "one"]) { $1 }
+        let body = try await begun()
+        func ask(_ body: String) async throws -> Reply {
+            try await fixture.ask(
+                "POST", "/v1/browser/assertions", body, as: nil, headers: headers)
+        }
+        let first = try await ask(body)
+        #expect(first.result == "accepted")
+        #expect(try await ask(body).response.body.text == first.response.body.text)
+        #expect(try await ask(try await begun()).result == "accepted")
+        // A page that has presented nothing is nobody, and gets a new ceremony each time.
+        let begins = try await [0, 1].asyncMap { _ in
+            try await fixture.ask(
+                "POST", "/v1/browser/ceremonies", "{}", as: nil, headers: headers
+            ).text("ceremony")
+        }
+        #expect(begins[0] != begins[1])
+    }
+}
+
+extension Array {
+    fileprivate func asyncMap<Value>(
+        _ transform: (Element) async throws -> Value
+    ) async throws -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await transform(element)) }
+        return values
+    }
+}
