@@ -41,6 +41,8 @@ enum ServerFailure: ProgramFailure {
     case needsSubject(String)
     /// One user's name was given for a file with several keys.
     case severalSubjects(String)
+    /// A file about trusted makers of authenticators or TPMs.
+    case trustFile(String, TrustFileError)
     case tls(TLSIdentityError, certificate: String, key: String)
     /// The service would receive codes from the network without encryption.
     case plainHTTP(String)
@@ -87,7 +89,8 @@ extension ExitCode {
             case .postgreSQL(_, let error): ExitCode(error)
             case .endsFile(_, .system), .endsFile(_, .busy): .system
             case .endsFile, .rolledBack, .conflictingKeys: .badInput
-            case .tls, .exists, .notAList, .noCheckpoint, .export, .lostExport, .notAServerFile:
+            case .tls, .trustFile, .exists, .notAList, .noCheckpoint, .export, .lostExport,
+                .notAServerFile:
                 .badInput
             case .untrustedClock: .system
             case .input(_, let error):

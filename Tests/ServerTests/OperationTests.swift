@@ -253,6 +253,12 @@ struct OperationTests {
                 ["serve", "--pages", "--related-origin", "https://a.example/b"], 2,
                 "--related-origin must be"
             ),
+            (["serve", "--pages"], 2, "--pages requires --rp-id"),
+            (["serve", "--passkey-floor", "backup=any"], 2, "--passkey-floor requires --rp-id"),
+            (["serve", "--audience", "https://LOGIN.example"], 2, "--audience must be"),
+            (["serve", "--audience", "http://login.example"], 2, "--audience must be"),
+            (["serve", "--audience", "https://login.example:443"], 2, "--audience must be"),
+            (["serve", "--tpm-roots", "/nowhere.pem"], 3, "/nowhere.pem: no such file"),
             (["client", "add", "x"], 2, "--scope needs a value"),
             (["client", "add", "--scope", "verify"], 2, "NAME is missing"),
             (["client", "add", "", "--scope", "verify"], 2, "NAME is missing"),

@@ -7,11 +7,14 @@ extension CommandHelp {
         options: [
             .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP,
             .profile, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck, .keepEvents,
-            .pages, .returnTo, .relatedOrigin,
+            .relyingParty, .relyingPartyName, .origin, .relatedOrigin, .topOrigin,
+            .attestationRoots, .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages,
+            .returnTo, .audience, .tpmRoots,
         ],
         examples: [
             "watchword-server serve",
             "watchword-server serve --tls-certificate chain.pem --tls-key key.pem",
+            "watchword-server serve --rp-id mill.example --pages",
         ],
         details: [
             "For PostgreSQL, --store takes a URL such as postgresql://ROLE@HOST/DATABASE, which "

@@ -46,6 +46,36 @@ extension Option {
     static let keepEvents = Option(
         "keep-events", .text("DAYS|all"), "how long to keep events (default 400 days)"
     ).settableByEnvironment
+    // Passkeys and device keys.
+    static let relyingParty = Option(
+        "rp-id", .text("HOST,…"), "domains of passkeys; new ones are for the first"
+    ).settableByEnvironment
+    static let relyingPartyName = Option(
+        "rp-name", .text("NAME"), "name that authenticators show (default: HOST)"
+    ).settableByEnvironment
+    static let origin = Option(
+        "origin", .text("ORIGIN,…"), "where passkeys are used (default https://HOST)"
+    ).settableByEnvironment
+    static let topOrigin = Option(
+        "top-origin", .text("ORIGIN,…"), "pages that may contain those in a frame"
+    ).settableByEnvironment
+    static let attestationRoots = Option(
+        "attestation-roots", .file, "trusted makers of authenticators, in PEM"
+    ).settableByEnvironment
+    static let authenticators = Option(
+        "authenticators", .file, "trusted models of authenticators, in JSON"
+    ).settableByEnvironment
+    static let passkeyAlgorithms = Option(
+        "passkey-algorithms", .text("ALG,…"), "for new passkeys (default ES256,RS256)"
+    ).settableByEnvironment
+    static let passkeyFloor = Option(
+        "passkey-floor", .text("POLICY,…"), "weakest policy that a client may choose"
+    ).settableByEnvironment
+    static let audience = Option(
+        "audience", .text("ADDRESS,…"), "addresses of the server that device keys sign"
+    ).settableByEnvironment
+    static let tpmRoots = Option("tpm-roots", .file, "trusted makers of TPMs, in PEM")
+        .settableByEnvironment
     static let pages = Option("pages", "serve the pages for passkeys under /ui")
         .settableByEnvironment
     static let returnTo = Option(

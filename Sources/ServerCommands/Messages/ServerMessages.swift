@@ -51,6 +51,13 @@ enum ServerMessages {
         case .severalSubjects(let path):
             "\(path): the file has several keys, but --subject names one user; import it without "
                 + "--subject"
+        case .trustFile(let path, .noCertificates):
+            "\(path): the file contains no PEM certificate, or a damaged one"
+        case .trustFile(let path, .notAList):
+            "\(path): not a JSON list of authenticators; see Operations.md"
+        case .trustFile(let path, .element(let number)):
+            "\(path): element \(number) needs an aaguid that occurs once and a name, and may have "
+                + "roots; see Operations.md"
         case .tls(let error, let certificate, let key):
             sentence(for: error, certificate: certificate, key: key)
         case .plainHTTP(let address):

@@ -16,6 +16,7 @@ struct ServingSettings: Sendable {
     let eventLifetime: Int64?
 
     init(_ arguments: ServerArguments, now: Int64) throws(ServerFailure) {
+        let keys = try PublicKeyOptions(arguments)
         do throws(UsageError) {
             let expected = "an address and a port, such as 127.0.0.1:8420 or [::1]:8420"
             service =
@@ -38,7 +39,8 @@ struct ServingSettings: Sendable {
                 trustedProxies: try ServingSettings.proxies(arguments),
                 clock: ClockRequirement(
                     profile: profile, asksKernel: !arguments.has(.noClockCheck)),
-                pages: try ServingSettings.pages(arguments))
+                pages: keys.pages, passkeys: keys.passkeys, audiences: keys.audiences,
+                tpmRoots: keys.tpmRoots)
         } catch {
             throw .usage(error)
         }
@@ -110,24 +112,8 @@ struct ServingSettings: Sendable {
         return TrustedProxies(blocks ?? [])
     }
 
-    private static func pages(_ arguments: ServerArguments) throws(UsageError) -> PageSettings? {
-        let addresses = try list(
-            arguments, .returnTo,
-            expected: "addresses without a fragment, such as https://shop.example/back",
-            ReturnAddress.init)
-        let origins = try list(
-            arguments, .relatedOrigin, expected: "origins, such as https://shop.example"
-        ) { ReturnAddress($0).flatMap { $0.isOrigin ? $0.text : nil } }
-        guard arguments.has(.pages) else {
-            if addresses != nil { throw .needs("return-to", with: "pages") }
-            if origins != nil { throw .needs("related-origin", with: "pages") }
-            return nil
-        }
-        return PageSettings(returnAddresses: addresses ?? [], relatedOrigins: origins ?? [])
-    }
-
     /// The values of an option that lists them with commas; `nil` if the option was not given.
-    private static func list<Value>(
+    static func list<Value>(
         _ arguments: ServerArguments, _ option: Option, expected: String,
         _ read: (String) -> Value?
     ) throws(UsageError) -> [Value]? {
@@ -163,7 +149,7 @@ struct ServingSettings: Sendable {
         return TLSIdentity(certificate: certificate, key: key)
     }
 
-    private static func read(_ path: String) throws(ServerFailure) -> SecretBytes {
+    static func read(_ path: String) throws(ServerFailure) -> SecretBytes {
         let bytes = try InputBytes.of(path, limit: 256 << 10)
         guard bytes.count > 0 else { throw .input(path, .empty) }
         return bytes

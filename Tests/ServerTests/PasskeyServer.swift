@@ -1,0 +1,158 @@
+import Cryptography
+import Foundation
+import HTTPListener
+import JSONReading
+import JSONText
+import PostgreSQLServer
+import PostgreSQLStore
+import ServiceTranscripts
+import SQLiteStore
+import TestSupport
+import Testing
+import Verification
+import VerificationService
+
+/// A listener in this process, in front of a database, with a clock that the test controls.
+final class PasskeyServer: Sendable {
+    /// The kind of database.
+    enum Database: String, CaseIterable, CustomTestStringConvertible {
+        case sqlite = "SQLite"
+        case postgreSQL = "PostgreSQL"
+
+        var testDescription: String { rawValue }
+
+        /// The kinds that can be tested on this machine.
+        static var possible: [Database] {
+            PostgreSQLServer.isInstalled ? allCases : [.sqlite]
+        }
+    }
+
+    let fixture: ServiceFixture
+    private let listener: Listener
+    private let folder: TemporaryFolder
+    /// The PostgreSQL database; `nil` for a file.
+    private let url: String?
+
+    init(
+        _ database: Database, passkeys: PasskeySettings? = nil, randomness: RandomSource = .system
+    ) async throws {
+        let folder = try TemporaryFolder()
+        self.folder = folder
+        let url = try await onOwnThread {
+            database == .sqlite ? nil : try PostgreSQLServer.shared().makeDatabase()
+        }
+        self.url = url
+        let address = try url.map { try #require(PostgreSQLAddress($0)) }
+        fixture = try await ServiceFixture(passkeys: passkeys, randomness: randomness) { _, keys in
+            guard let address else {
+                return try SQLiteVerificationStore(opening: folder.file("db"), key: keys.auditKey)
+            }
+            return try PostgreSQLVerificationStore(
+                connecting: address, key: keys.auditKey, timeout: .seconds(20))
+        }
+        let service = fixture.service
+        listener = try Listener.start(
+            on: ListenAddress(loopbackPort: 0), refuser: service.refuse, handler: service.answer)
+    }
+
+    /// Sends requests over HTTP, each over its own connection, with an API key that has all scopes.
+    var driver: PasskeyDriver { driver(as: "all") }
+
+    /// Sends requests with this API key.
+    func driver(as client: String) -> PasskeyDriver {
+        PasskeyDriver(port: listener.address.port, key: fixture.keys[client]?.text ?? "")
+    }
+
+    /// Sends a request without a body.
+    func ask(_ method: String, _ target: String) async throws -> PasskeyDriver.Reply {
+        try await .asking(
+            method, target, port: listener.address.port, key: fixture.keys["all"]?.text)
+    }
+
+    /// Reads the body of a credential's row, and its authentication, as somebody who can write to the
+    /// database but has no key.
+    func row(_ credential: String) async throws -> (body: [UInt8], authentication: [UInt8]) {
+        let id = try Self.hexadecimal(credential)
+        let text = try await onOwnThread { [self] in
+            if let url {
+                let columns = "encode(body, 'hex') || ' ' || encode(authentication, 'hex')"
+                return try PostgreSQLServer.shared().query(
+                    "SELECT \(columns) FROM watchword.credentials WHERE id = '\\x\(id)'", in: url)
+            }
+            return try edit(
+                "SELECT hex(body) || ' ' || hex(authentication) FROM credentials "
+                    + "WHERE id = x'\(id)'")
+        }
+        let columns = try text.split(separator: " ").map { try Hex.bytes(String($0)) }
+        return (try #require(columns.first), try #require(columns.last))
+    }
+
+    /// Writes these columns.
+    func write(_ row: (body: [UInt8], authentication: [UInt8]), to credential: String) async throws
+    {
+        let id = try Self.hexadecimal(credential)
+        let (body, authentication) = (Hex.text(row.body), Hex.text(row.authentication))
+        try await onOwnThread { [self] in
+            if let url {
+                _ = try PostgreSQLServer.shared().query(
+                    "UPDATE watchword.credentials SET body = '\\x\(body)', "
+                        + "authentication = '\\x\(authentication)' WHERE id = '\\x\(id)'", in: url)
+            } else {
+                _ = try edit(
+                    "UPDATE credentials SET body = x'\(body)', "
+                        + "authentication = x'\(authentication)' WHERE id = x'\(id)'")
+            }
+        }
+    }
+
+    /// Runs a statement on the file; returns the only value of its result.
+    private func edit(_ statement: String) throws -> String {
+        let program = [
+            "import sqlite3, sys",
+            "base = sqlite3.connect(sys.argv[1], isolation_level=None)",
+            "found = base.execute(sys.argv[2]).fetchone()",
+            "print(found[0] if found else '')",
+        ].joined(separator: "\n")
+        let outcome = try ForeignProgram(path: "/usr/bin/python3")
+            .run(["-c", program, folder.file("db"), statement])
+        #expect(outcome.status == 0)
+        return outcome.text.trimmingCharacters(in: .newlines)
+    }
+
+    private static func hexadecimal(_ credential: String) throws -> String {
+        let id = Array(credential.utf8.dropFirst(3))
+        return Hex.text(try Base64URL.decode(id.span))
+    }
+
+    func stop() async { #expect(await listener.stop(grace: .seconds(60))) }
+}
+
+extension PasskeyDriver {
+    /// Sends requests over HTTP, each over its own connection.
+    init(port: UInt16, key: String) {
+        self.init { sender, target, body in
+            let isPage = sender == .page
+            return try await .asking(
+                "POST", target, body, port: port, key: isPage ? nil : key,
+                headers: isPage ? "Origin: https://mill.example\r\n" : "")
+        }
+    }
+}
+
+extension PasskeyDriver.Reply {
+    /// Sends a request over its own connection.
+    static func asking(
+        _ method: String, _ target: String, _ body: String? = nil, port: UInt16, key: String?,
+        headers: String = ""
+    ) async throws -> PasskeyDriver.Reply {
+        let connection = try RawConnection(port: port)
+        try await connection.send(
+            Asker.message(method, target, body, key: key, headers: headers))
+        let answer = try #require(try await connection.answer())
+        return PasskeyDriver.Reply(
+            status: answer.status,
+            json: answer.body.isEmpty
+                ? nil
+                : try readJSON(answer.body.span, limits: JSONLimits(bytes: 1 << 20, depth: 16)))
+    }
+}
