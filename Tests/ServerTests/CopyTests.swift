@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTranscripts
 import TestSupport
 import Testing
 
@@ -125,5 +126,40 @@ struct CopyTests {
             state.folder.file("list"))
         #expect(refused.status == 3)
         #expect(String(decoding: refused.errors, as: UTF8.self).contains("line 1"))
+    }
+
+    @Test("K-82 after a restore, no challenge is valid, and a passkey that had ended stays ended")
+    func passkeys() async throws {
+        let options = ["--rp-id", "mill.example", "--pages"]
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state, arguments: options)
+        let key = try await state.makeKey()
+        let driver = PasskeyDriver(port: server.port, key: key)
+        let (kept, ended) = (try TestPasskey(id: [1]), try TestPasskey(id: [2]))
+        try await driver.register(kept)
+        let credential = try await driver.register(ended, for: "bob").credential
+        let ceremony = try await driver.beginCeremony()
+        let pending = try await driver.begin("carol")
+        let copy = state.folder.file("copy.db")
+        #expect(try await state.run("backup", copy).status == 0)
+        let asker = try Asker(server.port, key: key)
+        #expect(try await asker.ask("DELETE", "/v1/credentials/\(credential)")?.status == 204)
+        try await server.stop()
+        for name in try names(in: state.folder.file("watchword"))
+        where name.hasPrefix("watchword.db") {
+            try removeFile(state.folder.file("watchword/\(name)"))
+        }
+        let list = try state.folder.write(Array("\(credential)\n".utf8), to: "ended.txt")
+        let restored = try await state.run(
+            "restore", "--clock-is-right", copy, "--keep-clients", "--ended", list)
+        #expect(restored.status == 0)
+        let again = try await ServerProcess(state, arguments: options)
+        let driving = PasskeyDriver(port: again.port, key: key)
+        #expect(try await driving.finish(ceremony, kept).reason == "challenge")
+        let late = try await driving.finish(pending, TestPasskey(id: [3]))
+        #expect(late.reason == "revoked")
+        #expect(try await driving.signIn(ended, as: "bob").reason == "revoked")
+        #expect(try await driving.signIn(kept).result == "accepted")
+        try await again.stop()
     }
 }

@@ -1,4 +1,5 @@
 import PostgreSQLServer
+import ServiceTranscripts
 import TestSupport
 import Testing
 
@@ -17,7 +18,9 @@ struct RaceTests {
             PostgreSQLServer.isInstalled ? allCases : [.twoOnOneFile]
         }
 
-        func start() async throws -> (ServerProcess.State, [ServerProcess]) {
+        func start(
+            arguments: [String] = []
+        ) async throws -> (ServerProcess.State, [ServerProcess]) {
             let isFile = self == .twoOnOneFile
             let url = try await onOwnThread {
                 isFile ? nil : try PostgreSQLServer.shared().makeDatabase()
@@ -26,7 +29,7 @@ struct RaceTests {
             // All start at once without a database; the first one creates the schema and the keys.
             let servers = try await withThrowingTaskGroup(of: ServerProcess.self) { group in
                 for _ in 0..<(self == .fourOnPostgreSQL ? 4 : 2) {
-                    group.addTask { try await ServerProcess(state) }
+                    group.addTask { try await ServerProcess(state, arguments: arguments) }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -140,5 +143,30 @@ struct RaceTests {
             }
             return try await group.reduce(into: []) { if let answer = $1 { $0.append(answer) } }
         }
+    }
+
+    @Test(
+        "K-15 of a hundred responses at once to one challenge, by several servers, one decides",
+        arguments: Deployment.possible)
+    func oneChallenge(deployment: Deployment) async throws {
+        let (state, servers) = try await deployment.start(
+            arguments: ["--rp-id", "mill.example", "--pages"])
+        let key = try await state.makeKey()
+        let driver = PasskeyDriver(port: servers[0].port, key: key)
+        let passkey = try TestPasskey()
+        try await driver.register(passkey)
+        let ceremony = try await driver.beginCeremony()
+        let replies = try await withThrowingTaskGroup(of: PasskeyDriver.Reply.self) { group in
+            for index in 0..<100 {
+                group.addTask {
+                    let port = servers[index % servers.count].port
+                    return try await PasskeyDriver(port: port, key: key).finish(ceremony, passkey)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(replies.count { $0.result == "accepted" } == 1)
+        #expect(replies.count { $0.reason == "challenge" } == 99)
+        for server in servers { try await server.stop() }
     }
 }
