@@ -107,7 +107,7 @@ let package = Package(
         module("Presence"),
         module("Raster"),
         .target(
-            name: "BrowserPages",
+            name: "BrowserPages", exclude: ["Pages.md"],
             resources: ["enrol.html", "page.css", "page.js", "sign-in.html"].map {
                 .embedInCode("Files/\($0)")
             },

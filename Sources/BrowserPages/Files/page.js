@@ -47,7 +47,6 @@ const sentences = {
     "no-return": "This link is incomplete. Go back to the application, and start there again.",
     "no-passkeys": "This browser does not support passkeys. Update it, or use another browser.",
     "refused-passkey": "The server did not accept this passkey. Try again, or use another passkey.",
-    "step-up": "The server needs one more proof that this is you. Use another way to sign in.",
     other: "Something went wrong. Try again; if it fails again, tell the people who run this site.",
 };
 
@@ -196,7 +195,8 @@ function finishEnrolment(passkey) {
             ? "Your device checked that it was you, for example by fingerprint or PIN."
             : "Your device did not check who used it. Anyone who holds it can use this passkey.",
     ];
-    if (passkey.authenticator) {
+    // A model without a name is only a number.
+    if (passkey.authenticator && !/^[0-9a-f-]{36}$/.test(passkey.authenticator)) {
         facts.push(`It was created by: ${passkey.authenticator}.`);
     }
     find("facts").replaceChildren(...facts.map((fact) => {
@@ -238,15 +238,37 @@ async function signIn() {
 
 async function finishSignIn(ceremony, response) {
     announce("The server is checking your passkey.");
-    const answer = await finish("assertions", {ceremony, response});
+    const device = knownDevice(response.id);
+    const answer = await finish("assertions", {ceremony, response, ...(device && {device})});
     if (answer.signal) {
         await removeUnknown(answer.signal);
     }
-    if (answer.login) {
-        location.replace(returnAddress({login: answer.login}));
-        announce("You are signed in. Returning to the application.");
-    } else {
-        throw new Failure(sentences[answer.result === "step-up" ? "step-up" : "refused-passkey"]);
+    if (!answer.login) {
+        throw new Failure(sentences["refused-passkey"]);
+    }
+    if (answer.device) {
+        rememberDevice(response.id, answer.device);
+    }
+    location.replace(returnAddress({login: answer.login}));
+    announce(answer.result === "accepted"
+        ? "You are signed in. Returning to the application."
+        : "Returning to the application, which needs one more proof that this is you.");
+}
+
+/** The token by which the server recognises that this passkey was used in this browser before. */
+function knownDevice(passkey) {
+    try {
+        return localStorage.getItem(`device ${passkey}`);
+    } catch {
+        return null;
+    }
+}
+
+function rememberDevice(passkey, device) {
+    try {
+        localStorage.setItem(`device ${passkey}`, device);
+    } catch {
+        // Some browsers store nothing; the server then takes this one for a new device every time.
     }
 }
 
