@@ -1,0 +1,96 @@
+"""The application's pages."""
+from html import escape
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { max-width: 36rem; margin: 2rem auto; padding: 0 1.25rem; font: 1rem/1.5 system-ui, sans-serif; }
+label, button, input { display: block; font: inherit; }
+input:not([type=radio]) { width: 100%; max-width: 20rem; padding: 0.5rem; margin-bottom: 1rem; box-sizing: border-box; }
+input[type=radio] { display: inline; margin-right: 0.5rem; }
+button { min-height: 2.75rem; padding: 0.5rem 1.25rem; margin: 1rem 0; }
+[role=alert] { border-left: 4px solid; padding-left: 0.75rem; }
+"""
+# The page to which the server's pages return: what they report is in the fragment, which only a script can read.
+RETURN_SCRIPT = """
+const report = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+history.replaceState(null, "", location.pathname);
+const response = await fetch("/returned", {method: "POST", body: JSON.stringify(report),
+    headers: {"Content-Type": "application/json"}});
+location.replace((await response.json()).location);
+"""
+
+
+def page(title, content, error=None, script=None):
+    return (
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/style.css">'
+        + (f'<script type="module" src="{script}"></script>' if script else "")
+        + f"</head><body><main><h1>{escape(title)}</h1>"
+        + (f'<p role="alert">{escape(error)}</p>' if error else "") + content + "</main></body></html>")
+
+
+def form(action, button, content=""):
+    return f'<form method="post" action="{action}">{content}<button id="{action[1:]}">{escape(button)}</button></form>'
+
+
+def welcome(error=None):
+    return page(
+        "The shop",
+        form("/sign-in", "Sign in") +
+        '<h2>New here?</h2>' + form("/accounts", "Create an account", name_field()), error)
+
+
+def name_field():
+    return '<label for="name">Name</label><input id="name" name="name" required autocomplete="username">'
+
+
+def account(subject, passkeys):
+    rows = "".join(
+        f"<li>{escape(passkey.get('name') or 'without a name')}: "
+        + ("removed" if passkey["state"] != "active" else "synced" if passkey.get("backed_up") else "on one device")
+        + "</li>" for passkey in passkeys)
+    return page(
+        f"Hello, {subject}",
+        f'<h2>Your passkeys</h2><ul>{rows}</ul>' + form("/passkeys", "Create another passkey")
+        + form("/codes", "Get new recovery codes") + form("/sign-out", "Sign out"))
+
+
+def codes(codes):
+    rows = "".join(f"<li><code>{escape(code)}</code></li>" for code in codes)
+    return page("Your recovery codes", "<p>Print these codes. Each is valid once. They are not shown again.</p>"
+                f'<ol>{rows}</ol><p><a href="/">I have printed them</a></p>')
+
+
+def recover(error=None):
+    return page(
+        "Recover your account",
+        "<p>If you have lost the device with your passkey, use one of your recovery codes.</p>"
+        + form("/recover", "Continue", name_field() + code_field()), error)
+
+
+def code_field():
+    return ('<label for="code">Recovery code</label>'
+            '<input id="code" name="code" required autocomplete="off" autocapitalize="characters">')
+
+
+def proof(error=None):
+    return page(
+        "One more proof",
+        "<p>You use this passkey here for the first time. To prove that it is you, use one of your recovery codes.</p>"
+        + form("/proof", "Continue", code_field()), error)
+
+
+def lost(passkeys, error=None):
+    rows = "".join(
+        f'<p><label><input type="radio" name="credential" value="{escape(passkey["credential"])}" required>'
+        f"{escape(passkey.get('name') or 'without a name')}</label></p>" for passkey in passkeys)
+    return page(
+        "Which passkey have you lost?",
+        "<p>It will be removed at once. Then you create a new one.</p>"
+        + form("/lost", "Remove it and create a new passkey",
+               f"<fieldset><legend>Your passkeys</legend>{rows}</fieldset>"),
+        error)
+
+
+def returning():
+    return page("One moment", "<p>Returning to the shop.</p>", script="/returned.js")
