@@ -1,0 +1,137 @@
+"""The page /ui/enrol."""
+import unittest
+
+from support import BACK, MILL, BrowserTest
+
+
+class EnrolmentPageTests(BrowserTest):
+    def test_a_person_creates_a_passkey_and_the_ticket_is_spent(self):
+        authenticator = self.tab.authenticator()
+        link = self.page_link(user_display_name="Ada Lovelace")
+        self.tab.open(link)
+        self.tab.wait_for_text("Account: Ada Lovelace")
+        self.tab.value("document.getElementById('name').value = ' work laptop '")
+        self.tab.click("start")
+        self.tab.wait_for_text("Your passkey is ready")
+        self.assertEqual(self.tab.value("location.href"), MILL + "/ui/enrol")
+        self.assertEqual(self.tab.value("document.activeElement.id"), "ready")
+        [passkey] = self.credentials()
+        self.assertEqual((passkey["name"], passkey["state"], passkey["type"]), ("work laptop", "active", "passkey"))
+        self.assertIn("Chrome", passkey["user_agent"])
+        self.assertEqual(len(self.tab.passkeys(authenticator)), 1)
+        self.assertEqual(self.tab.complaints(), [])
+        self.tab.open(link)
+        self.tab.wait_for_text("This link has already been used")
+        self.assertTrue(self.tab.value("document.getElementById('form').hidden"))
+
+    def test_a_link_that_ended_or_is_incomplete_is_explained(self):
+        pending = self.start_enrolment(via="page")
+        self.server.api("DELETE", f"/v1/credentials/{pending['credential']}")
+        self.tab.open(pending["link"])
+        self.tab.wait_for_text("Ask the application for a new one")
+        self.tab.open(MILL + "/ui/enrol")
+        self.tab.wait_for_text("Open the whole link")
+
+    def test_a_link_that_ends_while_the_page_is_open_is_explained(self):
+        self.tab.authenticator()
+        pending = self.start_enrolment(via="page")
+        self.tab.open(pending["link"])
+        self.tab.wait("!document.getElementById('form').hidden")
+        self.server.api("DELETE", f"/v1/credentials/{pending['credential']}")
+        self.tab.click("start")
+        self.tab.wait_for_text("This link has already been used")
+
+    def test_another_link_in_the_same_tab_replaces_the_page(self):
+        self.open_enrolment(user_display_name="Ada")
+        link = self.page_link(user_display_name="Grace")
+        self.tab.value(f"void (location.href = {link!r})")
+        self.tab.wait_for_text("Account: Grace")
+
+    def test_the_first_passkey_offers_recovery_and_the_second_does_not(self):
+        self.tab.authenticator()
+        self.enrol_on_page("?return=0&state=s2")
+        self.assertIn("This is your only passkey", self.tab.text())
+        links = {identifier: self.tab.value(f"document.getElementById('{identifier}').href")
+                 for identifier in ("recovery-codes", "second-passkey", "continue")}
+        self.assertEqual(links, {
+            "recovery-codes": BACK + "#enrolled=1&next=recovery-codes&state=s2",
+            "second-passkey": BACK + "#enrolled=1&next=passkey&state=s2",
+            "continue": BACK + "#enrolled=1&state=s2"})
+        self.tab.click("recovery-codes")
+        self.assertEqual(self.returned(), {"enrolled": "1", "next": "recovery-codes", "state": "s2"})
+        self.tab.authenticator(transport="usb")
+        self.open_enrolment("?return=0")
+        self.tab.click("start")
+        self.tab.wait_for_text("Your passkey is ready")
+        self.assertNotIn("only passkey", self.tab.text())
+
+    def test_without_an_address_to_return_to_the_page_gives_advice(self):
+        self.tab.authenticator()
+        self.enrol_on_page()
+        self.assertIn("Ask it for recovery codes", self.tab.text())
+        self.assertIn("You can close this page", self.tab.text())
+        self.assertNotIn("Continue to the application", self.tab.text())
+
+    def test_a_second_passkey_on_the_same_device_is_excluded(self):
+        self.tab.authenticator()
+        self.enrol_on_page()
+        self.open_enrolment()
+        self.tab.click("start")
+        self.tab.wait_for_text("A passkey already exists here")
+
+    def test_a_failed_attempt_can_be_repeated_with_a_new_challenge(self):
+        authenticator = self.tab.authenticator(isUserVerified=False)
+        self.open_enrolment()
+        challenges = "(performance.getEntriesByType('resource').filter((e) => e.name.endsWith('ceremonies')).length)"
+        before = self.tab.value(challenges)
+        self.tab.click("start")
+        self.tab.wait_for_text("cancelled, or it took too long")
+        self.tab.call("WebAuthn.setUserVerified", authenticatorId=authenticator, isUserVerified=True)
+        self.tab.click("start")
+        self.tab.wait_for_text("Your passkey is ready")
+        self.assertEqual(self.tab.value(challenges), before + 2)
+
+    def test_backup_flags_are_explained(self):
+        for eligible, backed_up, expected in [
+                (False, False, "stays on the device"), (True, False, "has not done so yet"),
+                (True, True, "keeps a copy")]:
+            with self.subTest(eligible=eligible, backed_up=backed_up):
+                authenticator = self.tab.authenticator(
+                    defaultBackupEligibility=eligible, defaultBackupState=backed_up)
+                self.subject += "x"
+                self.enrol_on_page()
+                self.assertIn(expected, self.tab.text())
+                [passkey] = self.credentials()
+                self.assertEqual((passkey["device_bound"], passkey["backed_up"]), (not eligible, backed_up))
+                self.tab.call("WebAuthn.removeVirtualAuthenticator", authenticatorId=authenticator)
+
+    def test_a_passkey_that_the_policy_forbids_is_denied(self):
+        self.tab.authenticator(defaultBackupEligibility=True)
+        self.open_enrolment(policy={"backup": "device-bound"})
+        self.tab.click("start")
+        self.tab.wait_for_text("The server did not accept this passkey")
+        self.assertEqual([passkey["state"] for passkey in self.credentials()], ["pending"])
+
+    def test_a_device_without_user_verification_is_explained(self):
+        self.tab.authenticator(hasUserVerification=False, isUserVerified=False)
+        self.enrol_on_page(policy={"user_verification": "discouraged"})
+        self.assertIn("did not check who used it", self.tab.text())
+        self.assertFalse(self.credentials()[0]["user_verified"])
+
+    def test_an_unreachable_server_is_explained(self):
+        self.tab.authenticator()
+        self.open_enrolment()
+        self.tab.call("Network.enable")
+        self.tab.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1,
+                      uploadThroughput=-1)
+        self.tab.click("start")
+        self.tab.wait_for_text("The server cannot be reached")
+
+    def test_a_browser_without_passkeys_is_told_so(self):
+        self.tab.before_pages("delete globalThis.PublicKeyCredential")
+        self.tab.open(self.page_link())
+        self.tab.wait_for_text("This browser does not support passkeys")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,152 @@
+"""The page /ui/sign-in."""
+import unittest
+
+from support import BACK, MILL, NO_SUGGESTIONS, OPTIONS, RELATED, SIGN_IN, BrowserTest
+
+CEREMONIES = "performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/v1/browser/ceremonies')).length"
+SHORT_TIMEOUT = """
+    const parse = PublicKeyCredential.parseRequestOptionsFromJSON;
+    PublicKeyCredential.parseRequestOptionsFromJSON = (options) => parse({...options, timeout: 500});
+"""
+
+
+class SignInPageTests(BrowserTest):
+    def without_suggestions(self):
+        self.tab.before_pages(NO_SUGGESTIONS)
+
+    def test_a_discoverable_passkey_signs_in(self):
+        self.without_suggestions()
+        self.tab.authenticator()
+        self.enrol_on_page()
+        self.open_sign_in()
+        self.tab.click("start")
+        returned = self.returned()
+        self.assertEqual(returned["state"], "s1")
+        answer = self.redeem(returned["login"])
+        self.assertEqual((answer["result"], answer["subject"], answer["type"]), ("accepted", self.subject, "passkey"))
+        self.assertTrue(answer["user_verified"])
+        self.assertEqual(self.redeem(returned["login"])["result"], "denied")
+
+    def test_the_browser_suggests_a_passkey_in_the_field(self):
+        self.tab.authenticator()
+        self.enrol_on_page()
+        self.tab.open(SIGN_IN)
+        returned = self.returned()
+        self.assertEqual(self.redeem(returned["login"])["subject"], self.subject)
+
+    def test_suggestions_get_a_new_challenge_in_time_and_end_before_another_request(self):
+        self.tab.before_pages(SHORT_TIMEOUT)
+        self.tab.authenticator(automaticPresenceSimulation=False)
+        self.tab.open(SIGN_IN)
+        self.tab.wait("!document.getElementById('suggestions').hidden")
+        self.assertEqual(self.tab.value(CEREMONIES), 1)
+        self.tab.value("void (Date.now = ((now) => () => now() + 1_000_000)(Date.now))")
+        self.tab.wait(CEREMONIES + " === 2")
+        self.tab.click("start")
+        self.tab.wait_for_text("cancelled, or it took too long")
+        self.tab.wait(CEREMONIES + " === 4")
+        self.assertEqual(self.tab.complaints(), [])
+
+    def test_a_request_that_takes_too_long_is_explained(self):
+        self.without_suggestions()
+        self.tab.before_pages(SHORT_TIMEOUT)
+        self.tab.authenticator(automaticPresenceSimulation=False)
+        self.open_sign_in()
+        self.tab.click("start")
+        self.tab.wait_for_text("cancelled, or it took too long")
+        self.assertEqual(self.tab.value("document.getElementById('start').ariaDisabled"), None)
+
+    def test_a_cancelled_request_offers_a_retry_and_another_way(self):
+        self.without_suggestions()
+        authenticator = self.tab.authenticator()
+        self.enrol_on_page()
+        self.tab.call("WebAuthn.setUserVerified", authenticatorId=authenticator, isUserVerified=False)
+        self.open_sign_in()
+        self.tab.click("start")
+        self.tab.wait_for_text("cancelled, or it took too long")
+        self.assertIn("another way", self.tab.text())
+        self.tab.call("WebAuthn.setUserVerified", authenticatorId=authenticator, isUserVerified=True)
+        self.tab.click("start")
+        self.assertIn("login", self.returned())
+
+    def test_another_way_returns_to_the_application(self):
+        self.open_sign_in()
+        self.tab.click("another-way")
+        self.assertEqual(self.returned(), {"another_way": "1", "state": "s1"})
+
+    def test_a_deleted_passkey_is_denied_and_disappears_from_the_authenticator(self):
+        self.without_suggestions()
+        authenticator = self.tab.authenticator()
+        self.enrol_on_page()
+        self.server.api("DELETE", f"/v1/credentials/{self.credentials()[0]['credential']}")
+        self.open_sign_in()
+        self.tab.click("start")
+        self.tab.wait_for_text("The server did not accept this passkey")
+        self.assertEqual(self.tab.passkeys(authenticator), [])
+        self.assertTrue([event for event in self.world.browser.events
+                         if event["method"] == "WebAuthn.credentialDeleted"])
+
+    def test_a_step_up_returns_to_the_application_which_learns_of_it(self):
+        self.without_suggestions()
+        weak = self.tab.authenticator(hasUserVerification=False, isUserVerified=False)
+        self.enrol_on_page(policy={"user_verification": "discouraged"})
+        [passkey] = self.tab.passkeys(weak)
+        self.tab.call("WebAuthn.removeVirtualAuthenticator", authenticatorId=weak)
+        self.tab.call("WebAuthn.addCredential", authenticatorId=self.tab.authenticator(), credential=passkey)
+        self.open_sign_in()
+        self.tab.click("start")
+        answer = self.redeem(self.returned()["login"])
+        self.assertEqual((answer["result"], answer["step_up"], answer["subject"]),
+                         ("step-up", ["first-verification"], self.subject))
+
+    def test_a_listed_related_origin_signs_in(self):
+        self.without_suggestions()
+        self.tab.authenticator()
+        self.enrol_on_page()
+        self.tab.open(SIGN_IN.replace(MILL, RELATED))
+        self.tab.wait("!document.getElementById('form').hidden")
+        self.tab.click("start")
+        self.assertEqual(self.redeem(self.returned()["login"])["subject"], self.subject)
+
+    def test_return_is_an_index_into_the_list(self):
+        for query in ("?return=1", "?return=-1", f"?return={BACK}", "?return=0x0"):
+            status, _, _ = self.server.fetch("GET", "/ui/sign-in" + query)
+            self.assertEqual(status, 400, query)
+        self.tab.open(MILL + "/ui/sign-in")
+        self.tab.wait_for_text("Go back to the application, and start there again")
+        self.assertTrue(self.tab.value("document.getElementById('form').hidden"))
+
+    def test_a_hostile_state_stays_in_the_fragment(self):
+        state = "\"><script>alert(1)</script>&login=wwl_forged#"
+        self.tab.open(MILL + "/ui/sign-in?return=0&state=" + "".join(f"%{byte:02x}" for byte in state.encode()))
+        self.tab.wait("!document.getElementById('form').hidden")
+        self.tab.click("another-way")
+        self.assertEqual(self.returned(), {"another_way": "1", "state": state})
+        self.assertEqual(self.tab.complaints(), [])
+
+
+# Requests pages until the server refuses one, then clicks; the page may still get in between.
+EXHAUST = """(async () => {
+    for (let attempt = 0; attempt < 20; attempt++) {
+        while ((await fetch("/ui/page.css", {cache: "no-store"})).status !== 429);
+        document.getElementById("start").click();
+        await new Promise((done) => setTimeout(done, 100));
+        if (document.getElementById("error").textContent.includes("too many requests")) return true;
+    }
+})()"""
+
+
+class RateTests(BrowserTest):
+    """The server permits few requests."""
+
+    options = [*OPTIONS, "--address-rate", "1,20"]
+
+    def test_too_many_requests_are_explained(self):
+        self.tab.before_pages(NO_SUGGESTIONS)
+        self.tab.authenticator(isUserVerified=False)
+        self.open_sign_in()
+        self.assertTrue(self.tab.value(EXHAUST), self.tab.text())
+
+
+if __name__ == "__main__":
+    unittest.main()
