@@ -106,9 +106,10 @@ extension Service {
         guard settings.pages != nil, let passkeys = settings.passkeys else {
             throw Refusal(.notConfigured("pages"))
         }
+        let origins = passkeys.relyingParty.origins
         do throws(Problem) {
             guard let origin = try request.value(of: "Origin"),
-                passkeys.origins.contains(where: { $0.utf8.elementsEqual(origin.utf8) })
+                origins.contains(where: { $0.utf8.elementsEqual(origin.utf8) })
             else { throw .foreignOrigin }
         } catch { throw Refusal(error) }
     }
