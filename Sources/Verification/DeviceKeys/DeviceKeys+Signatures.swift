@@ -117,22 +117,17 @@ extension DeviceKeys {
         var (record, state) = (record, state)
         var textDigest: [UInt8]?
         if case .confirmation(let digest) = challenge.content { textDigest = digest }
-        state.open(
+        state.openUses.open(
             DeviceKeyUse(
                 verification: context.verification, purpose: sent.purpose,
                 textDigest: textDigest, presence: sent.presence))
         record.material = .deviceKey(state)
         record.lastUsedAt = context.now
-        let kind = Token.Kind.loginTicket
-        let login = Token(kind, try context.randomSecret(kind.count))
-        let ticket = TicketRow(
-            digest: try verifier.digest(login, context), purpose: .login, credential: record.id,
-            subject: record.subject, verification: context.verification, createdAt: context.now,
-            expiresAt: context.now.adding(milliseconds: Policy.loginLifetime))
+        let (login, ticket) = try verifier.newLoginTicket(for: record, context)
         return Decision(
             outcome: DeviceKeyOutcome(
                 verification: context.verification,
-                result: .accepted(login: login, expiresAt: ticket.expiresAt)),
+                result: .accepted(login: login.token, expiresAt: login.expiresAt)),
             changes: [
                 .spendChallenge(digest: challenge.digest), .updateCredential(record.row),
                 .insertTicket(ticket), context.event(.accepted, of: record),

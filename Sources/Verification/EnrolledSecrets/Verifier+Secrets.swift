@@ -43,7 +43,7 @@ extension Verifier {
             guard let row, row.expiresAt > context.now,
                 let pending = try await record(row.credential), pending.state == .pending,
                 pending.kind == .secret, !pending.isLapsed(at: context.now)
-            else { return deniedToDevice(row, context) }
+            else { return refusing(row, context) }
             let derivation = SecretDerivation(
                 credential: pending.id, lookup: context.keys.lookup, meter: meter)
             let random = try context.randomSecret(PresentedSecret.secretCount)
@@ -124,7 +124,7 @@ extension Verifier {
                 }
                 record.material = .secret(chain)
             case .deviceKey(var key):
-                guard let use = key.close(row.verification) else {
+                guard let use = key.openUses.close(row.verification) else {
                     return denied(row, context, because: .spent)
                 }
                 let custody = try key.open(for: record.place, under: context.key(record.keyID))
@@ -134,7 +134,7 @@ extension Verifier {
                     presence: use.presence)
                 record.material = .deviceKey(key)
             case .passkey(var passkey):
-                guard let use = passkey.close(row.verification) else {
+                guard let use = passkey.openUses.close(row.verification) else {
                     return denied(row, context, because: .spent)
                 }
                 passkeyFacts = PasskeyFacts(
@@ -160,26 +160,29 @@ extension Verifier {
     func newEnrolmentTicket(
         for record: CredentialRecord, _ context: DecisionContext
     ) throws(VerifierError) -> (ticket: Token, row: TicketRow) {
-        let kind = Token.Kind.enrolmentTicket
-        let ticket = Token(kind, try context.randomSecret(kind.count))
-        let row = TicketRow(
-            digest: try digest(ticket, context), purpose: .enrolment, credential: record.id,
-            subject: record.subject, verification: context.verification, createdAt: context.now,
-            expiresAt: context.now.adding(milliseconds: Policy.enrolmentLifetime))
-        return (ticket, row)
+        try newTicket(
+            .enrolmentTicket, .enrolment, for: record, lifetime: Policy.enrolmentLifetime, context)
     }
 
     /// Creates the ticket of an accepted login, and the row to insert.
     func newLoginTicket(
         for record: CredentialRecord, _ context: DecisionContext
     ) throws(VerifierError) -> (ticket: LoginTicket, row: TicketRow) {
-        let kind = Token.Kind.loginTicket
-        let token = Token(kind, try context.randomSecret(kind.count))
-        let row = TicketRow(
-            digest: try digest(token, context), purpose: .login, credential: record.id,
-            subject: record.subject, verification: context.verification, createdAt: context.now,
-            expiresAt: context.now.adding(milliseconds: Policy.loginLifetime))
+        let (token, row) = try newTicket(
+            .loginTicket, .login, for: record, lifetime: Policy.loginLifetime, context)
         return (LoginTicket(token: token, expiresAt: row.expiresAt), row)
+    }
+
+    private func newTicket(
+        _ kind: Token.Kind, _ purpose: TicketRow.Purpose, for record: CredentialRecord,
+        lifetime: Int64, _ context: DecisionContext
+    ) throws(VerifierError) -> (ticket: Token, row: TicketRow) {
+        let ticket = Token(kind, try context.randomSecret(kind.count))
+        let row = TicketRow(
+            digest: try digest(ticket, context), purpose: purpose, credential: record.id,
+            subject: record.subject, verification: context.verification, createdAt: context.now,
+            expiresAt: context.now.adding(milliseconds: lifetime))
+        return (ticket, row)
     }
 
     /// Whether these clients exist, are not revoked, and are not too many for an audience.
@@ -222,7 +225,8 @@ extension Verifier {
             ])
     }
 
-    private func deniedToDevice<Value>(
+    /// Refuses an enrolment ticket, and counts the denial, because anybody can present one.
+    func refusing<Value>(
         _ row: TicketRow?, _ context: DecisionContext
     ) -> Decision<RedemptionOutcome<Value>> {
         Decision<RedemptionOutcome<Value>>(

@@ -172,7 +172,7 @@ extension Passkeys {
         var login: (ticket: LoginTicket, row: TicketRow)?
         if issuesLogin {
             login = try verifier.newLoginTicket(for: record, context)
-            state.open(
+            state.openUses.open(
                 PasskeyUse(
                     verification: context.verification,
                     isUserVerified: signed.flags.isUserVerified, stepUp: stepUp))

@@ -39,7 +39,7 @@ extension Passkeys {
             let row = try await verifier.ticket(ticket, .enrolment, context)
             guard var (record, pending) = try await open(row, context),
                 let account = pending.account, let lapsesAt = record.lapsesAt
-            else { return denied(row, context) }
+            else { return verifier.refusing(row, context) }
             pending.challenge = try context.randomBytes(Challenge.byteCount)
             record.material = .pendingPasskey(pending)
             let records = try await verifier.records(of: record.subject)
@@ -69,7 +69,7 @@ extension Passkeys {
             context throws(VerifierError) in
             let row = try await verifier.ticket(ticket, .enrolment, context)
             guard let row, var (record, pending) = try await open(row, context) else {
-                return denied(row, context)
+                return verifier.refusing(row, context)
             }
             switch try await verdict(on: response, record, pending, name: name, context) {
             case .success(let accepted):
@@ -101,17 +101,5 @@ extension Passkeys {
             case .pendingPasskey(let pending) = record.material
         else { return nil }
         return (record, pending)
-    }
-
-    private func denied<Value>(
-        _ row: TicketRow?, _ context: DecisionContext
-    ) -> Decision<RedemptionOutcome<Value>> {
-        Decision<RedemptionOutcome<Value>>(
-            outcome: .denied, changes: [], recordsResponse: false
-        ).counting(
-            context.unwritten(
-                .denied, row == nil ? .unknown : .expired, subject: row?.subject,
-                credential: row?.credential),
-            by: DenialCounter.Sender(strangerAt: context.origin))
     }
 }

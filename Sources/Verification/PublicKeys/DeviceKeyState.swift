@@ -50,10 +50,8 @@ struct DeviceKeyState: Hashable, Sendable {
     /// How the device has to check that somebody is present, at least.
     let presence: DeviceKeyTranscript.Presence
     /// The uses whose tickets have not been redeemed yet, oldest first; as for enrolled secrets.
-    private(set) var openUses: [DeviceKeyUse] = []
+    var openUses = OpenUses<DeviceKeyUse>()
 
-    /// The maximum number of open uses.
-    static let maximumOpenUses = SecretChain.maximumOpenLogins
     private static let purpose = "watchword device key"
 
     init(
@@ -97,27 +95,12 @@ struct DeviceKeyState: Hashable, Sendable {
         return state
     }
 
-    /// Adds a use whose ticket may be redeemed.
-    mutating func open(_ use: DeviceKeyUse) {
-        openUses = (openUses + [use]).suffix(Self.maximumOpenUses)
-    }
-
-    /// Closes a use when its ticket is redeemed.
-    ///
-    /// - Returns: the use; `nil` if it is not open.
-    mutating func close(_ verification: VerificationID) -> DeviceKeyUse? {
-        guard let index = openUses.firstIndex(where: { $0.verification == verification }) else {
-            return nil
-        }
-        return openUses.remove(at: index)
-    }
-
     /// Closes every use, because some of them may have been redeemed.
-    mutating func closeAll() { openUses = [] }
+    mutating func closeAll() { openUses = OpenUses() }
 }
 
 /// An accepted signature by a device key.
-struct DeviceKeyUse: Hashable, Sendable {
+struct DeviceKeyUse: OpenUse {
     /// The id of the decision.
     let verification: VerificationID
     /// What the key was used for.
@@ -147,28 +130,30 @@ extension DeviceKeyState {
     func write(into writer: inout ByteWriter) {
         registration.write(into: &writer)
         writer.write(presence.rawValue)
-        writer.write(UInt8(openUses.count))
-        for use in openUses {
-            writer.write(use.verification.bytes)
-            writer.write(use.purpose.rawValue)
-            writer.writeOptional(use.textDigest) { $0.write($1) }
-            writer.write(use.presence.rawValue)
-        }
+        openUses.write(into: &writer)
     }
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
         registration = try SealedBox(from: &reader)
         presence = try reader.readPresence()
-        let count = Int(try reader.read(UInt8.self))
-        guard count <= Self.maximumOpenUses else { throw .malformed }
-        for _ in 0..<count {
-            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
-            openUses.append(
-                DeviceKeyUse(
-                    verification: id, purpose: try reader.readChoice(),
-                    textDigest: try reader.readOptionalBytes(),
-                    presence: try reader.readPresence()))
-        }
+        openUses = try OpenUses(from: &reader)
+    }
+}
+
+extension DeviceKeyUse {
+    func write(into writer: inout ByteWriter) {
+        writer.write(verification.bytes)
+        writer.write(purpose.rawValue)
+        writer.writeOptional(textDigest) { $0.write($1) }
+        writer.write(presence.rawValue)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+        verification = id
+        purpose = try reader.readChoice()
+        textDigest = try reader.readOptionalBytes()
+        presence = try reader.readPresence()
     }
 }
 

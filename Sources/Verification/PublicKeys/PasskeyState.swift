@@ -16,14 +16,12 @@ struct PasskeyState: Hashable, Sendable {
     /// The accepted ceremony that still needs a second proof; `nil` if there is none.
     var stepUp: OpenStepUp?
     /// The uses whose login tickets have not been redeemed yet, oldest first.
-    private(set) var openUses: [PasskeyUse] = []
+    var openUses = OpenUses<PasskeyUse>()
 
     /// The maximum number of known devices.
     ///
     /// A further device replaces the least recently used one.
     static let maximumDevices = 8
-    /// The maximum number of open uses.
-    static let maximumOpenUses = SecretChain.maximumOpenLogins
 
     /// A browser, known by a token that the application keeps there.
     struct KnownDevice: Hashable, Sendable {
@@ -110,24 +108,9 @@ struct PasskeyState: Hashable, Sendable {
         devices.contains { $0.digest == device }
     }
 
-    /// Adds a use whose login ticket may be redeemed.
-    mutating func open(_ use: PasskeyUse) {
-        openUses = (openUses + [use]).suffix(Self.maximumOpenUses)
-    }
-
-    /// Closes a use when its login ticket is redeemed.
-    ///
-    /// - Returns: the use; `nil` if it is not open.
-    mutating func close(_ verification: VerificationID) -> PasskeyUse? {
-        guard let index = openUses.firstIndex(where: { $0.verification == verification }) else {
-            return nil
-        }
-        return openUses.remove(at: index)
-    }
-
     /// Closes every use and the step-up, because some of them may have been completed.
     mutating func closeAll() {
-        openUses = []
+        openUses = OpenUses()
         stepUp = nil
     }
 
@@ -142,8 +125,7 @@ struct PasskeyState: Hashable, Sendable {
             writer.write(device.usedAt)
         }
         writer.writeOptional(stepUp) { $1.write(into: &$0) }
-        writer.write(UInt8(openUses.count))
-        for use in openUses { use.write(into: &writer) }
+        openUses.write(into: &writer)
     }
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
@@ -160,9 +142,7 @@ struct PasskeyState: Hashable, Sendable {
         stepUp = try reader.readOptional { reader throws(ByteReaderError) in
             try OpenStepUp(from: &reader)
         }
-        let useCount = Int(try reader.read(UInt8.self))
-        guard useCount <= Self.maximumOpenUses else { throw .malformed }
-        for _ in 0..<useCount { openUses.append(try PasskeyUse(from: &reader)) }
+        openUses = try OpenUses(from: &reader)
     }
 }
 

@@ -1,5 +1,5 @@
 /// A valid signature of a passkey whose login ticket has not been redeemed yet.
-struct PasskeyUse: Hashable, Sendable {
+struct PasskeyUse: OpenUse {
     /// The id of the decision.
     let verification: VerificationID
     /// Whether the user was verified.
