@@ -26,15 +26,16 @@ extension AgentServices {
         let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
         switch (time, entry.kind) {
         case (.moment(let moment, let offset, let isRefresh), .totp):
+            let isCurrent = isCurrent(moment, of: entry) && offset <= 1
             let credential: Credential
-            if isRefresh,
+            if isRefresh, isCurrent,
                 let known = shown.first(where: { isValid($0, of: entry, in: use, place) }),
-                let held = vaults.shownCredential(known.credential, of: place),
-                isCurrent(moment, offset, for: held)
+                let held = vaults.shownCredential(known.credential, of: place)
             {
                 credential = held
             } else {
-                credential = try self.credential(of: entry, in: use, place, presence, person)
+                credential = try self.credential(
+                    of: entry, in: use, place, presence, person, reusing: isCurrent)
                 // A reused check does not extend to further codes.
                 if entry.accessControl.presence.isPerUse, !presence.isNone {
                     forget(&shown) { $0.id == id && $0.place == place }
@@ -55,8 +56,8 @@ extension AgentServices {
             let code = credential.generator().code(at: first &+ offset)
             return .code(IssuedCode(text: code.text, counter: nil))
         case (.counter, .hotp):
-            let content = try opened(
-                entry, in: use, place, presence, person, takingCounter: true, reusing: true)
+            // A reused check gives no codes of a counter: they do not expire.
+            let content = try opened(entry, in: use, place, presence, person, takingCounter: true)
             guard case .oneTimePassword(let credential) = content,
                 case .counter(let counter) = credential.movingFactor
             else { throw .noCode }
@@ -73,7 +74,12 @@ extension AgentServices {
         _ place: VaultPlace, _ presence: AgentPresence, _ person: RemotePerson
     ) throws(EntryRefusal) -> AgentResponse {
         let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
-        let credential = try credential(of: entry, in: use, place, presence, person)
+        // A wider window would tell other codes to somebody who tries them all.
+        let isCurrent =
+            comparison.moment.map { self.isCurrent($0, of: entry) } ?? false
+            && comparison.behind <= 1 && comparison.ahead <= 1
+        let credential = try credential(
+            of: entry, in: use, place, presence, person, reusing: isCurrent)
         let around: UInt64
         switch (credential.movingFactor, comparison.moment) {
         case (.time, let moment?):
@@ -96,11 +102,11 @@ extension AgentServices {
         shown.removeAll(where: isOver)
     }
 
-    /// Whether a program that shows codes needs this one now: the current code or a neighbour of it.
-    private func isCurrent(
-        _ moment: Int64, _ offset: UInt64, for credential: Credential
-    ) -> Bool {
-        guard case .time(let step) = credential.movingFactor, offset <= 1 else { return false }
+    /// Whether `moment` is now, or at most one time step of the entry earlier or later.
+    ///
+    /// Without another check, a client gets only the codes that a person needs at that time.
+    private func isCurrent(_ moment: Int64, of entry: EntrySummary) -> Bool {
+        guard let step = entry.timeStep else { return false }
         return (moment &- unixTime()).magnitude <= UInt64(step.period)
     }
 

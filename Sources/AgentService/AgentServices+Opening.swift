@@ -81,14 +81,16 @@ extension AgentServices {
         }
     }
 
-    /// Opens the credential of an entry after the check that it requires, or an earlier one.
+    /// Opens the credential of an entry after the check that it requires.
+    ///
+    /// - Parameter reusing: whether an earlier check may be reused, if the entry allows it.
     func credential(
         of entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
-        _ presence: AgentPresence, _ person: RemotePerson
+        _ presence: AgentPresence, _ person: RemotePerson, reusing: Bool
     ) throws(EntryRefusal) -> Credential {
         guard
             case .oneTimePassword(let credential) = try opened(
-                entry, in: use, place, presence, person, reusing: true)
+                entry, in: use, place, presence, person, reusing: reusing)
         else { throw .noCode }
         return credential
     }

@@ -76,6 +76,51 @@ struct ClientConnectionTests {
         #expect(try code(59) == "failed(SecretVault.VaultError.presenceNeeded)")
     }
 
+    @Test("a reused check is valid for one time step before and after the agent's time")
+    func reuse() throws {
+        let agent = try AgentFixture([
+            "A:a --presence per-use:passphrase --reuse 300 --secret-file key.txt"
+        ])
+        let place = try agent.place()
+        let own = try OwnAgent(for: place, agent.folder)
+        let unlocked = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
+        guard case .listing(let listing) = unlocked else {
+            Issue.record("\(unlocked)")
+            return
+        }
+        let id = listing.entries[0].summary.id
+        func isAnswered(_ request: AgentRequest) throws -> Bool {
+            switch try own.client.send(request) {
+            case .code, .match: return true
+            case .failed(.presenceNeeded): return false
+            case let other:
+                Issue.record("\(other)")
+                return false
+            }
+        }
+        func code(
+            _ moment: Int64, offset: UInt64 = 0, _ presence: AgentPresence = .none
+        ) throws -> Bool {
+            let time = CodeTime.moment(moment, offset: offset, isRefresh: false)
+            return try isAnswered(.code(place, id, time, presence))
+        }
+        func match(_ moment: Int64, behind: Int = 1, ahead: Int = 1) throws -> Bool {
+            let comparison = CodeComparison(
+                code: "287082", moment: moment, behind: behind, ahead: ahead)
+            return try isAnswered(.verify(place, id, comparison, .none))
+        }
+        own.time.now = 1000
+        #expect(try code(59, offset: 7, .opener(opener)))
+        #expect(
+            try [969, 970, 1000, 1030, 1031].map { try code($0) } == [
+                false, true, true, true, false,
+            ])
+        #expect(try [0, 1, 2].map { try code(1000, offset: $0) } == [true, true, false])
+        #expect(try [969, 970, 1030, 1031].map { try match($0) } == [false, true, true, false])
+        #expect(try !match(1000, behind: 2))
+        #expect(try !match(1000, ahead: 2))
+    }
+
     @Test("a vault that was opened for one connection is locked when that connection ends")
     func openedOnce() throws {
         let agent = try AgentFixture()

@@ -39,9 +39,10 @@ extension CommandHelp {
                 + "the vault is unlocked. per-use:pam requires confirmation through PAM, and "
                 + "per-use:passphrase with the passphrase; no option overrides that. Plain per-use accepts "
                 + "either, as chosen by --presence-check.",
-            "With --reuse, a confirmation stays valid for SECONDS: until then, code, verify and login "
-                + "present do not ask again for the same entry. This applies only while the agent holds "
-                + "the vault. Older versions of Watchword cannot open a vault that uses --reuse.",
+            "With --reuse, a confirmation stays valid for SECONDS: until then, code and verify do not "
+                + "ask again for current time-based codes of the same entry, nor does login present. "
+                + "This applies only while the agent holds the vault. Older versions of Watchword "
+                + "cannot open a vault that uses --reuse.",
             "With --on-failure wipe:N, N failures in a row wipe the secret. Anybody who can run "
                 + "watchword can cause that, so use it only for secrets that the issuer can replace. "
                 + "With lock-out, 5 failures lock the entry for 1, then 5, 15, 30 and 60 minutes.",
