@@ -68,7 +68,7 @@ struct PageTests {
         #expect(text(response) == #"{"origins":["https://shop.example"]}"#)
     }
 
-    @Test("a page returns only to an address in the list, named by its position")
+    @Test("K-68 a page returns only to an address in the list, named by its position")
     func returnAddresses() async throws {
         let fixture = try await fixture()
         for page in ["/ui/enrol", "/ui/sign-in"] {
