@@ -5,7 +5,8 @@ internal import VaultAgent
 // Moving a user's vault to and from the system agent.
 //
 // Whatever is interrupted, one complete copy exists, at most one can be used, and the same command
-// finishes the move.
+// finishes the move. The agent confirms a copy before the client erases the original; from then on,
+// only a state of the same vault with the same key replaces the copy.
 extension AgentServices {
     /// Carries out one step.
     func carryOut(_ move: VaultMove, for account: SystemAccount) -> AgentResponse {
@@ -27,40 +28,66 @@ extension AgentServices {
         let exists = try Vault.isTaken(path)
         switch move {
         case .receive(let parcel, let opener, let ceiling):
-            if exists {
-                guard account.isMoving() else { throw .alreadyExists }
-                // The copy of an earlier attempt may be the only one.
-                let present = try Vault.identity(at: path)
-                guard parcel.identity.isSameVault(as: present),
-                    !parcel.identity.isOlder(than: present)
-                else { throw .otherVault }
-                try account.verify(opener, ceiling)
-                try Vault.purge(path, in: Vault.identity(at: path))
+            // A copy that cannot be used is never stored.
+            let opened = try parcel.opened(with: opener, ceiling: SystemAccount.limited(ceiling))
+            guard exists else {
+                try account.setMoving(.arriving)
+                try Vault.unpack(parcel, at: path)
+                break
             }
-            try account.setMoving(true)
-            try Vault.unpack(parcel, at: path)
-            try account.verify(opener, ceiling)
+            try receive(opened, replacing: Vault.identity(at: path), for: account)
+        case .confirm(let identity):
+            guard exists, try Vault.identity(at: path) == identity else { throw .changedMeanwhile }
+            guard account.isMoving() else { break }
+            switch account.moveState() {
+            case .arriving, .confirmed: try account.setMoving(.confirmed)
+            case .leaving, nil: throw .changedMeanwhile
+            }
         case .activate(let opener, let ceiling):
             guard exists else { throw .notFound }
             try account.verify(opener, ceiling)
-            try account.setMoving(false)
+            try account.setMoving(nil)
         case .give(let opener, let ceiling):
             guard exists else { throw .notFound }
             try account.verify(opener, ceiling)
-            try account.setMoving(true)
+            try account.setMoving(.leaving)
             if let place = account.place() { vaults.lockAll(in: place.folder) }
             return .parcel(try Vault.pack(path))
         case .discard(let opener, let identity, let ceiling):
             guard exists else { return .done }
             let present = try Vault.identity(at: path)
-            guard account.isMoving(), identity.isSameVault(as: present),
+            guard account.moveState() == .leaving, identity.isSameVault(as: present),
                 !identity.isOlder(than: present)
             else { throw .changedMeanwhile }
             try account.verify(opener, ceiling)
             try Vault.purge(path, in: present)
-            try account.setMoving(false)
+            try account.setMoving(nil)
         }
         return .done
+    }
+
+    /// Stores a copy where there is one already.
+    private func receive(
+        _ opened: OpenedParcel, replacing present: VaultIdentity, for account: SystemAccount
+    ) throws(VaultError) {
+        guard opened.identity != present else {
+            if account.isMoving(), account.moveState() != .arriving {
+                try account.setMoving(.confirmed)
+            } else if account.isMoving() {
+                // An earlier attempt may have failed before the copy's name was on disk.
+                try account.setMoving(.arriving)
+            }
+            return
+        }
+        guard account.isMoving() else { throw .alreadyExists }
+        guard opened.identity.isSameVault(as: present), !opened.identity.isOlder(than: present)
+        else { throw .otherVault }
+        if account.moveState() != .arriving {
+            // The copy may be the only one, and whoever has its key may replace it.
+            guard try opened.opens(account.path) else { throw .otherVault }
+        }
+        try Vault.replace(account.path, in: present, with: opened)
+        try account.setMoving(.arriving)
     }
 }
 
@@ -96,7 +123,9 @@ extension SystemAccount {
     /// Verifies what opens the vault; failures are counted.
     fileprivate func verify(_ opener: VaultOpener, _ ceiling: Int) throws(VaultError) {
         _ = try Vault.unlock(
-            at: path, with: opener, ceiling: min(ceiling, Vault.defaultCeiling),
-            savesWipes: false)
+            at: path, with: opener, ceiling: SystemAccount.limited(ceiling), savesWipes: false)
     }
+
+    /// The cost that one user may impose on a process for all users.
+    fileprivate static func limited(_ ceiling: Int) -> Int { min(ceiling, Vault.defaultCeiling) }
 }

@@ -25,8 +25,21 @@ struct SystemAccount: Sendable {
     /// The user ID, as the kernel recorded it.
     let user: UInt32
 
-    /// The name of a file that exists while the vault is being moved to or from this agent.
-    static let movingName = "moving"
+    /// How far a move of the vault to or from this agent is.
+    enum MoveState: String, CaseIterable {
+        /// The agent has a copy. The client has not erased the original.
+        case arriving
+        /// The agent has confirmed its copy, so the client may have erased the original.
+        case confirmed
+        /// The client has received a copy, and may ask the agent to erase its own.
+        case leaving
+    }
+
+    /// A file that exists while the vault is being moved.
+    private static let movingName = "moving"
+    private static let movingStart = "watchword-move 1 "
+    private static let movingFile = FileReplacement(
+        of: movingName, beginningWith: Array(movingStart.utf8))
 
     /// The path of the user's folder.
     var folder: String { "\(stateFolder)/\(user)" }
@@ -51,15 +64,42 @@ struct SystemAccount: Sendable {
         }
     }
 
-    /// Records whether the vault is being moved.
-    func setMoving(_ isMoving: Bool) throws(VaultError) {
-        do throws(SystemCallFailure) {
-            let folder = try Folder(opening: folder)
-            guard isMoving else { return try folder.removeFile(SystemAccount.movingName) }
-            guard try !folder.holds(SystemAccount.movingName) else { return }
-            try folder.makePrivateFile(SystemAccount.movingName)
+    /// How far the move is; `nil` if that is unknown.
+    func moveState() -> MoveState? {
+        let bytes: [UInt8]
+        do throws(PrivateFileError) {
+            let folder: Folder
+            do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
+            bytes = try folder.readPrivateFile(SystemAccount.movingName, limit: 64)
         } catch {
-            throw .system(error)
+            return nil
+        }
+        return MoveState.allCases.first { bytes == SystemAccount.text(of: $0) }
+    }
+
+    private static func text(of state: MoveState) -> [UInt8] {
+        Array("\(movingStart)\(state.rawValue)\n".utf8)
+    }
+
+    /// Records how far the move is; `nil` if it is finished.
+    ///
+    /// When this returns, the names of all files in the folder are on disk, too.
+    func setMoving(_ state: MoveState?) throws(VaultError) {
+        do throws(PrivateFileError) {
+            let folder: Folder
+            do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
+            if let state {
+                try SystemAccount.movingFile.replace(
+                    with: SystemAccount.text(of: state).span, in: folder, previous: .none)
+            } else {
+                try SystemAccount.movingFile.remove(in: folder)
+            }
+        } catch {
+            switch error {
+            case .system(let failure): throw .system(failure)
+            case .notConfirmed(let failure): throw .notConfirmed(failure)
+            default: throw .inTheWay(name: SystemAccount.movingName)
+            }
         }
     }
 }

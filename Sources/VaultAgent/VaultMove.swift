@@ -3,11 +3,13 @@ package import SecretVault
 
 /// A step of moving the vault of the client's user to or from the system agent.
 ///
-/// Each requires what opens the vault. While the vault is being moved, the agent keeps its copy, but
+/// Each requires what opens the vault, except ``confirm(_:)``, which reveals nothing. While the vault is being moved, the agent keeps its copy, but
 /// nobody can use it.
 package enum VaultMove: Sendable {
     /// Stores a copy that cannot be used yet.
     case receive(VaultParcel, VaultOpener, ceiling: Int)
+    /// Confirms that the agent has the vault in this state, so that the client can erase its own copy.
+    case confirm(VaultIdentity)
     /// Makes the stored copy the user's vault, after the client has erased its own.
     case activate(VaultOpener, ceiling: Int)
     /// Sends a copy; from then on, the agent's cannot be used.
@@ -18,7 +20,7 @@ package enum VaultMove: Sendable {
 
 extension VaultMove: Transferable {
     enum Kind: UInt8, CaseIterable {
-        case receive, activate, give, discard
+        case receive, confirm, activate, give, discard
     }
 
     package func write(to output: FrameWriter) {
@@ -28,6 +30,9 @@ extension VaultMove: Transferable {
             output.append(parcel)
             output.append(opener)
             output.append(signed: Int64(ceiling))
+        case .confirm(let identity):
+            output.append(choice: Kind.confirm)
+            output.append(identity)
         case .activate(let opener, let ceiling):
             output.append(choice: Kind.activate)
             output.append(opener)
@@ -53,6 +58,7 @@ extension VaultMove: Transferable {
             self = .receive(
                 try fields.value(bytes), try fields.value(bytes),
                 ceiling: try AgentRequest.ceiling(&fields, bytes))
+        case .confirm: self = .confirm(try fields.value(bytes))
         case .activate:
             self = .activate(
                 try fields.value(bytes), ceiling: try AgentRequest.ceiling(&fields, bytes))

@@ -129,6 +129,7 @@ struct AgentMessagesTests {
         let opener = VaultOpener.passphrase(secret)
         return switch kind {
         case .receive: .receive(try sampleParcel(), opener, ceiling: 20)
+        case .confirm: .confirm(try sampleIdentity())
         case .activate: .activate(opener, ceiling: 20)
         case .give: .give(opener, ceiling: 20)
         case .discard: .discard(opener, try sampleIdentity(), ceiling: 20)
@@ -158,7 +159,7 @@ struct AgentMessagesTests {
         // FNV-1a, which needs no library.
         var digest: UInt64 = 0xcbf2_9ce4_8422_2325
         let requests = try AgentRequest.Kind.allCases.filter { $0 != .move }.flatMap(samples(of:))
-        let moves: [VaultMove.Kind] = [.activate, .give, .discard]
+        let moves: [VaultMove.Kind] = [.confirm, .activate, .give, .discard]
         let responses = try AgentResponse.Kind.allCases.filter { $0 != .parcel }
             .flatMap(samples(of:))
         let samples =
@@ -168,8 +169,8 @@ struct AgentMessagesTests {
         for byte in samples.joined() { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
         // If the digest differs because an encoding has changed, and not because of a new sample,
         // change the version; then record both numbers here.
-        #expect(AgentProtocol.version == 4)
-        #expect(String(digest, radix: 16) == "9a35e73b03d96d63")
+        #expect(AgentProtocol.version == 5)
+        #expect(String(digest, radix: 16) == "12ba6e96971f799e")
     }
 
     @Test("every response is read as it was sent", arguments: AgentResponse.Kind.allCases)

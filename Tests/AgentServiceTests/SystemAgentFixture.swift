@@ -11,7 +11,7 @@ import VaultAgent
 final class SystemAgentFixture {
     let folder: TemporaryFolder
     /// The process that started as the launcher, and is then the agent's supervisor.
-    let supervisor: Int32
+    private(set) var supervisor: Int32
 
     /// Users of every Debian system who own no files.
     enum User: String {
@@ -65,9 +65,21 @@ final class SystemAgentFixture {
             ln -s '\(Self.programs)/watchword-courier' bin
             mkdir bin/pam.d
             """)
-        let bus = try bus(folder)
+        supervisor = try Self.launch(in: path, bus: bus(folder))
+    }
+
+    /// Ends the agent, if it has not ended, and starts it again.
+    func restart() throws {
+        kill(supervisor, SIGKILL)
+        try Self.root(
+            "while [ -d /proc/\(supervisor) ] && ! grep -q 'State:.Z' /proc/\(supervisor)/status; do :; done; "
+                + "rm -f '\(folder.path)'/run/agent.sock")
+        supervisor = try Self.launch(in: folder.path, bus: "unix:path=/nonexistent")
+    }
+
+    private static func launch(in path: String, bus: String) throws -> Int32 {
         // The launcher closes all open files that it inherits; Foundation mistakes this for its end.
-        let started = try Self.root(
+        let started = try root(
             """
             cd '\(path)'
             setsid systemd-socket-activate -l "$PWD/run/agent.sock" \
@@ -78,7 +90,7 @@ final class SystemAgentFixture {
             while [ ! -S run/agent.sock ]; do :; done
             chmod 666 run/agent.sock
             """)
-        supervisor = try #require(Int32(started.text.filter(\.isNumber)))
+        return try #require(Int32(started.text.filter(\.isNumber)))
     }
 
     deinit {

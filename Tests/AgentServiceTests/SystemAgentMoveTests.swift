@@ -152,6 +152,8 @@ struct SystemAgentMoveTests {
             try result(of: .receive(other, opener, ceiling: 20))
                 == "failed(SecretVault.VaultError.alreadyExists)")
         #expect(try result(of: .give(guess, ceiling: 20)) == wrong)
+        #expect(try result(of: .confirm(older)) == changed)
+        #expect(try result(of: .confirm(newest)) == "done")
         #expect(try names() == "Place:me\n")
         // It is given to the client, and nobody can use it.
         guard case .parcel = try client.send(.move(.give(opener, ceiling: 20))) else {
@@ -162,6 +164,8 @@ struct SystemAgentMoveTests {
         #expect(try discard(older) == changed)
         #expect(try discard(other.identity) == changed)
         #expect(try discard(newest, guess) == wrong)
+        // The agent may be asked to erase this copy, so the client must not erase the other one.
+        #expect(try result(of: .confirm(newest)) == changed)
         #expect(
             try result(of: .receive(other, opener, ceiling: 20))
                 == "failed(SecretVault.VaultError.otherVault)")
@@ -175,6 +179,47 @@ struct SystemAgentMoveTests {
         #expect(
             "\(try client.send(.standing(.ofSystem, since: 0)))"
                 == "failed(SecretVault.VaultError.notFound)")
+    }
+
+    @Test("a copy that does not open is not stored, and only its key replaces a confirmed one")
+    func arriving() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make(of: .root)
+        let path = agent.folder.file("root/\(AgentFixture.vault)")
+        let client = try agent.client()
+        func opener(_ text: String) -> VaultOpener { .passphrase(SecretBytes(text: text)) }
+        func result(of move: VaultMove) throws -> String { "\(try client.send(.move(move)))" }
+        let first = try Vault.pack(path)
+        #expect(
+            try result(of: .receive(first, opener("guess"), ceiling: 20))
+                == "failed(SecretVault.VaultError.wrongPassphrase)")
+        let stored = try SystemAgentFixture.root("ls -A '\(agent.folder.path)'/state/0").text
+        #expect(stored == "move.lock\n")
+        // The passphrase changes between two attempts.
+        #expect(
+            try result(of: .receive(first, opener(AgentFixture.passphrase), ceiling: 20)) == "done")
+        try agent.shell("echo new >new.txt", as: .root)
+        try agent.run(
+            "passphrase -q --passphrase-file pass.txt --new-passphrase-file new.txt "
+                + "--scrypt-log-n 10", as: .root)
+        let second = try Vault.pack(path)
+        #expect(try result(of: .confirm(second.identity)).contains("changedMeanwhile"))
+        #expect(try result(of: .receive(second, opener("new"), ceiling: 20)) == "done")
+        #expect(try result(of: .confirm(second.identity)) == "done")
+        // From now on, the client may have erased its copy.
+        try agent.run("edit Site --note later --passphrase-file new.txt", as: .root)
+        let third = try Vault.pack(path)
+        #expect(try result(of: .receive(third, opener("new"), ceiling: 20)) == "done")
+        #expect(try result(of: .confirm(third.identity)) == "done")
+        try agent.run("rekey -q --passphrase-file new.txt", as: .root)
+        let fourth = try Vault.pack(path)
+        #expect(third.identity.isOlder(than: fourth.identity))
+        #expect(try result(of: .receive(fourth, opener("new"), ceiling: 20)).contains("otherVault"))
+        #expect(try result(of: .confirm(third.identity)) == "done")
+        try agent.run("vault move --to-user --passphrase-file new.txt", as: .root)
+        #expect(
+            try agent.run("code Site --at 59 --passphrase-file new.txt", as: .root).text
+                == "287082\n")
     }
 
     @Test(

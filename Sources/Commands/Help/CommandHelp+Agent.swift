@@ -38,7 +38,8 @@ extension CommandHelp {
                 + "agent with Scripts/install --system-agent.",
             "The command prompts for the passphrase, copies the vault and its failure counters, and "
                 + "opens the copy. It then erases the original and its previous generation, so “undo” "
-                + "cannot undo changes from before the move. If the command is interrupted, run it again.",
+                + "cannot undo changes from before the move. If the command is interrupted, run it again. "
+                + "A vault that needs --max-unlock-cost to be unlocked cannot be moved.",
             "Commands use the system agent's vault if there is no vault at the default path, and "
                 + "neither --vault nor WATCHWORD_VAULT names one. Commands that need the vault's file "
                 + "(slot, passphrase, rekey, merge, undo) do not work until you move the vault back.",

@@ -58,6 +58,10 @@ enum Messages {
         case .moveUnfinished:
             "a move of the vault to or from the system agent was interrupted; to finish it, run the same "
                 + "watchword vault move command again"
+        case .systemCost(let logN, let limit):
+            "unlocking this vault costs as much as scrypt with N = 2^\(logN), and the system agent accepts "
+                + "at most 2^\(limit), whatever --max-unlock-cost allows; set a cheaper passphrase first: "
+                + "watchword passphrase --scrypt-log-n \(limit)"
         case .login(let name, let error): "\(name): " + sentence(for: error)
         case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
         case .ambiguousName(let name, let found):

@@ -82,6 +82,8 @@ enum CommandFailure: ProgramFailure {
     case twoVaults(String, String)
     /// The vault is being moved to or from the system agent.
     case moveUnfinished
+    /// Unlocking the vault costs more than the system agent accepts.
+    case systemCost(logN: Int, limit: Int)
     // Signing in.
     case login(String, DeviceLoginError)
     // Parsing and encoding.
@@ -151,7 +153,8 @@ extension ExitCode {
                 .presence
             case .token(let failure, _): ExitCode(failure)
             case .agent(.notOurs), .agent(.notSystems), .agent(.folder(.notPrivate)),
-                .agent(.folder(.notOwned)), .outOfReach, .keptBySystem, .moveUnfinished, .twoVaults:
+                .agent(.folder(.notOwned)), .outOfReach, .keptBySystem, .moveUnfinished, .twoVaults,
+                .systemCost:
                 .badInput
             case .agent, .noSystemAgent: .system
             case .agentLocked: .presence

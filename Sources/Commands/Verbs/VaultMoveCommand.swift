@@ -20,10 +20,23 @@ enum VaultMoveCommand {
         let client: AgentClient?
         do { client = try SystemAgent.connect() } catch { throw .agent(error) }
         guard let client else { throw .noSystemAgent }
+        let path = try session.vaultPath()
+        let isTaken = try session.inVault(path) { () throws(VaultError) in try Vault.isTaken(path) }
+        if !isTaken {
+            guard try session.standing(of: client) != nil else {
+                throw .vault(VisibleText.of(path), .notFound)
+            }
+        }
+        // What is found out below remains true while this command alone moves the vault.
+        let lock: VaultMoveLock
+        do { lock = try VaultMoveLock(path) } catch {
+            throw .vault(VisibleText.of(path), error)
+        }
         let move = VaultMoving(
-            session: session, client: client, path: try session.vaultPath(),
+            session: session, client: client, path: path,
             present: try session.standing(of: client), ceiling: try session.unlockCeiling())
         try toSystem ? move.toSystem() : move.toUser()
+        lock.end()
         return .done
     }
 }
@@ -45,7 +58,7 @@ private struct VaultMoving {
             // Only the last step, erasing the source, is left.
             guard present.identity == source else { throw twoVaults }
             _ = try ask(present) { .activate($0, ceiling: ceiling) }
-            try inOwn { () throws(VaultError) in try Vault.purge(path, in: source) }
+            try eraseOwn(in: source)
             return noteMoved(toSystem: true)
         }
         if let present {
@@ -56,9 +69,15 @@ private struct VaultMoving {
         let opener = try session.unlockedWithOpener(path).opener
         let parcel = try inOwn { () throws(VaultError) in try Vault.pack(path) }
         try send(.receive(parcel, opener, ceiling: ceiling))
-        try inOwn { () throws(VaultError) in try Vault.purge(path, in: parcel.identity) }
+        try eraseOwn(in: parcel.identity)
         try send(.activate(opener, ceiling: ceiling))
         noteMoved(toSystem: true)
+    }
+
+    /// Erases the vault in the user's own folder after the agent has confirmed that it has the same.
+    private func eraseOwn(in state: VaultIdentity) throws(CommandFailure) {
+        try send(.confirm(state))
+        try inOwn { () throws(VaultError) in try Vault.purge(path, in: state) }
     }
 
     /// The user's own folder has no vault: it was erased, or never existed.
@@ -137,6 +156,8 @@ private struct VaultMoving {
         switch try session.exchange(.move(step), with: client) {
         case .done: return
         case .failed(.otherVault), .failed(.alreadyExists): throw twoVaults
+        case .failed(.costOverCeiling(let logN, let limit)) where limit < ceiling:
+            throw .systemCost(logN: logN, limit: limit)
         case .failed(let error):
             throw .vault(VisibleText.of(VaultPlace.ofSystem.path), error)
         default: throw .agent(.malformed)

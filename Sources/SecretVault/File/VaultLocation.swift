@@ -21,6 +21,7 @@ struct VaultLocation {
     // In `by-name/NAME`.
     static let lock = "lock"
     static let loginLock = "login.lock"
+    static let moveLock = "move.lock"
     static let mark = "generation"
     static let previous = "previous"
 

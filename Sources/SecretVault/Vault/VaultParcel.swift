@@ -61,6 +61,42 @@ extension FieldReader {
     }
 }
 
+/// A parcel whose vault has been opened in memory.
+package struct OpenedParcel: Sendable {
+    fileprivate let parcel: VaultParcel
+    private let key: VaultKey
+
+    /// The state of the file.
+    package var identity: VaultIdentity { parcel.identity }
+
+    fileprivate init(_ parcel: VaultParcel, _ key: VaultKey) {
+        self.parcel = parcel
+        self.key = key
+    }
+
+    /// Whether the vault at `path` has the same key.
+    package func opens(_ path: String) throws(VaultError) -> Bool {
+        let document = try VaultDocument(parsing: VaultLocation(path).read())
+        do throws(VaultError) {
+            _ = try VaultState(verifying: document, with: key)
+            return true
+        } catch .damaged {
+            return false
+        }
+    }
+}
+
+extension VaultParcel {
+    /// Opens the vault, and verifies it.
+    ///
+    /// Failures are not counted: whoever has the parcel can copy it.
+    package func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> OpenedParcel {
+        let key = try document.key(with: opener, ceiling: ceiling).0
+        _ = try VaultState(verifying: document, with: key)
+        return OpenedParcel(self, key)
+    }
+}
+
 extension Vault {
     /// Reads the vault at `path` with what the program keeps about it, while nothing can change it.
     package static func pack(_ path: String) throws(VaultError) -> VaultParcel {
@@ -89,16 +125,38 @@ extension Vault {
         let counter = try AttemptCounter(location, of: vaultID)
         let writer = try VaultWriter(location)
         try counter.save(parcel.attempts)
-        location.write(uses: parcel.uses, of: vaultID)
-        if !parcel.presented.all.isEmpty {
-            try location.changePresented { $0.add(parcel.presented) }
-        }
-        let newest = parcel.newest.flatMap { $0.vaultID == vaultID ? $0 : nil }
-        let record = newest ?? GenerationRecord(of: parcel.document)
-        if case .generationNotRecorded(let error)? = writer.write(record, isNew: true) {
+        try location.write(besidesFileOf: parcel)
+        if case .generationNotRecorded(let error)? = writer.write(parcel.record, isNew: true) {
             throw error
         }
         try writer.make(parcel.document.bytes, of: vaultID)
+    }
+
+    /// Replaces the vault at `path` with a newer state of it, and erases the earlier one.
+    ///
+    /// At every moment, the file is complete.
+    ///
+    /// - Parameter identity: the state of the file; nothing is replaced if it has another.
+    package static func replace(
+        _ path: String, in identity: VaultIdentity, with opened: OpenedParcel
+    ) throws(VaultError) {
+        let parcel = opened.parcel
+        let location = try VaultLocation(path)
+        let vaultID = parcel.document.vaultID
+        let counter = try AttemptCounter(location, of: vaultID)
+        let writer = try VaultWriter(location)
+        let present = try VaultDocument(parsing: writer.read())
+        guard VaultIdentity(present) == identity, present.vaultID == vaultID else {
+            throw .changedMeanwhile
+        }
+        try counter.save(parcel.attempts)
+        try location.write(besidesFileOf: parcel)
+        try writer.save(
+            parcel.document.bytes, of: vaultID, replacing: present.bytes, purging: true)
+        if case .generationNotRecorded(let error)? = writer.write(parcel.record, isNew: true) {
+            throw error
+        }
+        try writer.eraseAllButCurrent(of: vaultID)
     }
 
     /// Erases all generations of the vault at `path`, and what the program keeps about it.
@@ -123,4 +181,40 @@ extension Vault {
         try writer.eraseAll(of: identity.vaultID)
         try counter.remove()
     }
+}
+
+extension VaultParcel {
+    /// The newest generation seen, or this one.
+    fileprivate var record: GenerationRecord {
+        let newest = newest.flatMap { $0.vaultID == document.vaultID ? $0 : nil }
+        return newest ?? GenerationRecord(of: document)
+    }
+}
+
+extension VaultLocation {
+    /// Writes the uses and the enrolled secrets that were presented.
+    fileprivate func write(besidesFileOf parcel: VaultParcel) throws(VaultError) {
+        write(uses: parcel.uses, of: parcel.document.vaultID)
+        guard !parcel.presented.all.isEmpty else { return }
+        try changePresented { $0.add(parcel.presented) }
+    }
+}
+
+/// The exclusive right to move the vault at a path; the kernel releases it when the process dies.
+package struct VaultMoveLock: ~Copyable, Sendable {
+    private let lock: FileLock
+
+    /// Takes the lock, and creates the vault's folder if there is none.
+    ///
+    /// - Throws: ``VaultError/busy`` if another process moves the vault.
+    package init(_ path: String) throws(VaultError) {
+        let location = try VaultLocation(path)
+        try location.requireUnreservedPath()
+        try location.makeFolder()
+        lock = try location.lock(
+            VaultLocation.moveLock, in: location.makeStateFolder(), timeout: VaultWriter.timeout)
+    }
+
+    /// Releases the lock; so does `deinit`.
+    package consuming func end() {}
 }
