@@ -29,6 +29,8 @@ public struct JSONLimits: Hashable, Sendable {
 public enum JSONContent: Hashable, Sendable {
     /// Whole numbers, and texts of Unicode scalars without NUL; anything else refuses the text.
     case strict
+    /// The same, but with any number, as in ``any``.
+    case anyNumbers
     /// Everything that programs write: a number that is not whole or exceeds 64 bits is read as
     /// ``JSONValue/otherNumber``, one above `Int64` as ``JSONValue/counter(_:)``, and an escaped
     /// unpaired surrogate as U+FFFD; texts may contain NUL.

@@ -17,7 +17,7 @@ internal import JSONText
         do {
             unsafe parsed = try Self.parse(text, flags: flags)
             numbers = []
-        } catch .notWhole where content == .any {
+        } catch .notWhole where content != .strict {
             // The library refuses an integer beyond `Int64` unless it reads all numbers as
             // doubles, which represent whole numbers exactly up to 2^53.
             unsafe parsed = try Self.parse(text, flags: flags | JSON_DECODE_INT_AS_REAL)
@@ -82,7 +82,7 @@ internal import JSONText
             default: break
             }
             if real.magnitude < 0x1p53, let whole = Int64(exactly: real) { return .number(whole) }
-            guard content == .any else { throw .notWhole }
+            guard content != .strict else { throw .notWhole }
             return .otherNumber
         case JSON_TRUE: return .flag(true)
         case JSON_FALSE: return .flag(false)

@@ -22,7 +22,8 @@ extension ClientData {
         let value: JSONValue
         do throws(JSONReadingError) {
             value = try readJSON(
-                text.span, limits: JSONLimits(bytes: maximumCount, depth: 8, values: 64))
+                text.span, limits: JSONLimits(bytes: maximumCount, depth: 8, values: 64),
+                content: .anyNumbers)
         } catch { return nil }
         guard value.members != nil, let type = value["type"]?.string,
             let challenge = value["challenge"]?.string, let origin = value["origin"]?.string,

@@ -79,7 +79,8 @@ extension AssertionResponse {
         let (id, response) = try BrowserResponse.read(value)
         let counts = 0...BrowserResponse.maximumCount
         var userHandle: [UInt8]?
-        if response["userHandle"] != nil {
+        // The browser's own object has a null here if there is no user handle.
+        if let member = response["userHandle"], !member.isNull {
             userHandle = try response.decoded("userHandle", in: "response.", counts: 0...64)
         }
         return Parsed(
@@ -106,4 +107,8 @@ extension AssertionResponse {
                 userHandle: userHandle)
         }
     }
+}
+
+extension JSONValue {
+    fileprivate var isNull: Bool { if case .null = self { true } else { false } }
 }

@@ -142,7 +142,9 @@ extension PasskeyCase {
         PasskeyCase.edit(
             "K-26 tokenBinding as an object, and a member that nobody knows", nil,
             replacing: #","crossOrigin""#,
-            with: #","tokenBinding":{"status":1},"later":{"a":[]},"crossOrigin""#),
+            with:
+                #","tokenBinding":{"status":1},"later":{"a":[1.5,12345678901234567890123]},"crossOrigin""#
+        ),
         PasskeyCase.edit(
             "without crossOrigin", nil, replacing: #","crossOrigin":false"#, with: ""),
         PasskeyCase("another origin that is listed", nil) {

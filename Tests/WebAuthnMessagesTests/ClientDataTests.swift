@@ -54,6 +54,13 @@ struct ClientDataTests {
         #expect(try ClientData.read(text + mark) == nil)
     }
 
+    @Test(
+        "a member that is not known may be any number",
+        arguments: ["1.5", "-1.5e30", "9223372036854775808"])
+    func numbers(number: String) throws {
+        #expect(try read(Self.good + ",\"a\":\(number)}") != nil)
+    }
+
     private static let twice =
         #"{"origin":"https://evil.example","# + String(good.dropFirst()) + "}"
 

@@ -100,7 +100,7 @@ struct ResponseTests {
             (#""signature":"MEQ""#, "authenticatorData"),
             (#""authenticatorData":"AAAA""#, "signature"),
             (#""authenticatorData":"AAAA","signature":1"#, "signature"),
-            (#""authenticatorData":"AAAA","signature":"MEQ","userHandle":null"#, "userHandle"),
+            (#""authenticatorData":"AAAA","signature":"MEQ","userHandle":1"#, "userHandle"),
         ] {
             #expect(throws: WebAuthnMessageError.member("response." + name)) {
                 _ = try AssertionResponse.read(assertion(response))
