@@ -13,6 +13,7 @@ package final class FailingStore: VerificationStore {
     private let store: any VerificationStore
     private let fault = Mutex<(Fault, StoreFailure)?>(nil)
     private let commitCount = Mutex(0)
+    private let interruption = Mutex<(@Sendable () async -> Void)?>(nil)
 
     /// Wraps `store`.
     package init(_ store: any VerificationStore) { self.store = store }
@@ -24,6 +25,11 @@ package final class FailingStore: VerificationStore {
 
     /// The number of successful commits.
     package var commits: Int { commitCount.withLock { $0 } }
+
+    /// Runs `body` once, after the next look for a recorded response.
+    package func interruptNextAnswer(_ body: @escaping @Sendable () async -> Void) {
+        interruption.withLock { $0 = body }
+    }
 
     private func check(_ operation: Fault) throws(StoreFailure) {
         let failure = fault.withLock { $0?.0 == operation ? $0?.1 : nil }
@@ -74,7 +80,13 @@ package final class FailingStore: VerificationStore {
 
     package func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
         try check(.reads)
-        return try await store.answer(key: key)
+        let row = try await store.answer(key: key)
+        let body = interruption.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        await body?()
+        return row
     }
 
     package func client(digest: [UInt8]) async throws(StoreFailure) -> ClientRow? {

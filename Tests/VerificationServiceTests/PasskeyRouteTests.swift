@@ -301,6 +301,11 @@ struct PasskeyRouteTests {
         #expect(
             try await reply { $0.replacing(#""response":{"#, with: #""response":{"# + more) }
                 .result == "accepted")
+        #expect(
+            try await reply {
+                $0.replacing(#""response":{"#, with: #""response":{"userHandle":null,"#)
+            }
+            .result == "accepted")
         for (good, bad) in [
             (#""type":"public-key""#, #""type":"password""#), (#","rawId""#, #","raw""#),
             (#""authenticatorData""#, #""data""#), (#""signature":""#, #""signature":"="#),

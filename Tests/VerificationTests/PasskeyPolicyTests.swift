@@ -16,7 +16,8 @@ struct PasskeyPolicyTests {
             PasskeyFlags(isUserVerified: uv, isBackupEligible: isEligible, isBackedUp: false)
         }
         return AssertionPolicy(
-            policy: policy, stored: flags(backup.0), flags: flags(backup.1),
+            policy: policy, wasRegisteredForBackup: backup.0, stored: flags(backup.0),
+            flags: flags(backup.1),
             storedCount: counts.0, count: counts.1, wasUserVerified: wasVerified,
             isKnownDevice: isKnown)
     }

@@ -149,7 +149,8 @@ extension DeviceKeys {
         }
         return Decision(outcome: outcome, changes: changes, recordsResponse: false).counting(
             event(.denied), wipe == nil ? [] : [event(.wiped)],
-            by: DenialCounter.Sender(strangerAt: context.origin))
+            // The holder of a revoked key must learn of it, however many strangers share the address.
+            by: wipe == nil ? DenialCounter.Sender(strangerAt: context.origin) : nil)
     }
 }
 

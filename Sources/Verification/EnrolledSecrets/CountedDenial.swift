@@ -28,6 +28,28 @@ extension Decision {
     }
 }
 
+extension Decision {
+    /// Counts the denial, if there is one, and adds its events if they are due.
+    ///
+    /// - Returns: the number of seconds that the sender has to wait. The decision holds nevertheless:
+    ///   a challenge that it spends stays spent. Only the dummy row is left out, because the sender
+    ///   learns no result.
+    mutating func enterDenial(into denials: DenialCounter) -> Int? {
+        guard let denial else { return nil }
+        switch denials.enter(denial.event, by: denial.sender) {
+        case .written(let count):
+            changes += denial.events(count: count).map { .appendEvent($0) }
+        case .counted: break
+        case .refused(let seconds):
+            changes.removeAll { change in
+                if case .writeDummy = change { true } else { false }
+            }
+            return seconds
+        }
+        return nil
+    }
+}
+
 extension Verifier {
     /// Writes the denials that were only counted.
     ///

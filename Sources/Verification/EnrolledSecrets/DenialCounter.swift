@@ -6,8 +6,8 @@ internal import Synchronization
 /// Devices have no API key, so anybody can cause any number of denials. For each sender, one denial
 /// per minute is written immediately, with its decision. The other denials are counted, and one
 /// event per reason, with the count, is written a minute later. A sender with more denials per
-/// minute than ``Policy/maximumDenials`` is told to wait, and nothing is written. Accepted requests
-/// are not counted, so an attacker cannot lock anybody out.
+/// minute than ``Policy/maximumDenials`` is told to wait; nothing is written then but what the denial
+/// spends. Accepted requests are not counted, so an attacker cannot lock anybody out.
 ///
 /// Each process keeps its own counts in memory. They only decide which events are written and which
 /// senders have to wait.
@@ -145,10 +145,10 @@ extension DenialCounter.Sender {
     /// Senders without a valid secret cannot increase the number of holders.
     fileprivate var isHolder: Bool { if case .holder = self { true } else { false } }
 
-    /// The sender of a request without a valid secret; `nil` if the verifier is not given
-    /// addresses.
+    /// The sender of a request without a valid secret; `nil` if an application sent it, whose address
+    /// many users share, or if the verifier is not given addresses.
     init?(strangerAt origin: Origin) {
-        guard !origin.address.isEmpty else { return nil }
+        guard origin.client == nil, !origin.address.isEmpty else { return nil }
         self = NetworkAddress(origin.address).map { .stranger($0.sender) } ?? .others
     }
 }

@@ -27,6 +27,8 @@ public enum CounterFinding: String, CaseIterable, Hashable, Sendable {
 /// What a correct signature means under the ceremony's policy.
 struct AssertionPolicy: Hashable, Sendable {
     let policy: PasskeyPolicy
+    /// Whether the passkey could be copied when it was registered.
+    let wasRegisteredForBackup: Bool
     /// The flags of the last accepted ceremony.
     let stored: PasskeyFlags
     /// The flags of this ceremony.
@@ -64,7 +66,10 @@ struct AssertionPolicy: Hashable, Sendable {
         var stepUp: [StepUpReason] = []
         if policy.backup == .stepUp {
             switch (stored.isBackupEligible, flags.isBackupEligible) {
-            case (false, false): break
+            case (false, false):
+                // A ceremony under `any` may have recorded that it can no longer be copied, but there
+                // may be a copy.
+                if wasRegisteredForBackup, !isKnownDevice { stepUp.append(.newDevice) }
             case (true, true): if !isKnownDevice { stepUp.append(.newDevice) }
             case (false, true): stepUp.append(.becameSyncable)
             case (true, false): stepUp.append(.backupFlags)
@@ -81,7 +86,8 @@ struct AssertionPolicy: Hashable, Sendable {
         if policy.userVerification == .required, !flags.isUserVerified { return .userVerification }
         if policy.backup == .deviceBound {
             switch (stored.isBackupEligible, flags.isBackupEligible) {
-            case (false, false): break
+            case (false, false):
+                if wasRegisteredForBackup { return .backupEligibilityChanged }
             case (true, true): return .notDeviceBound
             case (false, true), (true, false): return .backupEligibilityChanged
             }

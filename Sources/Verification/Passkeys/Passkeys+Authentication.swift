@@ -2,21 +2,27 @@ internal import Attestation
 internal import Cryptography
 
 extension Passkeys {
+    /// How far the clocks of two nodes may differ, in milliseconds.
+    private static let clockSkew: Int64 = 5_000
+
     /// Begins a ceremony in which a passkey signs in.
     ///
     /// - Parameters:
     ///   - subject: whose passkey has to sign; `nil` if the passkey identifies the subject. An
     ///     unknown subject gets options like a known one, the same each time.
+    ///   - relyingPartyID: one of the relying party's IDs, which the page's host must be or be below;
+    ///     `nil` for the first one.
     ///   - isConditional: whether the page waits until somebody signs in (conditional mediation).
     ///   - client: the client that alone may finish the ceremony; `nil` for a browser.
     public func beginAuthentication(
-        for subject: Subject?, policy: PasskeyPolicy = .standard, isConditional: Bool = false,
+        for subject: Subject?, at relyingPartyID: String? = nil,
+        policy: PasskeyPolicy = .standard, isConditional: Bool = false,
         by client: ClientID? = nil, origin: Origin = .unknown,
         recorder: Recorder<PasskeyCeremony>? = nil
     ) async throws(VerifierError) -> PasskeyCeremony {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             let lifetime = isConditional ? Challenge.conditionalLifetime : Challenge.lifetime
-            let id = relyingParty.ids[0]
+            let id = relyingParty.checkedID(relyingPartyID)
             let bytes = try context.randomBytes(Challenge.byteCount)
             let (token, challenge) = try verifier.newChallenge(
                 .ceremony, .assertion(bytes: bytes, relyingParty: id, policy: policy),
@@ -77,13 +83,12 @@ extension Passkeys {
             let check = AssertionCheck(
                 response: response, challenge: (bytes, id, policy), relyingParty: relyingParty)
             // The whole check also runs for an unknown passkey, so that the timing is the same.
-            let publicKey = try known.map { known throws(VerifierError) in
+            let passkey = try known.map { known throws(VerifierError) in
                 try known.state.open(
-                    for: known.record.place, under: context.key(known.record.keyID)
-                ).publicKey
+                    for: known.record.place, under: context.key(known.record.keyID))
             }
-            let verdict = try check.verdict(by: publicKey)
-            guard let known else {
+            let verdict = try check.verdict(by: passkey?.publicKey)
+            guard let known, let passkey else {
                 let isForgotten = try isForgotten(record, response.credentialID, context)
                 return denied(
                     challenge, record, stranger ?? .unknown, context,
@@ -93,7 +98,7 @@ extension Passkeys {
             case .failure(let reason): return denied(challenge, known.record, reason, context)
             case .success(let signed):
                 return try decide(
-                    challenge, policy, known.record, known.state, signed, device, context,
+                    challenge, policy, known.record, known.state, passkey, signed, device, context,
                     issuingLogin: issuesLogin)
             }
         }
@@ -122,8 +127,11 @@ extension Passkeys {
         guard record.state == .active else {
             return record.state == .revoked ? .revoked : .unknown
         }
-        // A passkey that was registered after the ceremony began cannot take part in it.
-        guard let confirmedAt = record.confirmedAt, confirmedAt <= challenge.createdAt,
+        // A passkey that was registered after the ceremony began cannot take part in it. The clocks of
+        // two nodes may differ a little, and a time in the future was written by a wrong clock.
+        guard let confirmedAt = record.confirmedAt,
+            confirmedAt <= challenge.createdAt.adding(milliseconds: Self.clockSkew)
+                || confirmedAt > context.now,
             challenge.subject == nil || challenge.subject == record.subject
         else { return .unknown }
         let sent = response.userHandle ?? []
@@ -135,7 +143,8 @@ extension Passkeys {
     /// Decides on a valid signature by the ceremony's policy.
     private func decide(
         _ challenge: Challenge, _ policy: PasskeyPolicy, _ record: CredentialRecord,
-        _ state: PasskeyState, _ signed: AssertionCheck.Signed, _ device: Token?,
+        _ state: PasskeyState, _ passkey: RegisteredPasskey, _ signed: AssertionCheck.Signed,
+        _ device: Token?,
         _ context: DecisionContext, issuingLogin issuesLogin: Bool
     ) throws(VerifierError) -> Decision<AssertionOutcome> {
         let presented = try device.map { device throws(VerifierError) in
@@ -143,7 +152,8 @@ extension Passkeys {
         }
         let isKnown = presented.map { state.knows($0) } ?? false
         let meaning = AssertionPolicy(
-            policy: policy, stored: state.flags, flags: signed.flags, storedCount: state.count,
+            policy: policy, wasRegisteredForBackup: passkey.flags.isBackupEligible,
+            stored: state.flags, flags: signed.flags, storedCount: state.count,
             count: signed.count, wasUserVerified: state.wasUserVerified, isKnownDevice: isKnown)
         let stepUp: [StepUpReason]
         switch meaning.verdict {
@@ -153,7 +163,8 @@ extension Passkeys {
         }
         var newDevice: Token?
         var digest = presented
-        if policy.backup == .stepUp, signed.flags.isBackupEligible, !isKnown {
+        let canHaveCopies = signed.flags.isBackupEligible || passkey.flags.isBackupEligible
+        if policy.backup == .stepUp, canHaveCopies, !isKnown {
             let token = Token(
                 .knownDevice, try context.randomSecret(Token.Kind.knownDevice.count))
             newDevice = token
@@ -199,16 +210,18 @@ extension Passkeys {
         _ challenge: Challenge, _ record: CredentialRecord?, _ reason: DenialReason,
         _ context: DecisionContext, _ others: [StoreChange] = [], forgottenAt: String? = nil
     ) -> Decision<AssertionOutcome> {
-        Decision(
-            outcome: AssertionOutcome(
-                verification: context.verification, result: .denied(reason),
-                forgottenAt: forgottenAt),
+        let outcome = AssertionOutcome(
+            verification: context.verification, result: .denied(reason), forgottenAt: forgottenAt)
+        let event = context.unwritten(
+            .denied, Event.Reason(reason), subject: record?.subject ?? challenge.subject,
+            credential: record?.id)
+        let sender = DenialCounter.Sender(strangerAt: context.origin)
+        return Decision(
+            outcome: outcome,
             changes: [
                 .spendChallenge(digest: challenge.digest), .writeDummy(context.dummy()),
-                context.event(
-                    .denied, Event.Reason(reason), subject: record?.subject ?? challenge.subject,
-                    credential: record?.id),
-            ] + others)
+            ] + others, recordsResponse: sender == nil
+        ).counting(event, by: sender)
     }
 
     /// Denies a response without an open challenge.
@@ -223,7 +236,6 @@ extension Passkeys {
         }
         let outcome = AssertionOutcome(
             verification: context.verification, result: .denied(reason))
-        // Without a challenge, nothing limits the number of denials.
         return Decision(outcome: outcome, changes: changes, recordsResponse: false).counting(
             context.unwritten(.denied, Event.Reason(reason), subject: nil, credential: nil),
             by: DenialCounter.Sender(strangerAt: context.origin))

@@ -16,7 +16,7 @@ extension Passkeys {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
             let pending = try newPending(policy, replacing: replaces, context)
-            let record = try newRecord(subject, name: name, pending, context)
+            let record = try newRecord(subject, name: name, pending, among: records, context)
             let grant = PasskeyGrant(
                 credential: record.id,
                 options: try options(for: record, pending, among: records, context),
@@ -31,7 +31,9 @@ extension Passkeys {
         _ records: [CredentialRecord], replacing replaces: CredentialID?,
         _ context: DecisionContext
     ) -> EnrolmentRefusal? {
-        guard records.count < context.policy.maximumCredentials else { return .tooMany }
+        let hasRoom =
+            records.count < context.policy.maximumCredentials || expired(records, context) != nil
+        guard hasRoom else { return .tooMany }
         guard let replaces, !records.contains(where: { $0.id == replaces }) else { return nil }
         return .unknownCredential
     }
@@ -46,11 +48,23 @@ extension Passkeys {
             account: account)
     }
 
+    /// A registration of the subject that was not finished in time.
+    ///
+    /// It counts towards the subject's credentials until it is pruned, so that nobody can fill the
+    /// list. The next registration takes its row, so that cancelled ones do not block the subject.
+    private func expired(
+        _ records: [CredentialRecord], _ context: DecisionContext
+    ) -> CredentialRecord? {
+        records.first { $0.kind == .passkey && $0.isLapsed(at: context.now) }
+    }
+
     func newRecord(
-        _ subject: Subject, name: String, _ pending: PendingPasskey, _ context: DecisionContext
+        _ subject: Subject, name: String, _ pending: PendingPasskey,
+        among records: [CredentialRecord], _ context: DecisionContext
     ) throws(VerifierError) -> CredentialRecord {
         var record = try verifier.newRecord(
             .passkey, subject, name: name, state: .pending, context)
+        if let expired = expired(records, context) { record = record.taking(rowOf: expired) }
         record.material = .pendingPasskey(pending)
         return record
     }
@@ -58,9 +72,13 @@ extension Passkeys {
     func changes(
         inserting record: CredentialRecord, _ context: DecisionContext
     ) -> [StoreChange] {
-        [
-            verifier.room(for: record.subject), .insertCredential(record.row),
-            context.event(.enrolmentStarted, of: record),
+        let event = context.event(.enrolmentStarted, of: record)
+        guard record.version > 0 else {
+            return [verifier.room(for: record.subject), .insertCredential(record.row), event]
+        }
+        return [
+            .updateCredential(record.row), .dropTickets(of: record.id), .endAnswers(of: record.id),
+            event,
         ]
     }
 
@@ -153,11 +171,11 @@ extension Passkeys {
         _ record: CredentialRecord, _ passkey: RegisteredPasskey,
         replacing replaced: CredentialID?, _ context: DecisionContext
     ) async throws(VerifierError) -> Accepted {
-        let others = try await verifier.records(of: record.subject)
-            .filter { other in
-                other.id != record.id && other.id != replaced && other.state == .active
-                    && other.kind != .recovery
-            }
+        var isOnlyCredential = true
+        for other in try await verifier.records(of: record.subject)
+        where other.id != record.id && other.id != replaced {
+            if try isUsable(other, context) { isOnlyCredential = false }
+        }
         var changes: [StoreChange] = [
             .updateCredential(record.row), .endAnswers(of: record.id),
             context.event(.enrolled, of: record),
@@ -169,8 +187,18 @@ extension Passkeys {
                 isBackedUp: passkey.flags.isBackedUp,
                 isUserVerified: passkey.flags.isUserVerified,
                 attestation: passkey.attestation.rawValue, model: passkey.knownModel,
-                isOnlyCredential: others.isEmpty),
+                isOnlyCredential: isOnlyCredential),
             changes: changes)
+    }
+
+    /// Whether the subject can sign in with a credential, recovery codes aside.
+    private func isUsable(
+        _ record: CredentialRecord, _ context: DecisionContext
+    ) throws(VerifierError) -> Bool {
+        guard record.state == .active, record.kind != .recovery else { return false }
+        guard case .passkey(let state) = record.material else { return true }
+        let passkey = try state.open(for: record.place, under: context.key(record.keyID))
+        return relyingParty.ids.contains(passkey.relyingParty)
     }
 
     /// Ends the registration.
@@ -206,5 +234,15 @@ extension CredentialRecord {
             version: version, state: .active, keyID: context.keys.current.id,
             name: (name ?? self.name).prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
             audience: audience, confirmedAt: context.now, material: .none)
+    }
+}
+
+extension CredentialRecord {
+    /// The record with the id, and as the next version, of another one.
+    fileprivate func taking(rowOf other: CredentialRecord) -> CredentialRecord {
+        CredentialRecord(
+            id: other.id, subject: subject, kind: kind, createdAt: createdAt, origin: origin,
+            version: other.version, state: state, lapsesAt: lapsesAt, name: name,
+            material: material)
     }
 }

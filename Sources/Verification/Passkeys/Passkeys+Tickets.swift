@@ -17,7 +17,7 @@ extension Passkeys {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
             let pending = try newPending(policy, replacing: replaces, account: account, context)
-            let record = try newRecord(subject, name: name, pending, context)
+            let record = try newRecord(subject, name: name, pending, among: records, context)
             let (ticket, row) = try verifier.newEnrolmentTicket(for: record, context)
             return Decision(
                 outcome: .granted(

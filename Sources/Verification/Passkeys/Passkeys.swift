@@ -19,7 +19,12 @@ public struct Passkeys: Sendable {
     }
 
     /// The ids of a subject's passkeys, for WebAuthn's signal methods.
-    public func signal(for subject: Subject) async throws(VerifierError) -> PasskeySignal {
+    ///
+    /// - Parameter relyingPartyID: one of the relying party's IDs; `nil` for the first one.
+    public func signal(
+        for subject: Subject, at relyingPartyID: String? = nil
+    ) async throws(VerifierError) -> PasskeySignal {
+        let id = relyingParty.checkedID(relyingPartyID)
         let context = try await verifier.context(.unknown)
         let records = try await verifier.records(of: subject)
         let isPending = records.contains { record in
@@ -28,8 +33,8 @@ public struct Passkeys: Sendable {
         }
         guard !isPending else { return .pending }
         return .accepted(
-            relyingPartyID: relyingParty.ids[0], userHandle: try handle(of: subject, context),
-            ids: try descriptors(of: records, at: relyingParty.ids[0], context).map(\.id))
+            relyingPartyID: id, userHandle: try handle(of: subject, context),
+            ids: try descriptors(of: records, at: id, context).map(\.id))
     }
 
     func handle(

@@ -23,6 +23,7 @@ struct RegistrationCheck {
         {
             return .denied(reason)
         }
+        guard relyingParty.ids.contains(pending.relyingParty) else { return .denied(.relyingParty) }
         let object: AttestationObject
         do throws(DenialReason) { object = try AttestationObject(response.attestationObject) } catch
         { return .denied(error) }

@@ -46,6 +46,22 @@ public struct RelyingParty: Sendable {
     }
 }
 
+extension RelyingParty {
+    /// The ID of passkeys that can be used on a page of this origin; the first ID for an origin outside
+    /// the domains.
+    public func id(for origin: String) -> String {
+        let host = WebOrigin.host(of: origin) ?? ""
+        return ids.first { host == $0 || host.hasSuffix("." + $0) } ?? ids[0]
+    }
+
+    /// The given ID, or the first one.
+    func checkedID(_ id: String?) -> String {
+        guard let id else { return ids[0] }
+        precondition(ids.contains(id), "the ID must be one of the relying party's")
+        return id
+    }
+}
+
 // Checks of single values, so that a program can say which one it refuses.
 extension RelyingParty {
     /// Whether this can be an ID: a host name in lower case.

@@ -97,23 +97,25 @@ public struct Verifier: Sendable {
             let recorded = try await recorded(recorder?.key, until: end, context)
             if let recorded, recorded.answer != nil || !decidesAnew { throw .answered(recorded) }
             guard var decision = try await body(context) else { continue }
-            if let denial = decision.denial { decision.changes += try enter(denial) }
-            if let recorder, decision.recordsResponse {
-                decision.changes.append(try record(decision, recorder, context))
+            if let recorder {
+                if decision.recordsResponse {
+                    decision.changes.append(try record(decision, recorder, context))
+                } else if let recorded = try await self.recorded(recorder.key, until: end, context),
+                    recorded.answer != nil || !decidesAnew
+                {
+                    // The same request, at another node, was accepted after this one looked for its
+                    // response; what it presents was then spent, and this one would be denied.
+                    throw .answered(recorded)
+                }
             }
-            guard !decision.changes.isEmpty else { return decision.outcome }
-            if try await commit(decision.changes) == .done { return decision.outcome }
+            let seconds = decision.enterDenial(into: denials)
+            if !decision.changes.isEmpty {
+                guard try await commit(decision.changes) == .done else { continue }
+            }
+            if let seconds { throw .tooManyDenials(retryAfter: seconds) }
+            return decision.outcome
         }
         throw .contended
-    }
-
-    /// The changes that record a denial.
-    private func enter(_ denial: CountedDenial) throws(VerifierError) -> [StoreChange] {
-        switch denials.enter(denial.event, by: denial.sender) {
-        case .written(let count): denial.events(count: count).map { .appendEvent($0) }
-        case .counted: []
-        case .refused(let seconds): throw .tooManyDenials(retryAfter: seconds)
-        }
     }
 
     func commit(_ changes: [StoreChange]) async throws(VerifierError) -> CommitOutcome {

@@ -16,6 +16,8 @@ struct Call: Sendable {
     let origin: Origin
     /// The key under which the response is stored, if the client sent one.
     let idempotency: IdempotencyKey?
+    /// The origin of the page that sent the request; `nil` for other senders.
+    let page: String?
 
     var clientID: ClientID? { client.flatMap { ClientID(bytes: $0.id) } }
 
@@ -70,6 +72,7 @@ extension Service {
         _ request: HTTPRequest, _ match: Router.Match, _ target: RequestTarget,
         _ exchange: inout Exchange
     ) async throws(Refusal) -> Call {
+        var page: String?
         switch match.route.access {
         case .scope(let scope):
             let client = try await authenticate(request, exchange)
@@ -81,7 +84,7 @@ extension Service {
             if let seconds = limiter.take(exchange.address, now: dependencies.instant()) {
                 throw Refusal(.tooManyRequests(retryAfter: seconds))
             }
-            if match.route.access == .browser { try requirePage(request) }
+            if match.route.access == .browser { page = try origin(ofPage: request) }
         }
         do throws(Problem) {
             let query = try query(target, match.route)
@@ -94,7 +97,8 @@ extension Service {
                     userAgent: try request.value(of: "User-Agent") ?? "",
                     client: exchange.client.flatMap { ClientID(bytes: $0.id) }),
                 idempotency: match.route.method == .post
-                    ? try IdempotencyKey(of: request, asker: asker(exchange.client, fields)) : nil)
+                    ? try IdempotencyKey(of: request, asker: asker(exchange.client, fields)) : nil,
+                page: page)
         } catch {
             throw Refusal(error)
         }
@@ -102,7 +106,7 @@ extension Service {
 
     /// Requires that a page of this server sends the request, as far as the browser tells (Fetch
     /// Standard, section 3.2).
-    private func requirePage(_ request: HTTPRequest) throws(Refusal) {
+    private func origin(ofPage request: HTTPRequest) throws(Refusal) -> String {
         guard settings.pages != nil, let passkeys = settings.passkeys else {
             throw Refusal(.notConfigured("pages"))
         }
@@ -111,6 +115,7 @@ extension Service {
             guard let origin = try request.value(of: "Origin"),
                 origins.contains(where: { $0.utf8.elementsEqual(origin.utf8) })
             else { throw .foreignOrigin }
+            return origin
         } catch { throw Refusal(error) }
     }
 

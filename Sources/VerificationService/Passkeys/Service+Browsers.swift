@@ -16,7 +16,8 @@ extension Service {
             return try await deciding(call, answer: Self.answer(to:)) {
                 recorder throws(VerifierError) in
                 try await passkeys.beginAuthentication(
-                    for: nil, policy: policy, origin: call.origin, recorder: recorder)
+                    for: nil, at: call.page.map(passkeySettings.relyingParty.id(for:)),
+                    policy: policy, origin: call.origin, recorder: recorder)
             }
         }
         return try await deciding(call, answer: Self.answer(to:)) {

@@ -61,11 +61,15 @@ extension Service {
         var subject: Subject?
         if let text = call.fields.string("subject") { subject = try self.subject(text) }
         let isConditional = call.fields.flag("conditional") ?? false
+        let id = call.fields.string("rp_id")
+        guard id.map(passkeySettings.relyingParty.ids.contains) ?? true else {
+            throw Refusal(.invalidField("rp_id"))
+        }
         return try await deciding(call, answer: Self.answer(to:)) {
             recorder throws(VerifierError) in
             try await passkeys.beginAuthentication(
-                for: subject, policy: policy, isConditional: isConditional, by: call.clientID,
-                origin: call.origin, recorder: recorder)
+                for: subject, at: id, policy: policy, isConditional: isConditional,
+                by: call.clientID, origin: call.origin, recorder: recorder)
         }
     }
 
@@ -110,10 +114,12 @@ extension Service {
 
     /// `GET /v1/subjects/{subject}/passkeys/signal`.
     func listAcceptedPasskeys(_ call: Call) async throws(Refusal) -> Answer {
-        let (passkeys, _) = try configured()
+        let (passkeys, passkeySettings) = try configured()
         let subject = try subject(call.parameters["subject"])
+        let (ids, position) = (passkeySettings.relyingParty.ids, Int(call.query["rp"] ?? 0))
+        guard ids.indices.contains(position) else { throw Refusal(.malformedQuery) }
         let signal = try await deciding { () async throws(VerifierError) in
-            try await passkeys.signal(for: subject)
+            try await passkeys.signal(for: subject, at: ids[position])
         }
         // Authenticators hide passkeys that are not listed, so nothing may be signalled while one is
         // being registered.

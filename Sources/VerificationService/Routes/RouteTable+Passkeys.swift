@@ -35,7 +35,8 @@ extension RouteTable {
             path: path(.word("subjects"), subject, .word("passkeys"), .word("signal")),
             access: .scope(.manage),
             summary: "Lists a subject's passkeys for signalAllAcceptedCredentials.",
-            success: .answered, answers: [ResponseShapes.acceptedPasskeys],
+            parameters: [("rp", 0...255)], success: .answered,
+            answers: [ResponseShapes.acceptedPasskeys],
             problems: [.refusedByState, .notConfigured("")]),
     ]
 

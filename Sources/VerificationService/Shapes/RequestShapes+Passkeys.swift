@@ -25,7 +25,7 @@ extension RequestShapes {
         "Ceremony",
         [
             .required("type", .choice(["passkey"])), .optional("subject", .text(.subject)),
-            policy, .optional("conditional", .flag),
+            policy, .optional("conditional", .flag), .optional("rp_id", .text(.any)),
         ])
 
     static let passkeyRegistration = Shape(
@@ -61,7 +61,7 @@ extension RequestShapes {
         [
             .required("clientDataJSON", .text(.any)),
             .required("authenticatorData", .text(.any)), .required("signature", .text(.any)),
-            .optional("userHandle", .text(.any)),
+            // `userHandle`, which may be null, is checked when the object is read.
         ])
 
     private static func response(_ word: String, _ fields: [Field]) -> Field {

@@ -1,0 +1,189 @@
+import Cryptography
+import HTTPMessage
+import JSONText
+import ServiceTranscripts
+import Synchronization
+import TestSupport
+import Testing
+import Verification
+
+@testable import VerificationService
+
+/// Floods, races and wrong clocks on the routes of passkeys.
+struct PasskeyLimitTests {
+    private static let page = ["Origin": "https://mill.example"]
+
+    private func events(_ kind: String, in fixture: ServiceFixture) async throws -> Int {
+        let reply = try await fixture.ask("GET", "/v1/events?limit=1000")
+        return (reply.json?["events"]?.elements ?? []).count { $0["kind"]?.string == kind }
+    }
+
+    @Test(
+        "V-06 N-21 a flood of wrong signatures from a page fills neither the audit log nor the disk"
+    )
+    func flood() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        var passkey = try TestPasskey()
+        passkey.userHandle = try await driver.register(passkey).userHandle
+        let good = passkey
+        passkey.signsOtherData = true
+        var statuses: [Int: Int] = [:]
+        for number in 0..<80 {
+            let ceremony = try PasskeyDriver.ceremony(try await driver.beginOnPage())
+            let response = try passkey.signedJSON(ceremony.challenge)
+            let reply = try await fixture.ask(
+                "POST", "/v1/browser/assertions",
+                #"{"ceremony":"\#(ceremony.token)","response":\#(response)}"#, as: nil,
+                headers: Self.page.merging(["Idempotency-Key": "key-\(number)"]) { $1 })
+            statuses[reply.status, default: 0] += 1
+        }
+        #expect(statuses == [200: 60, 429: 20])
+        #expect(try await events("denied", in: fixture) == 1)
+        // The holder of the passkey is not locked out.
+        #expect(try await driver.signInOnPage(good).result == "accepted")
+    }
+
+    @Test("a denial spends its challenge even if the sender has to wait for the next response")
+    func spentByRefusal() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        var passkey = try TestPasskey()
+        passkey.userHandle = try await driver.register(passkey).userHandle
+        let ticket = try PasskeyDriver.member("ticket", try await driver.issueTicket(for: "bob"))
+        let begun = try PasskeyDriver.challenge(try await driver.beginOnPage(ticket: ticket))
+        let ceremony = try PasskeyDriver.ceremony(try await driver.beginOnPage())
+        let junk = "wwt_" + String(repeating: "A", count: 43)
+        for _ in 0..<61 { _ = try await driver.beginOnPage(ticket: junk) }
+        #expect(try await driver.beginOnPage(ticket: junk).status == 429)
+        // A registration from another origin, and a wrong signature.
+        let his = try TestPasskey(id: [1])
+        var bad = his
+        bad.origin = "https://evil.example"
+        #expect(try await driver.registerOnPage(ticket, begun, bad).status == 429)
+        var forged = passkey
+        forged.signsOtherData = true
+        func finish(_ passkey: TestPasskey) async throws -> PasskeyDriver.Reply {
+            let response = try passkey.signedJSON(ceremony.challenge)
+            return try await driver.send(
+                .page, "/v1/browser/assertions",
+                #"{"ceremony":"\#(ceremony.token)","response":\#(response)}"#)
+        }
+        #expect(try await finish(forged).status == 429)
+        // A minute later, the right responses to the same challenges come too late.
+        fixture.clock.advance(seconds: 60)
+        #expect(try await driver.registerOnPage(ticket, begun, his).result == "denied")
+        #expect(try await finish(passkey).result == "denied")
+        #expect(try await driver.signInOnPage(passkey).result == "accepted")
+    }
+
+    @Test("an application, whose address many users share, is not told to wait for their denials")
+    func sharedAddress() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        let passkey = try TestPasskey()
+        try await driver.register(passkey)
+        let ceremony = try await driver.beginCeremony()
+        #expect(try await driver.finish(ceremony, passkey).result == "accepted")
+        for _ in 0..<70 { #expect(try await driver.finish(ceremony, passkey).status == 200) }
+        #expect(try await driver.signIn(passkey).result == "accepted")
+    }
+
+    @Test("the same request at two nodes at once gets one response")
+    func repeatedAtOnce() async throws {
+        let fixture = try await ServiceFixture()
+        let passkey = try TestPasskey()
+        try await fixture.driver.register(passkey)
+        let ceremony = try await fixture.driver.beginCeremony()
+        let response = try passkey.signedJSON(ceremony.challenge)
+        let body = #"{"ceremony":"\#(ceremony.token)","response":\#(response)}"#
+        @Sendable func ask() async throws -> Reply {
+            try await fixture.ask(
+                "POST", "/v1/assertions", body, headers: ["Idempotency-Key": "one"])
+        }
+        // The second request decides while the first one is between its look for a recorded response
+        // and its look for the challenge.
+        let second = Mutex<String?>(nil)
+        fixture.store.interruptNextAnswer {
+            let said = try? await ask().response.body.text
+            second.withLock { $0 = said }
+        }
+        let first = try await ask()
+        #expect(first.result == "accepted")
+        #expect(second.withLock { $0 } == first.response.body.text)
+    }
+
+    @Test("a clock that was corrected, and nodes whose clocks differ a little, lock no passkey out")
+    func clocks() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        for (number, correction) in [Int64(3), 3_600].enumerated() {
+            let passkey = try TestPasskey(id: [UInt8(number)])
+            try await driver.register(passkey)
+            fixture.clock.advance(seconds: -correction)
+            #expect(try await driver.signIn(passkey).result == "accepted", "\(correction)")
+        }
+    }
+
+    @Test("K-21 a passkey that could once be copied stays so under a stricter policy")
+    func laundered() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        var passkey = try TestPasskey()
+        passkey.flags = 0x0d
+        try await driver.register(passkey)
+        passkey.flags = 0x05
+        for _ in 0..<2 { #expect(try await driver.signIn(passkey).result == "accepted") }
+        let bound = try await driver.signIn(
+            passkey, as: "alice", #","policy":{"backup":"device-bound"}"#)
+        #expect(bound.reason == "backup-eligibility-changed")
+        let step = try await driver.signIn(passkey, as: "alice", #","policy":{"backup":"step-up"}"#)
+        #expect(step.json?["step_up"]?.elements?.compactMap(\.string) == ["new-device"])
+    }
+
+    @Test("cancelled registrations block the subject for ten minutes at most")
+    func cancelled() async throws {
+        let fixture = try await ServiceFixture()
+        let driver = fixture.driver
+        let first = try await driver.begin()
+        for _ in 1..<32 { _ = try await driver.begin() }
+        let full = try await driver.issueTicket()
+        #expect(full.status == 409 && full.problem == "too-many-credentials")
+        fixture.clock.advance(seconds: 600)
+        for isOnPage in [false, true] {
+            if isOnPage {
+                #expect(try await driver.issueTicket().status == 201)
+            } else {
+                let begun = try await driver.begin()
+                #expect(try await driver.finish(begun, TestPasskey()).result == "accepted")
+            }
+        }
+        #expect(try await driver.finish(first, TestPasskey(id: [1])).result == "denied")
+        #expect(try await driver.signIn(TestPasskey()).result == "denied")
+    }
+
+    @Test("a ceremony is for one of the domains, which the application or the page's address names")
+    func domains() async throws {
+        let fixture = try await ServiceFixture()
+        let reply = try await fixture.ask(
+            "POST", "/v1/ceremonies", #"{"type":"passkey","rp_id":"other.example"}"#)
+        #expect(reply.problem == "invalid-field" && reply.text("field") == "rp_id")
+        let named = try await fixture.ask(
+            "POST", "/v1/ceremonies", #"{"type":"passkey","rp_id":"mill.example"}"#)
+        #expect(named.json?["options"]?["rpId"]?.string == "mill.example")
+        let signal = "/v1/subjects/alice/passkeys/signal"
+        #expect(try await fixture.ask("GET", signal + "?rp=0").status == 200)
+        #expect(try await fixture.ask("GET", signal + "?rp=1").problem == "malformed-query")
+        let origins = ["https://new.example", "https://a.old.example"]
+        let moved = PasskeySettings(
+            relyingParty: try RelyingParty(
+                ids: ["new.example", "old.example"], name: "Mill", origins: origins),
+            origins: origins)
+        let other = try await ServiceFixture(passkeys: moved)
+        for (origin, id) in zip(origins, ["new.example", "old.example"]) {
+            let begun = try await other.ask(
+                "POST", "/v1/browser/ceremonies", "{}", as: nil, headers: ["Origin": origin])
+            #expect(begun.json?["options"]?["rpId"]?.string == id)
+        }
+    }
+}
