@@ -52,6 +52,28 @@ struct HousekeepingTests {
         }
     }
 
+    @Test("expired challenges are deleted after an hour, even if nothing confirms the clock")
+    func challenges() async throws {
+        for complaint in [nil, "clock-not-synchronised"] {
+            let house = House()
+            for (number, hours) in [(1, 8), (2, 9), (3, 10)] as [(Int, Int64)] {
+                let row = ChallengeRow(
+                    digest: sampleBytes(number, count: 32), purpose: .assertion, subject: nil,
+                    credential: nil, body: [1], createdAt: .at(0), expiresAt: .at(hours * 3_600))
+                _ = try await house.store.commit([.insertChallenge(row)])
+            }
+            house.set(day: 0, hours: 10, complaint: complaint)
+            var housekeeper = house.housekeeper(keepingEventsFor: nil)
+            await housekeeper.tidy()
+            var left: [Int] = []
+            for number in 1...3 {
+                let digest = sampleBytes(number, count: 32)
+                if await house.store.challenge(digest: digest) != nil { left.append(number) }
+            }
+            #expect(left == [3])
+        }
+    }
+
     @Test("events are deleted after the retention period, or never")
     func lifetimes() async throws {
         for (lifetime, first) in [(Self.lifetime, 100), (30 * Self.day * 1_000, 470), (nil, 0)]
@@ -138,14 +160,13 @@ struct HousekeepingTests {
     func lapsing() async throws {
         let house = House()
         _ = try await house.store.commit([
-            .insertTicket(.sample(1)), .insertChallenge(.sample(1)), .insertAnswer(.sample(1)),
+            .insertTicket(.sample(1)), .insertAnswer(.sample(1)),
             .insertCredential(.sample(1, state: .pending, lapsesAt: 60)),
             .insertCredential(.sample(2)),
         ])
         func exists() async -> [Bool] {
             [
                 await house.store.ticket(digest: TicketRow.sample(1).digest) != nil,
-                await house.store.challenge(digest: ChallengeRow.sample(1).digest) != nil,
                 await house.store.answer(key: AnswerRow.sample(1).key) != nil,
                 await house.store.credential(.sample(1)) != nil,
             ]
@@ -157,15 +178,15 @@ struct HousekeepingTests {
         {
             house.set(day: day, complaint: complaint)
             await housekeeper.tidy()
-            #expect(await exists() == [true, true, true, true])
+            #expect(await exists() == [true, true, true])
         }
         // Four hours after an event.
         house.set(day: 0, hours: 4, complaint: "clock-unknown")
         await housekeeper.tidy()
-        #expect(await exists() == [true, true, true, true])
+        #expect(await exists() == [true, true, true])
         house.set(day: 0, hours: 4)
         await housekeeper.tidy()
-        #expect(await exists() == [false, false, false, false])
+        #expect(await exists() == [false, false, false])
         #expect(await house.store.credential(.sample(2)) != nil)
         #expect(await house.days() == [0])
     }

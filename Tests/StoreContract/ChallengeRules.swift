@@ -117,5 +117,26 @@ extension StoreContract {
             try expectEqual(events.compactMap { $0.event?.number }, winners.map { Int64($0) })
             try expectEqual(try await audit(subject), [])
         },
+        Rule("challenges can be pruned at a time of their own, and nothing else is") { subject in
+            let store = subject.store
+            func challenge(_ number: Int, until seconds: Int64) -> ChallengeRow {
+                ChallengeRow(
+                    digest: sampleBytes(number, count: 32), purpose: .assertion, subject: nil,
+                    credential: nil, body: [1], createdAt: .at(0), expiresAt: .at(seconds))
+            }
+            _ = try await store.commit([
+                .insertChallenge(challenge(1, until: 20)),
+                .insertChallenge(challenge(2, until: 21)), .insertTicket(.sample(1)),
+            ])
+            let outcome = try await store.prune(Pruning(now: nil, challengesAt: .at(20)))
+            try expectEqual(
+                outcome,
+                PruningOutcome(credentials: 0, tickets: 0, challenges: 1, answers: 0, events: 0))
+            try expectEqual(
+                try await subject.second.challenge(digest: sampleBytes(1, count: 32)), nil)
+            try expectEqual(
+                try await subject.second.challenge(digest: sampleBytes(2, count: 32)),
+                challenge(2, until: 21))
+        },
     ]
 }

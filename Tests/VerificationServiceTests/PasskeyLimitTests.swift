@@ -22,7 +22,8 @@ struct PasskeyLimitTests {
         "V-06 N-21 a flood of wrong signatures from a page fills neither the audit log nor the disk"
     )
     func flood() async throws {
-        let fixture = try await ServiceFixture()
+        let rate = try #require(AddressRate(perSecond: 1_000, burst: 10_000))
+        let fixture = try await ServiceFixture(addressRate: rate)
         let driver = fixture.driver
         var passkey = try TestPasskey()
         passkey.userHandle = try await driver.register(passkey).userHandle
@@ -185,5 +186,20 @@ struct PasskeyLimitTests {
                 "POST", "/v1/browser/ceremonies", "{}", as: nil, headers: ["Origin": origin])
             #expect(begun.json?["options"]?["rpId"]?.string == id)
         }
+    }
+
+    @Test("V-19 the routes of pages, which write to the database, have a tenth of the address rate")
+    func pageRate() async throws {
+        let rate = try #require(AddressRate(perSecond: 20, burst: 40))
+        let fixture = try await ServiceFixture(addressRate: rate)
+        for status in [201, 201, 201, 201, 429] {
+            #expect(try await fixture.driver.beginOnPage().status == status)
+        }
+        // Other routes have the rest of the burst.
+        let other = try await fixture.ask("GET", "/v1/openapi.json", as: nil)
+        #expect(other.status == 200)
+        fixture.clock.advance(milliseconds: 500)
+        #expect(try await fixture.driver.beginOnPage().status == 201)
+        #expect(try await fixture.driver.beginOnPage().status == 429)
     }
 }

@@ -48,13 +48,17 @@ extension PostgreSQLSession {
         var due = StatementArguments()
         due.add(pruning.now?.milliseconds)
         due.add(Int64(pruning.limit))
+        var dueChallenges = StatementArguments()
+        dueChallenges.add(pruning.challengesAt?.milliseconds)
+        dueChallenges.add(Int64(pruning.limit))
         var oldest = StatementArguments()
         oldest.add(0)
         oldest.add(Int64(pruning.limit))
         let commands: [PipelineCommand] = [
             .text("BEGIN ISOLATION LEVEL READ COMMITTED"),
             .text("UPDATE settings SET value = value WHERE name = 'pruning'"),
-            .run(.pruneCredentials, due), .run(.pruneTickets, due), .run(.pruneChallenges, due),
+            .run(.pruneCredentials, due), .run(.pruneTickets, due),
+            .run(.pruneChallenges, dueChallenges),
             .run(.pruneAnswers, due),
         ]
         // The chain records are read last, so that they cover every event that is read.

@@ -18,11 +18,12 @@ extension SQLiteVerificationStore {
 
 extension DatabaseWriter {
     fileprivate func prune(_ pruning: Pruning) throws(SQLiteFailure) -> PruningOutcome {
-        _ = try prune(.endLapsedAnswers, pruning)
-        let credentials = try prune(.pruneCredentials, pruning)
-        let tickets = try prune(.pruneTickets, pruning)
-        let challenges = try prune(.pruneChallenges, pruning)
-        let answers = try prune(.pruneAnswers, pruning)
+        let (now, limit) = (pruning.now, pruning.limit)
+        _ = try prune(.endLapsedAnswers, at: now, limit)
+        let credentials = try prune(.pruneCredentials, at: now, limit)
+        let tickets = try prune(.pruneTickets, at: now, limit)
+        let challenges = try prune(.pruneChallenges, at: pruning.challengesAt, limit)
+        let answers = try prune(.pruneAnswers, at: now, limit)
         let old = try oldEvents(pruning)
         if let end = old.end { try session[.pruneEvents].bind(end).run() }
         for start in old.starts { try session[.updateStart].bind(start).run() }
@@ -31,9 +32,10 @@ extension DatabaseWriter {
             events: old.count, areEventsAltered: old.areAltered)
     }
 
-    private func prune(_ statement: StoreStatement, _ pruning: Pruning) throws(SQLiteFailure) -> Int
-    {
-        try session[statement].bind(pruning.now).bind(Int64(pruning.limit)).run()
+    private func prune(
+        _ statement: StoreStatement, at time: UnixTime?, _ limit: Int
+    ) throws(SQLiteFailure) -> Int {
+        try session[statement].bind(time).bind(Int64(limit)).run()
     }
 
     /// The events to delete: from the oldest up to, but not including, the first one that is recent

@@ -43,6 +43,9 @@ struct Housekeeping: Sendable {
                     at: now, keepingEventsFor: eventLifetime, key: key)
                 if hasOldEvents, pruning.eventsBefore == nil { doubt = "clock-not-borne-out" }
                 areEventsAltered = try await store.pruneAll(pruning).areEventsAltered
+            } else {
+                let horizon = Pruning.challengeHorizon(at: now)
+                _ = try await store.pruneAll(Pruning(now: nil, challengesAt: horizon))
             }
             note(areEventsAltered ? "events-altered" : hasOldEvents ? doubt : nil)
         } catch {

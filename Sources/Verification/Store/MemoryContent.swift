@@ -87,8 +87,10 @@ struct MemoryContent: Sendable {
         let oldTickets = tickets.values.filter { pruning.isDue($0.expiresAt) }
             .prefix(pruning.limit)
         for row in oldTickets { tickets[row.digest] = nil }
-        let oldChallenges = challenges.values.filter { pruning.isDue($0.expiresAt) }
-            .prefix(pruning.limit)
+        let oldChallenges = challenges.values.filter { row in
+            pruning.challengesAt.map { row.expiresAt <= $0 } ?? false
+        }
+        .prefix(pruning.limit)
         for row in oldChallenges { challenges[row.digest] = nil }
         let oldAnswers = answers.values.filter { pruning.isDue($0.expiresAt) }
             .prefix(pruning.limit)

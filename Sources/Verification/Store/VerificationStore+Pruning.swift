@@ -6,7 +6,7 @@ extension VerificationStore {
     ///
     /// If the clock is ahead, everything looks old, and deleted data does not come back when the
     /// clock is corrected. Nothing is therefore deleted unless the events confirm the time
-    /// (``confirmsClock(_:keepingEventsFor:key:)``), with a tolerance that depends on the lifetime
+    /// (``confirmsClock(_:keepingEventsFor:key:)``), apart from challenges, with a tolerance that depends on the lifetime
     /// of the data. A caller that can also check the clock in another way, for example by asking
     /// the kernel, does so first. Nothing that is in use is ever deleted because of its age: an
     /// expired secret is denied, and its credential stays unchanged.
@@ -25,7 +25,9 @@ extension VerificationStore {
         {
             horizon = now.adding(milliseconds: -eventLifetime)
         }
-        return Pruning(now: isDayConfirmed ? now : nil, eventsBefore: horizon)
+        return Pruning(
+            now: isDayConfirmed ? now : nil, challengesAt: Pruning.challengeHorizon(at: now),
+            eventsBefore: horizon)
     }
 
     /// Deletes everything that has expired, in small batches, so that other commits never wait for
@@ -37,7 +39,9 @@ extension VerificationStore {
     @discardableResult public func pruneAll(
         _ pruning: Pruning
     ) async throws(StoreFailure) -> PruningOutcome {
-        let part = Pruning(now: pruning.now, eventsBefore: pruning.eventsBefore, limit: 250)
+        let part = Pruning(
+            now: pruning.now, challengesAt: pruning.challengesAt,
+            eventsBefore: pruning.eventsBefore, limit: 250)
         var all = PruningOutcome(credentials: 0, tickets: 0, challenges: 0, answers: 0, events: 0)
         while true {
             let gone = try await prune(part)
@@ -117,5 +121,16 @@ extension VerificationStore {
         }
         let start = try await chains().first { $0.start.node == event.node }?.start
         return start.flatMap { $0.sequence + 1 == event.sequence ? $0.digest : nil }
+    }
+}
+
+extension Pruning {
+    /// The time by which a challenge must have expired to be deleted at `now`: an hour ago.
+    ///
+    /// The events need not confirm the clock. A challenge that is missing only makes somebody try
+    /// again, and anybody can add challenges, so they must not pile up. The hour permits clocks that
+    /// differ.
+    public static func challengeHorizon(at now: UnixTime) -> UnixTime {
+        now.adding(milliseconds: -3_600_000)
     }
 }

@@ -98,20 +98,26 @@ public struct KeyUsage: Hashable, Sendable {
 
 /// What may be deleted.
 public struct Pruning: Hashable, Sendable {
-    /// Unconfirmed enrolments, tickets, challenges and responses that have expired by this time are
-    /// deleted; `nil` keeps them.
+    /// Unconfirmed enrolments, tickets and responses that have expired by this time are deleted; `nil`
+    /// keeps them.
     ///
     /// With an unconfirmed enrolment, the secrets in its recorded responses are deleted.
     public let now: UnixTime?
+    /// Challenges that have expired by this time are deleted; `nil` keeps them.
+    public let challengesAt: UnixTime?
     /// Events before this time are deleted, only from the start of each chain; `nil` keeps all.
     public let eventsBefore: UnixTime?
     /// The maximum number of each kind to delete in one call, so that other commits never wait for
     /// long.
     public let limit: Int
 
-    /// Creates a rule.
-    public init(now: UnixTime?, eventsBefore: UnixTime? = nil, limit: Int = 1_000) {
+    /// Creates a rule; without a time of their own, challenges are deleted like everything else.
+    public init(
+        now: UnixTime?, challengesAt: UnixTime? = nil, eventsBefore: UnixTime? = nil,
+        limit: Int = 1_000
+    ) {
         self.now = now
+        self.challengesAt = challengesAt ?? now
         self.eventsBefore = eventsBefore
         self.limit = limit
     }

@@ -104,6 +104,11 @@ package struct AddressRate: Hashable, Sendable {
     /// 100 per second, 1,000 in a burst.
     package static let standard = AddressRate(checkedPerSecond: 100, burst: 1_000)
 
+    /// A tenth of the rate.
+    var tenth: AddressRate {
+        AddressRate(checkedPerSecond: max(1, perSecond / 10), burst: max(1, burst / 10))
+    }
+
     /// Returns `nil` if a value is out of range.
     package init?(perSecond: Int, burst: Int) {
         guard (1...1_000_000).contains(perSecond), (1...1_000_000).contains(burst) else {

@@ -81,10 +81,11 @@ extension Service {
                 throw Refusal(.missingScope(scope))
             }
         case .device, .browser, .everybody:
-            if let seconds = limiter.take(exchange.address, now: dependencies.instant()) {
-                throw Refusal(.tooManyRequests(retryAfter: seconds))
+            try take(from: limiter, exchange)
+            if match.route.access == .browser {
+                try take(from: pageLimiter, exchange)
+                page = try origin(ofPage: request)
             }
-            if match.route.access == .browser { page = try origin(ofPage: request) }
         }
         do throws(Problem) {
             let query = try query(target, match.route)
@@ -102,6 +103,13 @@ extension Service {
         } catch {
             throw Refusal(error)
         }
+    }
+
+    private func take(from limiter: AddressLimiter, _ exchange: Exchange) throws(Refusal) {
+        guard let seconds = limiter.take(exchange.address, now: dependencies.instant()) else {
+            return
+        }
+        throw Refusal(.tooManyRequests(retryAfter: seconds))
     }
 
     /// Requires that a page of this server sends the request, as far as the browser tells (Fetch
