@@ -49,11 +49,13 @@ extension AgentServices {
         }
         let ticket: LoginTicket
         do throws(DeviceLoginError) {
-            var courier = RelayedCourier(helpers)
+            var courier = RelayedCourier(helpers, for: vaults, place, use.unlocking)
             var login = try EnrolledLogin(content, of: id, in: use.vault)
             ticket = try login.signIn(
                 turn: turn, over: &courier, now: SystemClock.unixTime())
         } catch {
+            // Locking the vault interrupts the sign-in; the next one resumes it.
+            guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
             return .failed(error)
         }
         // The new secret is saved in any case.
@@ -85,13 +87,14 @@ extension AgentServices {
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
         let confirmed = Set(earlier.filter(confirmations.cover).map(\.id))
         do throws(DeviceLoginError) {
-            var courier = RelayedCourier(helpers)
+            var courier = RelayedCourier(helpers, for: vaults, place, use.unlocking)
             let secret = try order.enrolment.redeem(
                 order.ticket, in: use.vault, turn: turn, over: &courier,
                 now: SystemClock.unixTime(), isEarlier: order.replaces, confirmed: confirmed)
             vaults.countUse(of: place, use.unlocking)
             return .enrolled(credential: secret.credential, server: secret.server)
         } catch {
+            guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
             return .failed(error)
         }
     }
@@ -133,14 +136,26 @@ extension AgentServices {
     private func loginTurn(
         in use: HeldVaults.Use, _ place: VaultPlace
     ) throws(EntryRefusal) -> LoginLock {
-        let turn: LoginLock
-        do throws(VaultError) { turn = try use.vault.takeLoginLock() } catch {
-            throw .vault(error)
+        let deadline = Moment.now + AgentServices.longestTurn
+        while true {
+            let timeout = min(deadline.timeRemaining, AgentServices.turnInterval)
+            let turn: LoginLock?
+            do throws(VaultError) { turn = try use.vault.takeLoginLock(timeout: timeout) } catch {
+                guard case .busy = error, deadline.timeRemaining > .zero else {
+                    throw .vault(error)
+                }
+                turn = nil
+            }
+            // Meanwhile, the vault may have been locked.
+            guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
+            if let turn { return turn }
         }
-        // Meanwhile, the vault may have been locked.
-        guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
-        return turn
     }
+
+    /// How long to wait while another process or client signs in.
+    private static let longestTurn = Duration.seconds(30)
+    /// How often to check meanwhile that the vault has not been locked.
+    private static let turnInterval = Duration.milliseconds(200)
 }
 
 /// Sends requests to a server through `watchword-courier`, which the supervisor starts.
@@ -148,8 +163,20 @@ extension AgentServices {
 /// This process has no network access; of a server's data, it parses only the helper's frames.
 private struct RelayedCourier: RequestSender {
     private let helpers: HelperChannel
+    /// Ends the request when the vault is locked.
+    private let vaults: HeldVaults
+    private let place: VaultPlace
+    private let unlocking: UInt64
 
-    init(_ helpers: HelperChannel) { self.helpers = helpers }
+    init(
+        _ helpers: HelperChannel, for vaults: HeldVaults, _ place: VaultPlace,
+        _ unlocking: UInt64
+    ) {
+        self.helpers = helpers
+        self.vaults = vaults
+        self.place = place
+        self.unlocking = unlocking
+    }
 
     func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse {
         let program: HelperChannel.Started?
@@ -158,7 +185,14 @@ private struct RelayedCourier: RequestSender {
         }
         guard let program else { throw .helper(.notFound) }
         return try program.withConnection { connection throws(HTTPHelperFailure) in
-            try HTTPHelper.send(request, over: connection)
+            let response = try vaults.waiting(for: connection, in: place, unlocking) {
+                () throws(HTTPHelperFailure) in
+                try HTTPHelper.send(request, over: connection)
+            } otherwise: {
+                HTTPHelperFailure.helper(.system($0))
+            }
+            guard let response else { throw .timedOut }
+            return response
         }
     }
 }

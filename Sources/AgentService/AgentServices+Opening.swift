@@ -41,12 +41,14 @@ extension AgentServices {
             }
         case .modules(let words):
             guard case .account(let account) = reach else {
-                var check = RelayedCheck<Advisory>(helpers, person, user: nil)
+                var check = RelayedCheck<Advisory>(
+                    helpers, person, user: nil, in: vaults, place, use.unlocking)
                 return try opened(entry, in: use, place, &check, words: words, takingCounter) {
                     .noVerdict($0)
                 }
             }
-            var check = RelayedCheck<Enforced>(helpers, person, user: account.user)
+            var check = RelayedCheck<Enforced>(
+                helpers, person, user: account.user, in: vaults, place, use.unlocking)
             return try opened(entry, in: use, place, &check, words: words, takingCounter) {
                 .noVerdict($0)
             }
@@ -66,7 +68,9 @@ extension AgentServices {
             switch error {
             case .vault(let error): throw .vault(error)
             case .refused(let cost): throw .refused(cost)
-            case .check(let failure): throw reason(failure)
+            case .check(let failure):
+                // Locking the vault ends the check.
+                throw vaults.isHeld(place, use.unlocking) ? reason(failure) : .notHeld
             }
         }
         // The vault may have been locked while the person was asked.

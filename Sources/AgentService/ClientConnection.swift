@@ -93,8 +93,11 @@ final class ClientConnection: @unchecked Sendable {
         // The system agent refuses to stop.
         if case .stop = request, case .done = response { service.stop.send() }
         // An answer that comes too late must not be taken for a request.
-        if case .noVerdict = response { return false }
-        return true
+        switch response {
+        case .noVerdict: return false
+        case .notHeld: return !request.asksModules
+        default: return true
+        }
     }
 
     private func next(_ idleTime: Duration?) throws(SystemCallFailure) -> WipedBuffer? {
@@ -246,4 +249,17 @@ final class ClientConnection: @unchecked Sendable {
 
     /// The person at the client, who answers the modules' questions.
     private var person: RemotePerson { RemotePerson(connection) }
+}
+
+extension AgentRequest {
+    /// Whether the system's modules may ask the person at the client before it is answered.
+    fileprivate var asksModules: Bool {
+        switch self {
+        case .code(_, _, _, .modules), .verify(_, _, _, .modules), .edit(_, _, .modules),
+            .confirm(_, _, .modules), .contents(_, _, .modules, isUse: _),
+            .login(_, _, .modules):
+            true
+        default: false
+        }
+    }
 }

@@ -38,9 +38,10 @@ extension HeldVaults {
             state.drop(at: now)
             guard let held = state.vaults[place], held.unlocking == unlocking else { return nil }
             state.shown += 1
-            state.vaults[place]?.shown[state.shown] = ShownCredential(
+            let number = state.shown
+            state.vaults[place]?.shown[number] = ShownCredential(
                 credential: credential, end: now.sinceBoot + held.time.idle)
-            return state.shown
+            return number
         }
     }
 

@@ -25,8 +25,22 @@ extension HeldVaults {
         let end: Duration
     }
 
+    /// A request that waits for a person or a server while it uses a vault.
+    struct Wait {
+        let place: VaultPlace
+        let unlocking: UInt64
+        /// The connection to the program that asks them.
+        let connection: SharedDescriptor
+    }
+
     struct State {
-        var vaults: [VaultPlace: Held] = [:]
+        var vaults: [VaultPlace: Held] = [:] {
+            // Whatever locks a vault ends the requests that still use its key.
+            didSet { endWaits() }
+        }
+        /// The waiting requests, by number.
+        var waits: [UInt64: Wait] = [:]
+        var lastWait: UInt64 = 0
         var unlockings: UInt64 = 0
         /// The vaults that are being opened, by the number of the unlocking.
         var opening: [UInt64: VaultPlace] = [:]
@@ -41,6 +55,15 @@ extension HeldVaults.State {
     /// The clocks are not read atomically, and the kernel adjusts them; a smaller difference does not
     /// mean a suspend.
     private static let leastSuspend = Duration.seconds(1)
+
+    /// Wakes the waiting requests whose vault is no longer held.
+    private mutating func endWaits() {
+        guard !waits.isEmpty else { return }
+        for (number, wait) in waits where vaults[wait.place]?.unlocking != wait.unlocking {
+            wait.connection.shutDown()
+            waits[number] = nil
+        }
+    }
 
     /// Ensures that vaults that are being opened are not held.
     ///

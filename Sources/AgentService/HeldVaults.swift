@@ -107,6 +107,13 @@ package final class HeldVaults: Sendable {
         throw .locked(reason)
     }
 
+    /// A vault as it is known, without reading its file again; `nil` if it has been locked since
+    /// `unlocking`.
+    func vault(at place: VaultPlace, since unlocking: UInt64) -> UnlockedVault? {
+        guard let held = current(place), held.unlocking == unlocking else { return nil }
+        return held.vault.vault()
+    }
+
     /// Records a use of a secret, which restarts the idle time.
     package func countUse(of place: VaultPlace, _ unlocking: UInt64) {
         let now = clock()

@@ -69,7 +69,7 @@ enum KeyHolder {
                 timeout: timeout)
             if try signals.next() != nil || ready[2] { break }
             if ready[1] {
-                guard try carryOutRequest(of: supervisor, mode, vaults) else { break }
+                guard try carryOutRequest(of: supervisor, mode, vaults, connections) else { break }
             }
             // A vault is held whose time is shorter than this wait was.
             if ready[3] { try news.clear() }
@@ -87,11 +87,14 @@ enum KeyHolder {
     ///
     /// - Returns: `false` if the supervisor has ended, or asks for something else.
     private static func carryOutRequest(
-        of supervisor: borrowing FileDescriptor, _ mode: AgentMode, _ vaults: HeldVaults
+        of supervisor: borrowing FileDescriptor, _ mode: AgentMode, _ vaults: HeldVaults,
+        _ connections: Connections
     ) throws(SystemCallFailure) -> Bool {
         switch try supervisor.receiveFile()?.byte {
         case lockAll:
             vaults.lockAll()
+            // Requests that have begun still use their keys.
+            try connections.waitForAnswers(atMost: releaseTimeout)
             try supervisor.send(lockAll)
         case lockUser:
             guard let user = try UserNumber.read(from: supervisor),
@@ -106,6 +109,8 @@ enum KeyHolder {
     /// How long to wait for descriptors or memory.
     private static let pause = Duration.milliseconds(100)
     private static let endTimeout = Duration.seconds(2)
+    /// Shorter than the login manager lets a program delay sleep.
+    private static let releaseTimeout = Duration.seconds(2)
 
     private static func report(
         _ greeting: HelperGreeting, to supervisor: borrowing FileDescriptor

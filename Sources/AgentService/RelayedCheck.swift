@@ -16,10 +16,21 @@ struct RemotePerson {
     func show(_ text: String) throws(PAMCheckFailure.Reason) { try send(.says(text)) }
 
     /// Asks a question, and appends the answer.
+    ///
+    /// - Parameter program: becomes ready when the program that asks has ended.
     func ask(
-        _ text: String, isEchoed: Bool, until deadline: Moment, into answer: FrameWriter
+        _ text: String, isEchoed: Bool, for program: Polling.Interest, until deadline: Moment,
+        into answer: FrameWriter
     ) throws(PAMCheckFailure.Reason) {
         try send(.asks(text, isEchoed: isEchoed))
+        let ready: [Bool]
+        do {
+            ready = try Polling.ready(
+                of: [connection.readable, program], timeout: deadline.timeRemaining)
+        } catch {
+            throw .system(error)
+        }
+        if ready[1], !ready[0] { throw .ended(.unknown) }
         let received: FrameConnection.Received
         do {
             received = try connection.receive(
@@ -72,13 +83,24 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
     private let person: RemotePerson
     /// The user whom the modules check; `nil` for the user of this process.
     private let user: UInt32?
+    /// Ends the check when the vault is locked.
+    private let vaults: HeldVaults
+    private let place: VaultPlace
+    private let unlocking: UInt64
 
     private static var timeout: Duration { .seconds(60) }
 
-    init(_ helpers: HelperChannel, _ person: RemotePerson, user: UInt32?) {
+    /// - Parameter unlocking: the number of the unlocking of the vault at `place`.
+    init(
+        _ helpers: HelperChannel, _ person: RemotePerson, user: UInt32?, in vaults: HeldVaults,
+        _ place: VaultPlace, _ unlocking: UInt64
+    ) {
         self.helpers = helpers
         self.person = person
         self.user = user
+        self.vaults = vaults
+        self.place = place
+        self.unlocking = unlocking
     }
 
     func isPresent(for purpose: String) throws(PAMCheckFailure) -> Bool {
@@ -90,26 +112,35 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
         guard let program else {
             throw PAMCheckFailure(reason: .programNotFound, mayConcealAttempt: false)
         }
-        return try verdict(of: program, until: deadline)
+        return try program.withConnection { connection throws(PAMCheckFailure) in
+            let answer = try vaults.waiting(for: connection, in: place, unlocking) {
+                () throws(PAMCheckFailure) in
+                try verdict(of: connection, until: deadline)
+            } otherwise: {
+                PAMCheckFailure(reason: .system($0), mayConcealAttempt: false)
+            }
+            guard let answer else {
+                throw PAMCheckFailure(reason: .cancelled, mayConcealAttempt: false)
+            }
+            return answer
+        }
     }
 
     private func verdict(
-        of program: borrowing HelperChannel.Started, until deadline: Moment
+        of program: borrowing FileDescriptor, until deadline: Moment
     ) throws(PAMCheckFailure) -> Bool {
         let relay: ModuleRelay
-        do {
-            relay = try program.withConnection { program throws(PAMCheckFailure.Reason) in
-                try ModuleRelay(program, until: deadline)
-            }
-        } catch {
+        do { relay = try ModuleRelay(program, until: deadline) } catch {
             throw PAMCheckFailure(reason: error, mayConcealAttempt: false)
         }
+        let end = Polling.Interest.reading(program)
         do throws(PAMCheckFailure.Reason) {
             return try relay.verdict(unless: person.leaving) {
                 text throws(PAMCheckFailure.Reason) in
                 try person.show(text)
             } asking: { text, isEchoed, answer throws(PAMCheckFailure.Reason) in
-                try person.ask(text, isEchoed: isEchoed, until: deadline, into: answer)
+                try person.ask(
+                    text, isEchoed: isEchoed, for: end, until: deadline, into: answer)
             }
         } catch {
             throw PAMCheckFailure(reason: error, mayConcealAttempt: relay.mayHaveBeenAttempted)

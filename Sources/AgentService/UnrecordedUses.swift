@@ -2,17 +2,15 @@ internal import POSIX
 internal import SecretVault
 internal import VaultAgent
 
-/// The use of an entry by a client.
+/// The use of an entry by a client; it refers to no key.
 struct UsedEntry {
     let place: VaultPlace
     let unlocking: UInt64
-    let vault: UnlockedVault
     let recorded: RecordedUse
 
     init(_ id: RecordID, in use: HeldVaults.Use, _ place: VaultPlace, at time: Int64) {
         self.place = place
         unlocking = use.unlocking
-        vault = use.vault
         recorded = RecordedUse(of: id, at: time)
     }
 }
@@ -23,10 +21,10 @@ struct UsedEntry {
 /// therefore saved together when it pauses.
 struct UnrecordedUses {
     private var uses: [RecordedUse] = []
-    /// The latest of them, whose vault saves them all.
+    /// The latest of them; all are of the same vault.
     private var latest: UsedEntry?
     private var deadline: Moment?
-    /// The last use of all, which refers to no key.
+    /// The last use of all.
     private var last: (place: VaultPlace, id: RecordID, end: Moment)?
 
     /// A client that sends nothing for this time has paused.
@@ -60,7 +58,7 @@ struct UnrecordedUses {
     /// Records the uses, unless their vault has been locked.
     mutating func record(in vaults: HeldVaults) {
         guard let latest else { return }
-        if vaults.isHeld(latest.place, latest.unlocking) { latest.vault.record(uses) }
+        vaults.vault(at: latest.place, since: latest.unlocking)?.record(uses)
         uses = []
         self.latest = nil
         deadline = nil

@@ -103,6 +103,55 @@ struct HeldVaultsTests {
         #expect(isHeld)
     }
 
+    @Test("whatever locks a vault ends the requests that wait while they use it, and no others")
+    func waits() throws {
+        let (vaults, place, clocks) = (vaults, place, clocks)
+        let locks: [() -> Void] = [
+            { vaults.lock(place) }, { vaults.lockAll() }, { vaults.lockAll(in: place.folder) },
+            {
+                clocks.pass(.seconds(900))
+                _ = vaults.dropExpired()
+            },
+            {
+                // The absolute limit.
+                clocks.pass(.seconds(800))
+                for number: UInt64 in 0..<9 { vaults.countUse(of: place, number) }
+                clocks.pass(.seconds(200))
+                _ = vaults.dropExpired()
+            },
+            {
+                clocks.pass(.seconds(1), suspended: .seconds(2))
+                _ = vaults.dropExpired()
+            },
+            { vaults.close() },
+        ]
+        for lock in locks {
+            try hold(total: 1_000)
+            let unlocking = try vaults.use(place).unlocking
+            let pair = try SocketPair()
+            func isEnded() throws -> Bool {
+                try Polling.ready(of: [.reading(pair.second)], timeout: .zero)[0]
+            }
+            let states = try vaults.waiting(for: pair.first, in: place, unlocking) {
+                () throws(any Error) -> [Bool] in
+                _ = vaults.lock(place.only(for: 1))
+                let before = try isEnded()
+                lock()
+                return [before, try isEnded()]
+            } otherwise: {
+                $0
+            }
+            #expect(states == [false, true])
+            #expect(
+                try vaults.waiting(for: pair.first, in: place, unlocking) {
+                    () throws(any Error) -> Bool in
+                    true
+                } otherwise: {
+                    $0
+                } == nil)
+        }
+    }
+
     @Test("a vault that is locked while it is being opened is not held")
     func lockedMeanwhile() throws {
         let (vaults, place, clocks) = (vaults, place, clocks)

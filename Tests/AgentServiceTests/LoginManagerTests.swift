@@ -15,8 +15,8 @@ struct LoginManagerTests {
         let agent: AgentFixture
         let manager: LoginManagerMock
 
-        init() throws {
-            agent = try AgentFixture()
+        init(_ entries: [String] = ["Site:me --secret-file key.txt"]) throws {
+            agent = try AgentFixture(entries)
             manager = LoginManagerMock(in: agent.folder)
         }
 
@@ -29,8 +29,8 @@ struct LoginManagerTests {
         }
 
         /// Unlocks the vault, and waits until the agent delays sleep: then it listens.
-        func unlock() throws {
-            try shell("watchword \(AgentFixture.unlock)")
+        func unlock(with program: String = "watchword") throws {
+            try shell("\(program) \(AgentFixture.unlock)")
             try manager.wait(untilDelayed: true)
         }
 
@@ -68,6 +68,27 @@ struct LoginManagerTests {
                 == "The agent is running; no vault is unlocked.\n")
         try machine.manager.announceSleep(false)
         try machine.manager.wait(untilDelayed: true)
+    }
+
+    @Test(
+        "the machine sleeps when no key is left, although a presence check was waiting",
+        .enabled(if: geteuid() == 0, "needs root"))
+    func sleepDuringCheck() throws {
+        let machine = try Machine(["A:a --presence per-use:pam --secret-file key.txt"])
+        let key = try machine.agent.vaultKey()
+        try machine.agent.installModules()
+        try machine.agent.configure("required pam_unix.so")
+        try machine.startBus()
+        try machine.unlock(with: "bin/watchword")
+        let terminal = try machine.agent.terminal("code A", program: "bin/watchword")
+        try terminal.waitFor("assword: ")
+        let holder = try machine.agent.keyHolder()
+        #expect(try ProcessMemory.holds(key, in: holder))
+        try machine.manager.announceSleep(true)
+        try machine.manager.wait(untilDelayed: false)
+        #expect(try !ProcessMemory.holds(key, in: holder))
+        try terminal.type("any\n")
+        #expect(try terminal.end() == 4)
     }
 
     @Test(

@@ -1,0 +1,109 @@
+import Cryptography
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// The vault's key in the agent's memory, which root may read.
+@Suite(.serialized, .enabled(if: geteuid() == 0, "needs root"))
+struct AgentKeyTests {
+    @Test(
+        "a lock ends a presence check, and then no key remains in memory",
+        arguments: [
+            "optional pam_unix.so\nauth required pam_permit.so", "required pam_exec.so quiet",
+        ])
+    func check(modules: String) throws {
+        let agent = try AgentFixture(["A:a --presence per-use:pam --secret-file key.txt"])
+        let key = try agent.vaultKey()
+        try agent.installModules()
+        try agent.shell(
+            """
+            printf '#!/bin/sh\\ntouch %s/asked\\nexec sleep 3600\\n' "$PWD" >wait
+            chmod 755 wait
+            """)
+        let isExternal = modules.contains("pam_exec")
+        try agent.configure(modules + (isExternal ? " \(agent.folder.file("wait"))" : ""))
+        try agent.shell("bin/watchword \(AgentFixture.unlock)")
+        let holder = try agent.keyHolder()
+        let terminal = try agent.terminal("code A --at 59", program: "bin/watchword")
+        if isExternal {
+            try agent.shell("until [ -e asked ]; do :; done")
+        } else {
+            try terminal.waitFor("assword: ")
+        }
+        #expect(try ProcessMemory.holds(key, in: holder))
+        try agent.run("lock")
+        try ProcessMemory.wait(untilGone: key, from: holder)
+        if !isExternal { try terminal.type("any\n") }
+        #expect(try terminal.end() == 4)
+        #expect(!terminal.screen.contains("287082"))
+        #expect(terminal.screen.contains("the agent has locked the vault"))
+        // No attempt was made.
+        try agent.configure("required pam_permit.so")
+        try agent.shell("bin/watchword \(AgentFixture.unlock)")
+        #expect(try agent.shell("bin/watchword code A --at 59").text == "287082\n")
+    }
+
+    @Test("a lock interrupts a sign-in, no key remains in memory, and the next sign-in resumes it")
+    func signIn() throws {
+        let agent = try AgentFixture([])
+        let server = try LoginServer(["none", "slow"], certificate: "good")
+        try agent.folder.write(Array("wwt_ticket\n".utf8), to: "ticket.txt")
+        try agent.folder.write(try TestCertificates.authority(), to: "ca.pem")
+        try agent.run(AgentFixture.unlock)
+        try agent.run(
+            "login enrol Mill:ivan --server https://localhost:\(server.port) "
+                + "--ticket-file ticket.txt --ca-file ca.pem")
+        let (key, holder) = (try agent.vaultKey(), try agent.keyHolder())
+        let terminal = try agent.terminal("login present mill")
+        while try server.requests().count < 2 {}
+        #expect(try ProcessMemory.holds(key, in: holder))
+        try agent.run("lock")
+        try ProcessMemory.wait(untilGone: key, from: holder)
+        #expect(try terminal.end() == 4)
+        #expect(!terminal.screen.contains("wwl_"))
+        try agent.run(AgentFixture.unlock)
+        #expect(try agent.run("login present mill").text.hasPrefix("wwl_"))
+    }
+}
+
+extension AgentFixture {
+    /// The key of the vault.
+    func vaultKey() throws -> SecretBytes {
+        let opener = VaultOpener.passphrase(SecretBytes(text: Self.passphrase))
+        return try Vault.unlock(at: folder.file(Self.vault), with: opener).key.secret
+    }
+}
+
+/// The memory of another process.
+enum ProcessMemory {
+    /// Whether `secret` is in the memory that `process` can write.
+    static func holds(_ secret: SecretBytes, in process: Int32) throws -> Bool {
+        let wanted = Data(secret.known)
+        let memory = try #require(FileHandle(forReadingAtPath: "/proc/\(process)/mem"))
+        let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
+        for line in maps.split(separator: "\n") where line.contains(" rw") {
+            let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap {
+                UInt64($0, radix: 16)
+            }
+            do {
+                try memory.seek(toOffset: ends[0])
+                let bytes = try memory.read(upToCount: Int(ends[1] - ends[0])) ?? Data()
+                if bytes.range(of: wanted) != nil { return true }
+            } catch {
+                // The region is gone.
+                continue
+            }
+        }
+        return false
+    }
+
+    /// Waits until `secret` is no longer there, and fails after some seconds.
+    static func wait(untilGone secret: SecretBytes, from process: Int32) throws {
+        let end = Date(timeIntervalSinceNow: 5)
+        while try holds(secret, in: process) {
+            try #require(Date() < end, "the key remains in memory")
+        }
+    }
+}
