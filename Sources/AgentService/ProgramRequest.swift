@@ -8,6 +8,11 @@ struct ProgramRequest {
     /// The user whom it checks; `nil` for the user of this process.
     let user: UInt32?
 
+    /// The program's arguments.
+    ///
+    /// The program looks the user's name up: a directory service may be slow.
+    var arguments: [String] { user.map { ["--user", "\($0)"] } ?? [] }
+
     /// Reads the next request.
     ///
     /// - Returns: `nil` if the key holder has ended, or asks for something else.

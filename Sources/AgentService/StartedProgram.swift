@@ -22,7 +22,23 @@ final class StartedProgram {
         deadline = .now + StartedProgram.timeout
     }
 
-    deinit { child.end(includingItsOwn: true) }
+    deinit {
+        child.beginEnd(includingItsOwn: true)
+        // A killed program may take long to end, for instance if its file system hangs.
+        let killed = KilledProgram(child: child)
+        if let thread = WorkerThread({ killed.reap() }) {
+            thread.detach()
+        } else {
+            killed.reap()
+        }
+    }
+
+    private struct KilledProgram: @unchecked Sendable {
+        // `@unchecked Sendable`: the main thread does not use it after it has started the other one.
+        let child: ChildProcess
+
+        func reap() { child.end() }
+    }
 
     /// Becomes ready when the key holder no longer needs the program.
     var life: Polling.Interest { .reading(lifeline) }

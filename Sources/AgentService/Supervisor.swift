@@ -231,15 +231,9 @@ struct Supervisor: ~Copyable {
             guard let path = RunningProgram.companion(request.name) else {
                 throw Supervisor.noPath
             }
-            let arguments = try request.user.map { user throws(SystemCallFailure) in
-                guard let name = UserDatabase.name(of: user) else {
-                    throw SystemCallFailure(call: "getpwuid_r", number: 2)
-                }
-                return ["--user", name]
-            }
             programs.append(
                 try StartedProgram(
-                    path, arguments ?? [], for: request.program, handedOver: requests))
+                    path, request.arguments, for: request.program, handedOver: requests))
         } catch {
             try requests.send(HelperChannel.failed)
         }

@@ -10,7 +10,7 @@ public enum PAMProgram {
     /// - Parameters:
     ///   - folder: the folder with the service file, instead of the system's folders. An installed
     ///     program passes none: anyone who could choose the folder could choose `pam_permit`.
-    ///   - user: the name of another user whom the modules authenticate instead.
+    ///   - user: the ID of another user whom the modules authenticate instead.
     public static func run(serviceFolder folder: String? = nil, user: String? = nil) -> Never {
         do throws(SystemCallFailure) {
             try ProcessHardening.apply()
@@ -26,7 +26,8 @@ public enum PAMProgram {
     private static func verdict(
         in folder: String?, of other: String?, over channel: ModuleChannel
     ) -> ModuleVerdict {
-        guard let user = other ?? UserDatabase.name(of: getuid()) else { return .noUserName }
+        let number = if let other { UInt32(other) } else { getuid() }
+        guard let number, let user = UserDatabase.name(of: number) else { return .noUserName }
         guard PAMService.isInstalled(in: folder.map { [$0] } ?? PAMService.folders) else {
             return .noServiceFile
         }

@@ -3,7 +3,7 @@ internal import PAMAuthentication
 
 /// Runs the system's authentication modules (PAM).
 ///
-/// `watchword` or `watchword-agent` starts it and communicates over pipes. With `--user NAME`, the
+/// `watchword` or `watchword-agent` starts it and communicates over pipes. With `--user ID`, the
 /// modules authenticate that user; only the system agent uses this. The process never runs as that
 /// user.
 @main struct Program {

@@ -16,6 +16,8 @@ final class SystemAgentFixture {
     /// Users of every Debian system who own no files.
     enum User: String {
         case games, man, proxy, root
+        /// One that the user database does not contain.
+        case nameless = "54321"
         /// The user as whom the agent runs.
         case agent = "irc"
 
@@ -26,6 +28,7 @@ final class SystemAgentFixture {
             case .man: 6
             case .proxy: 13
             case .root: 0
+            case .nameless: 54321
             case .agent: 39
             }
         }
@@ -52,9 +55,9 @@ final class SystemAgentFixture {
             chmod 711 '\(path)'
             cd '\(path)'
             mkdir -m 755 run
-            mkdir -m 700 state games man proxy root
+            mkdir -m 700 state games man proxy root 54321
             chown irc state
-            for user in games man proxy root; do
+            for user in games man proxy root 54321; do
                 echo '\(AgentFixture.passphrase)' >$user/pass.txt
                 echo GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ >$user/key.txt
                 chown -R $user $user

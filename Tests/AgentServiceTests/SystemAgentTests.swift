@@ -50,6 +50,17 @@ struct SystemAgentTests {
         try agent.run("code Site --at 59", status: 4)
     }
 
+    @Test("a check by PAM of a user without a name says so")
+    func nameless() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep(["Bank:me --presence per-use:pam"], of: .nameless)
+        try agent.configure("required pam_permit.so")
+        try agent.run("unlock --passphrase-file pass.txt", as: .nameless)
+        let terminal = try agent.terminal("code Bank --at 59", as: .nameless)
+        #expect(try terminal.end() == 4)
+        #expect(terminal.screen.contains("has no user name"))
+    }
+
     @Test("wrong passphrases are counted by the system agent, and lock the vault")
     func failures() throws {
         let agent = try SystemAgentFixture()

@@ -86,10 +86,7 @@ internal import Glibc
     ///   they are still in its process group.
     @discardableResult public func end(includingItsOwn: Bool = false) -> (Ending, peakMemory: Int) {
         if let ending { return ending }
-        if includingItsOwn { kill(-identifier, SIGKILL) }
-        // The process ID is not reused until the process is reaped below (unless SIGCHLD is
-        // ignored, which ``ProcessHardening`` prevents).
-        kill(identifier, SIGKILL)
+        beginEnd(includingItsOwn: includingItsOwn)
         var status: Int32 = 0
         var usage = rusage()
         let reaped = retrying { unsafe wait4(identifier, &status, 0, &usage) }
@@ -102,6 +99,15 @@ internal import Glibc
         let told = (how, peakMemory: peak > ownPeakMemory + (4 << 20) ? peak : 0)
         ending = told
         return told
+    }
+
+    /// Kills the child as ``end(includingItsOwn:)`` does, but does not wait for it.
+    public func beginEnd(includingItsOwn: Bool = false) {
+        guard ending == nil else { return }
+        if includingItsOwn { kill(-identifier, SIGKILL) }
+        // The process ID is not reused until the process is reaped (unless SIGCHLD is ignored, which
+        // ``ProcessHardening`` prevents).
+        kill(identifier, SIGKILL)
     }
 
     private static func peakMemory(of who: __rusage_who) -> Int {
