@@ -156,7 +156,7 @@ let package = Package(
         // Level 4
         module(
             "CommandRunner", "Arguments", "Cryptography", "Interchange", "JSONText", "POSIX"),
-        module("DeviceLogin", "Courier", "Cryptography", "POSIX", "SecretVault"),
+        module("DeviceLogin", "Courier", "Cryptography", "HardwareTokens", "POSIX", "SecretVault"),
         module(
             "ExportReading", "Cryptography", "ExportCryptography", "GzipReading", "Interchange",
             "JSONReading", "JSONText", "OneTimePassword", "OpenPGPReading", "POSIX",
@@ -347,8 +347,8 @@ let package = Package(
             "CourierTests", "Courier", "Cryptography", "POSIX", "watchword-courier",
             "FaultyCourier"),
         tests(
-            "DeviceLoginTests", "Courier", "Cryptography", "DeviceLogin", "POSIX", "SecretVault",
-            "watchword-courier"),
+            "DeviceLoginTests", "Courier", "Cryptography", "DeviceLogin", "HardwareTokens", "POSIX",
+            "SecretVault", "watchword-courier"),
         tests(
             "CommandRunnerTests", "Arguments", "Commands", "ServerCommands", "watchword",
             "watchword-agent",
@@ -383,11 +383,12 @@ let package = Package(
         tests("HTTPListenerTests", "HTTPListener", "HTTPMessage", "Cryptography"),
         tests(
             "ServerTests", "Arguments", "Attestation", "CommandRunner", "Cryptography",
+            "DeviceLogin",
             "HTTPListener", "HTTPMessage", "JSONReading", "JSONText", "OneTimePassword",
             "PostgreSQLServer",
-            "PostgreSQLStore", "ServerCommands", "ServiceTranscripts", "SQLiteStore",
+            "PostgreSQLStore", "SecretVault", "ServerCommands", "ServiceTranscripts", "SQLiteStore",
             "StoreContract", "Verification",
             "VerificationService", "service-process", "watchword", "watchword-courier",
-            "watchword-exports", "watchword-server"),
+            "watchword-exports", "watchword-server", "watchword-token"),
     ]
 )

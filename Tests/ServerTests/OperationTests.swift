@@ -245,6 +245,7 @@ struct OperationTests {
             (["serve", "--tls-key", "k"], 2, "--tls-key requires --tls-certificate"),
             (["serve", "--store", "mysql:x"], 2, "--store must be sqlite:PATH"),
             (["serve", "--trusted-proxy", "10.0.0.1/8"], 2, "--trusted-proxy must be"),
+            (["serve", "--audience", "https://a.example/"], 2, "--audience must be"),
             (["serve", "--address-rate", "0"], 2, "--address-rate must be"),
             (["serve", "--return-to", "https://a.example/"], 2, "--return-to requires --pages"),
             (["serve", "--related-origin", "https://a.example"], 2, "requires --pages"),

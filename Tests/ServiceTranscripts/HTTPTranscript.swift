@@ -15,6 +15,10 @@ internal import TestSupport
 /// `{{code:name}}` is the code of a stored key URI, `{{code:name:2}}` is the code two steps later,
 /// and `{{wrong:name}}` is a wrong code. `{{created:name}}` and `{{signed:name}}` are what a browser
 /// returns for a stored challenge, with the transcript's passkey.
+/// With the device key of a person, `{{point:person}}` is the public key,
+/// `{{enrolment:person:ticket}}` its signature for a stored ticket,
+/// `{{sign-in:person:credential:challenge:expiry}}` for a stored challenge, and
+/// `{{confirm:person:credential:challenge:expiry:text}}` for a stored challenge and this text.
 package struct HTTPTranscript: Sendable {
     /// One request and its response.
     package struct Step: Sendable {

@@ -52,7 +52,7 @@ package final class ServiceFixture: Sendable {
             settings: ServiceSettings(
                 addressRate: addressRate, trustedProxies: trustedProxies,
                 clock: ClockRequirement(profile: policy.profile), pages: pages,
-                passkeys: try passkeys ?? .forTests(), audiences: ["https://login.example"]),
+                passkeys: try passkeys ?? .forTests(), audiences: [SampleDeviceKey.audience]),
             dependencies: ServiceDependencies(
                 now: { clock.now }, instant: { clock.instant },
                 clockState: { dependencies.clockState.withLock { $0 } },

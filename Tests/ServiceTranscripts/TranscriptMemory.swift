@@ -58,7 +58,9 @@ struct TranscriptMemory {
         }
         if let text = pattern.string {
             if text == "*" { return true }
-            guard let found = value.string else { return false }
+            var found = value.string
+            if case .number(let number) = value { found = "\(number)" }
+            guard let found else { return false }
             if text.hasPrefix("→") {
                 let name = String(text.dropFirst())
                 if name.hasSuffix("=") { return texts[String(name.dropLast())] == found }
@@ -84,6 +86,7 @@ struct TranscriptMemory {
     private func value(of placeholder: String) throws -> String {
         let parts = placeholder.split(separator: ":").map(String.init)
         if parts.count == 1, let text = texts[parts[0]] { return text }
+        if let made = try signature(parts) { return made }
         guard parts.count >= 2, let text = texts[parts[1]] else {
             throw HTTPTranscript.Malformed(step: placeholder)
         }
@@ -106,6 +109,27 @@ struct TranscriptMemory {
 
     private func challenge(_ text: String) throws -> [UInt8] {
         try Base64URL.decode(Array(text.utf8).span)
+    }
+
+    /// What a device key contributes to a request; `nil` for other placeholders.
+    private func signature(_ parts: [String]) throws -> String? {
+        guard parts.count >= 2 else { return nil }
+        func text(_ index: Int) throws -> String {
+            guard index < parts.count, let text = texts[parts[index]] else {
+                throw HTTPTranscript.Malformed(step: parts.joined(separator: ":"))
+            }
+            return text
+        }
+        let key = try SampleDeviceKey(parts[1])
+        switch parts[0] {
+        case "point": return key.pointText
+        case "enrolment": return try key.enrolment(text(2))
+        case "sign-in", "confirm":
+            let shown = parts[0] == "confirm" ? parts.last : nil
+            return try key.signature(
+                of: text(3), expiry: UInt64(text(4)) ?? 0, by: text(2), confirming: shown)
+        default: return nil
+        }
     }
 
     private func codes(of uri: String, offsets: ClosedRange<Int64>) throws -> [String] {

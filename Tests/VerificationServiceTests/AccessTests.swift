@@ -50,6 +50,10 @@ struct AccessTests {
         "POST /v1/browser/ceremonies": nil,
         "POST /v1/browser/registrations": nil,
         "POST /v1/browser/assertions": nil,
+        "POST /v1/challenges": "verify",
+        "POST /v1/device/keys": nil,
+        "POST /v1/device/challenges": nil,
+        "POST /v1/device/signatures": nil,
         "GET /v1/events": "audit",
         "GET /v1/openapi.json": nil,
     ]

@@ -16,6 +16,7 @@ struct AttackTests {
             .enrol, .listCredentials, .renameCredential, .revokeCredential, .unlockCredential,
             .closeAccount, .listEvents, .describeInterface, .beginCeremony,
             .listAcceptedPasskeys, .beginBrowserCeremony,
+            .createConfirmation, .createDeviceChallenge,
         ]
         #expect(proving.isDisjoint(with: others))
         #expect(proving.union(others) == Set(RouteTable.all.map(\.operation)))

@@ -13,6 +13,7 @@ enum ProvingRoute: CaseIterable {
     case verification, verificationOfCredential, recoveryCode, confirmation, resynchronization
     case enrolmentTicket, deviceLogin, loginTicket
     case registration, assertion, stepUp, browserRegistration, browserAssertion
+    case deviceKeyTicket, deviceSignature
 
     var operation: VerificationService.Operation {
         switch self {
@@ -27,6 +28,8 @@ enum ProvingRoute: CaseIterable {
         case .stepUp: .completeStepUp
         case .browserRegistration: .registerInBrowser
         case .browserAssertion: .verifyInBrowser
+        case .deviceKeyTicket: .registerDeviceKey
+        case .deviceSignature: .verifyDeviceSignature
         }
     }
 
@@ -109,6 +112,10 @@ extension ServiceFixture {
                 wrong: "wwt_" + String(repeating: "A", count: 43), mark: #""secret":"wws_"#)
         case .deviceLogin:
             return try await deviceLogin()
+        case .deviceKeyTicket:
+            return try await deviceKeyTicket()
+        case .deviceSignature:
+            return try await deviceSignature()
         case .loginTicket:
             let login = try await deviceLogin()
             let reply = try await ask(
@@ -216,14 +223,14 @@ extension ServiceFixture {
             wrong: try wrongCode(of: alice), mark: #""result":"accepted""#)
     }
 
-    private func enrol(_ body: String) async throws -> Reply {
+    func enrol(_ body: String) async throws -> Reply {
         try await ask("POST", "/v1/subjects/alice/credentials", body)
     }
 }
 
 extension Reply {
     /// The text of a member, or of its first element.
-    fileprivate func member(_ name: String) throws -> String {
+    func member(_ name: String) throws -> String {
         let value = json?[name]?.elements?.first ?? json?[name]
         guard let text = value?.string else { throw Unexpected(status: status) }
         return text

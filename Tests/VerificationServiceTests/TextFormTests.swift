@@ -86,6 +86,22 @@ struct TextFormTests {
             ),
             (.knownDevice, ["wwd_" + word.prefix(42) + "8"], ["wwd_" + word.prefix(42)]),
             (
+                .deviceChallenge, ["wwx_" + word.prefix(42) + "8"],
+                ["wwx_" + word.prefix(42), "wwc_" + word.prefix(42) + "8"]
+            ),
+            (
+                .audience, ["https://a.example", String(repeating: "x", count: 1_024)],
+                ["", "https://a b", "a\n", "é", String(repeating: "x", count: 1_025)]
+            ),
+            (
+                .shownText, ["Pay 120.00 €\nto Mill", " ", String(repeating: "x", count: 1_024)],
+                ["", "a\rb", "a\tb", "\u{1B}[2J", "a\u{7F}", String(repeating: "x", count: 1_025)]
+            ),
+            (
+                .base64URL, ["AA", "AAA", "AAAA", "-_-_Aw", String(repeating: "A", count: 128)],
+                ["", "A", "AB", "AAB", "AA==", "+AAA", "AAAAA", String(repeating: "A", count: 132)]
+            ),
+            (
                 .nonce, ["AAAAAAAAAAAAAAAAAAAAAA", "-_AAAAAAAAAAAAAAAAAAAw"],
                 ["AAAAAAAAAAAAAAAAAAAAAB", "AAAAAAAAAAAAAAAAAAAAA", "", "AAAAAAAAAAAAAAAAAAAAAA=="]
             ),

@@ -255,6 +255,28 @@ struct DeviceKeyTests {
         #expect(try await outcome { try device.answer($0, by: other) } == .challenge)
     }
 
+    @Test("the server's addresses have the form in which devices sign them")
+    func audiences() {
+        for good in [
+            "https://login.example", "https://login.example:8443", "http://localhost:8420",
+            "http://127.0.0.1:8420", "https://192.0.2.1", "https://[2001:db8::1]:8443",
+            "http://[::1]:8420",
+        ] {
+            #expect(DeviceKeys.isAudience(good), "\(good)")
+        }
+        for wrong in [
+            "", "login.example", "https://", "https://Login.example", "https://login.example/",
+            "https://login.example.", "https://login.example:443", "https://login.example:0",
+            "https://login.example:08443", "https://login.example:65536", "https://a.example/auth",
+            "http://login.example", "http://192.0.2.1", "https://[2001:DB8::1]", "https://[::1",
+            "https://2001:db8::1", "https://[192.0.2.1]", "https://user@a.example",
+            "ftp://a.example",
+            "https://[::1]x", "http://[2001:db8::1]", "https://a b.example",
+        ] {
+            #expect(!DeviceKeys.isAudience(wrong), "\(wrong)")
+        }
+    }
+
     @Test("a challenge expires, and the presence that the policy asks for is required")
     func limits() async throws {
         let id = try await registered(device, presence: .cryptographic)

@@ -74,7 +74,8 @@ def run(page, parts, folder):
     with open(log, "wb") as lines:
         server = subprocess.Popen(
             ["watchword-server", "serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
-             "--no-clock-check", "--rp-id", "mill.example", "--pages"], stderr=lines, env=environment)
+             "--no-clock-check", "--rp-id", "mill.example", "--pages", "--audience",
+             "https://login.example"], stderr=lines, env=environment)
     try:
         found = addresses(log, server)
         script = "exec 2>&1\n"

@@ -112,3 +112,21 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
         self.bytes = bytes
     }
 }
+
+extension DeviceKeyTranscript.Presence {
+    /// The name in requests and responses.
+    public var word: String {
+        switch self {
+        case .none: "none"
+        case .advisory: "advisory"
+        case .cryptographic: "cryptographic"
+        case .enforced: "enforced"
+        }
+    }
+
+    /// Returns `nil` for a word that names no kind of presence.
+    public init?(word: String) {
+        guard let found = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = found
+    }
+}

@@ -16,8 +16,8 @@ struct PublicKeyOptions: Sendable {
             audiences =
                 try ServingSettings.list(
                     arguments, .audience,
-                    expected: "addresses of this server, such as https://login.example",
-                    Self.audience) ?? []
+                    expected: "addresses of this server, such as https://login.example"
+                ) { DeviceKeys.isAudience($0) ? $0 : nil } ?? []
         } catch { throw .usage(error) }
         tpmRoots = try Self.anchors(arguments, .tpmRoots)
         passkeys = try Self.passkeys(arguments, relatedOrigins: pages?.relatedOrigins ?? [])
@@ -52,20 +52,6 @@ struct PublicKeyOptions: Sendable {
 
     private static let expectedOrigins =
         "origins as browsers write them, such as https://shop.example or https://shop.example:8443"
-
-    /// The normal form of an address: in lower case, without the port that the scheme implies, and
-    /// with `http` for this machine only.
-    private static func audience(_ text: String) -> String? {
-        let schemes = [("https://", ":443", false), ("http://", ":80", true)]
-        guard let scheme = schemes.first(where: { text.hasPrefix($0.0) }) else { return nil }
-        let place = text.dropFirst(scheme.0.count)
-        let hosts = ["localhost", "127.0.0.1", "[::1]"]
-        let isLocal = hosts.contains { place == $0 || place.hasPrefix($0 + ":") }
-        guard !place.isEmpty, place.utf8.allSatisfy(\.isInAddress),
-            !place.hasSuffix(scheme.1), isLocal || !scheme.2
-        else { return nil }
-        return text
-    }
 
     private static func passkeys(
         _ arguments: ServerArguments, relatedOrigins: [String]
@@ -136,14 +122,5 @@ struct PublicKeyOptions: Sendable {
         } catch {
             throw .trustFile(path, .noCertificates)
         }
-    }
-}
-
-extension UInt8 {
-    /// Whether a host in lower case, or its port, may contain the byte.
-    fileprivate var isInAddress: Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
-            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
-            || "-.:[]".utf8.contains(self)
     }
 }

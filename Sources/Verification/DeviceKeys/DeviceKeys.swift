@@ -19,6 +19,10 @@ public struct DeviceKeys: Sendable {
         self.audiences = audiences
     }
 
+    /// Whether this is an address as devices sign it: `https://host[:port]` in lower case, without
+    /// the standard port and a final slash or dot, or `http` for this machine.
+    public static func isAudience(_ text: String) -> Bool { WebOrigin.isServer(text) }
+
     /// Issues a ticket with which a device can register its key once, within ten minutes.
     ///
     /// - Parameters:

@@ -1,4 +1,5 @@
 public import Cryptography
+internal import POSIX
 
 /// The sites on which passkeys are used, and what the server accepts from them.
 public struct RelyingParty: Sendable {
@@ -95,18 +96,41 @@ enum WebOrigin {
     ///
     /// - Returns: `nil` for anything that a browser would write in another way.
     static func host(of origin: String) -> String? {
+        guard let (host, isEncrypted) = parts(of: origin), isHost(host),
+            isEncrypted || isLocal(host)
+        else { return nil }
+        return host
+    }
+
+    /// Whether this is the address of a server: an origin whose host may also be an IP address.
+    static func isServer(_ address: String) -> Bool {
+        if host(of: address) != nil { return true }
+        guard let (host, isEncrypted) = parts(of: address) else { return false }
+        guard host.hasPrefix("[") else {
+            return NetworkAddress(host) != nil && (isEncrypted || host.hasPrefix("127."))
+        }
+        let inner = String(host.dropFirst().dropLast())
+        return inner.contains(":") && inner == inner.lowercased() && NetworkAddress(inner) != nil
+            && (isEncrypted || inner == "::1")
+    }
+
+    /// The host of `https://host[:port]` or `http://host[:port]` without a default port, with the
+    /// brackets of an IPv6 address, and whether the connection is encrypted.
+    private static func parts(of origin: String) -> (host: String, isEncrypted: Bool)? {
         for (scheme, standard) in [("https://", "443"), ("http://", "80")]
         where origin.hasPrefix(scheme) {
-            let parts = origin.dropFirst(scheme.count)
-                .split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            let host = String(parts[0])
-            guard isHost(host), scheme == "https://" || isLocal(host) else { return nil }
-            if parts.count == 2 {
-                guard let port = UInt16(parts[1]), port > 0, String(port) == parts[1],
-                    parts[1] != standard
+            let rest = origin.dropFirst(scheme.count)
+            let bracket = rest.hasPrefix("[") ? rest.firstIndex(of: "]") : nil
+            let colon = rest[(bracket ?? rest.startIndex)...].firstIndex(of: ":")
+            if let colon {
+                let port = rest[rest.index(after: colon)...]
+                guard let number = UInt16(port), number > 0, String(number) == port,
+                    port != standard
                 else { return nil }
             }
-            return host
+            let host = rest[..<(colon ?? rest.endIndex)]
+            guard bracket == nil || host.hasSuffix("]") else { return nil }
+            return (String(host), scheme == "https://")
         }
         return nil
     }

@@ -9,6 +9,7 @@ package final class Service: Sendable {
     let verifier: Verifier
     /// `nil` if the server is not configured for passkeys.
     let passkeys: Passkeys?
+    let deviceKeys: DeviceKeys
     let settings: ServiceSettings
     let dependencies: ServiceDependencies
     let limiter: AddressLimiter
@@ -26,6 +27,7 @@ package final class Service: Sendable {
     ) {
         self.verifier = verifier
         passkeys = settings.passkeys.map { Passkeys(verifier, for: $0.relyingParty) }
+        deviceKeys = DeviceKeys(verifier, audiences: settings.audiences)
         self.settings = settings
         self.dependencies = dependencies
         let start = dependencies.instant()
@@ -95,6 +97,10 @@ package final class Service: Sendable {
         case .beginBrowserCeremony: try await beginBrowserCeremony(call)
         case .registerInBrowser: try await registerInBrowser(call)
         case .verifyInBrowser: try await verifyInBrowser(call)
+        case .createConfirmation: try await createConfirmation(call)
+        case .registerDeviceKey: try await registerDeviceKey(call)
+        case .createDeviceChallenge: try await createDeviceChallenge(call)
+        case .verifyDeviceSignature: try await verifyDeviceSignature(call)
         case .closeAccount: try await closeAccount(call)
         case .listEvents: try await listEvents(call)
         case .describeInterface:

@@ -51,6 +51,8 @@ enum Problem: Error, Hashable, Sendable {
     case missingScope(Scope)
     /// The ticket is unknown, spent or expired.
     case refusedTicket
+    /// The ticket is valid, but the key, its signature or the presence check is not.
+    case refusedKey
     /// There is no such route.
     case unknownRoute
     /// There is no such credential.
@@ -111,6 +113,7 @@ extension Problem {
         case .unauthenticated: "unauthenticated"
         case .missingScope: "missing-scope"
         case .refusedTicket: "refused-ticket"
+        case .refusedKey: "refused-key"
         case .unknownRoute: "unknown-route"
         case .unknownCredential: "unknown-credential"
         case .methodNotAllowed: "method-not-allowed"
@@ -155,6 +158,8 @@ extension Problem {
         case .unauthenticated: "The request needs a valid API key."
         case .missingScope: "The API key does not have the required scope."
         case .refusedTicket: "The ticket is unknown, already used or expired."
+        case .refusedKey:
+            "The key, its signature or the presence check was refused; the ticket is still valid."
         case .unknownRoute: "The route does not exist."
         case .unknownCredential: "The credential does not exist."
         case .methodNotAllowed: "The route does not support this method."

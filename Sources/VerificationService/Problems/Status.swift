@@ -43,7 +43,7 @@ extension Problem {
         case .headersTooLarge: .requestHeaderFieldsTooLarge
         case .unknownTransferCoding: .notImplemented
         case .unauthenticated: .unauthorized
-        case .missingScope, .refusedTicket, .foreignOrigin: .forbidden
+        case .missingScope, .refusedTicket, .refusedKey, .foreignOrigin: .forbidden
         case .unknownRoute, .unknownCredential, .notConfigured: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .lengthRequired: .lengthRequired

@@ -86,6 +86,7 @@ extension Service {
             if let passkey = signedIn.passkey {
                 members.append(("user_verified", .flag(passkey.isUserVerified)))
             }
+            if let key = signedIn.deviceKey { members += Self.members(of: key) }
             if !stepUp.isEmpty { members.append(("step_up", json(stepUp))) }
             return .answered(members, outcome: result)
         case .denied: return .answered([("result", .text("denied"))], outcome: "denied")

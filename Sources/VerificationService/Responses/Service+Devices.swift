@@ -8,11 +8,7 @@ extension Service {
         guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
             throw Refusal(.invalidField("ticket"))
         }
-        // The device's own description takes precedence over the User-Agent of its HTTP library.
-        let origin = Origin(
-            address: call.origin.address,
-            userAgent: call.fields.string("user_agent") ?? call.origin.userAgent,
-            client: call.origin.client)
+        let origin = call.deviceOrigin
         let name = call.fields.string("name")
         return try await deciding(call, answer: Self.answer(to:)) {
             recorder throws(VerifierError) in
@@ -63,14 +59,31 @@ extension Service {
                     ("secret", .secret(acceptance.secret.text)),
                     ("generation", .counter(acceptance.generation)),
                 ], outcome: "accepted")
-        case .denied(let wipe):
-            let denied = [verification, ("result", .text("denied"))]
-            guard let wipe else {
-                return .answered(denied + [("wipe", .flag(false))], outcome: "denied")
-            }
-            return .answered(
-                denied + [("wipe", .flag(true)), ("wipe_reason", .text(wipe.rawValue))],
-                outcome: wipe.rawValue)
+        case .denied(let wipe): return denial(outcome.verification, wipe: wipe)
         }
+    }
+
+    /// The response to a device whose secret or signature is denied.
+    static func denial(_ verification: VerificationID, wipe: WipeReason?) -> Answer {
+        let denied: [(String, JSONValue)] = [
+            ("verification", .text(verification.text)), ("result", .text("denied")),
+        ]
+        guard let wipe else {
+            return .answered(denied + [("wipe", .flag(false))], outcome: "denied")
+        }
+        return .answered(
+            denied + [("wipe", .flag(true)), ("wipe_reason", .text(wipe.rawValue))],
+            outcome: wipe.rawValue)
+    }
+}
+
+extension Call {
+    /// The sender, as the device describes itself.
+    ///
+    /// Its own description takes precedence over the User-Agent of its HTTP library.
+    var deviceOrigin: Origin {
+        Origin(
+            address: origin.address, userAgent: fields.string("user_agent") ?? origin.userAgent,
+            client: origin.client)
     }
 }

@@ -27,6 +27,7 @@ extension Service {
                     recorder: recorder)
             }
         case "passkey": return try await enrolPasskey(call, for: subject)
+        case "key": return try await enrolDeviceKey(call, subject)
         case _ where call.fields.scope == .import:
             let given = try oneTimePasswordImport(call.fields)
             return try await deciding(call, answer: Self.answer(to:)) {
@@ -56,7 +57,7 @@ extension Service {
 
     /// The clients that may redeem the device's logins: the enrolling client and those that the
     /// request names.
-    private func audience(_ call: Call) throws(Refusal) -> Set<ClientID> {
+    func audience(_ call: Call) throws(Refusal) -> Set<ClientID> {
         var audience: Set<ClientID> = []
         if let client = call.clientID { audience.insert(client) }
         for text in call.fields.strings("redeemable_by") ?? [] {
@@ -182,14 +183,19 @@ extension Service {
 
     private static func answer(to outcome: EnrolmentOutcome<SecretGrant>) -> Answer {
         switch outcome {
-        case .granted(let grant):
-            .made([
-                ("credential", .text(grant.credential.text)), ("state", .text("pending")),
-                ("ticket", .secret(grant.ticket.text)),
-                ("expires_at", .text(grant.expiresAt.text)),
-            ])
+        case .granted(let grant): ticket(grant.ticket, for: grant.credential, grant.expiresAt)
         case .refused(let refusal): answer(to: refusal)
         }
+    }
+
+    /// The response with a ticket for a device.
+    static func ticket(
+        _ ticket: Token, for credential: CredentialID, _ expiresAt: UnixTime
+    ) -> Answer {
+        .made([
+            ("credential", .text(credential.text)), ("state", .text("pending")),
+            ("ticket", .secret(ticket.text)), ("expires_at", .text(expiresAt.text)),
+        ])
     }
 
     static func answer(to refusal: EnrolmentRefusal) -> Answer {

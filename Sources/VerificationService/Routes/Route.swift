@@ -4,6 +4,7 @@ enum Operation: String, CaseIterable, Hashable, Sendable {
     case resynchronizeCredential, unlockCredential, redeemEnrolment, signIn, redeemLogin
     case registerPasskey, beginCeremony, verifyAssertion, completeStepUp, listAcceptedPasskeys
     case beginBrowserCeremony, registerInBrowser, verifyInBrowser
+    case createConfirmation, registerDeviceKey, createDeviceChallenge, verifyDeviceSignature
     case closeAccount, listEvents, describeInterface
 }
 

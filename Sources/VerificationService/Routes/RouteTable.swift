@@ -2,7 +2,7 @@
 enum RouteTable {
     /// All routes, in the order of the documentation.
     static let all: [Route] =
-        credentials + checks + passkeys + devices + browsers + records
+        credentials + checks + passkeys + devices + deviceKeys + browsers + records
 
     static let subject = PathPart.parameter("subject", .subject)
     static let credential = PathPart.parameter("credential", .credential)
@@ -21,6 +21,7 @@ enum RouteTable {
                 ("hotp", RequestShapes.counterBasedShortKeyImport),
                 ("recovery", RequestShapes.recovery), ("secret", RequestShapes.enrolledSecret),
                 ("passkey", RequestShapes.passkey),
+                ("key", RequestShapes.deviceKey),
             ]),
             success: .made,
             answers: [

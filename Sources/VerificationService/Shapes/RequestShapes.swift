@@ -64,11 +64,12 @@ enum RequestShapes {
         "SecretEnrolment",
         [
             .required("type", .choice(["secret"])), .optional("name", .text(.label)),
-            // In addition to the enrolling client.
-            .optional(
-                "redeemable_by",
-                .list(.text(.client), counts: 1...(Policy.maximumAudience - 1))),
+            redeemableBy,
         ])
+
+    /// The clients that may redeem the device's logins, in addition to the enrolling one.
+    static let redeemableBy = Field.optional(
+        "redeemable_by", .list(.text(.client), counts: 1...(Policy.maximumAudience - 1)))
 
     static let rename = Shape("Rename", [.required("name", .text(.label))])
 

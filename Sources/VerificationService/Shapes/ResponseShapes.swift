@@ -62,7 +62,7 @@ enum ResponseShapes {
             .required("subject", .text(.subject)), credential,
             .required("type", .choice(CredentialKind.signingIn.map(\.rawValue))), verification,
             .required("verified_at", .text(.time)),
-        ] + signedInWithPasskey)
+        ] + signedInWithPasskey + signedInWithKey)
 
     static let refusal = Shape("Refusal", [denied])
 

@@ -40,6 +40,14 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     case ceremony
     /// Recognises a browser in which a passkey was used before.
     case knownDevice
+    /// A challenge for a device key.
+    case deviceChallenge
+    /// The address of a server, as a device signs it.
+    case audience
+    /// A text that a device shows before its key signs it.
+    case shownText
+    /// A public key, a signature or a digest in base64url without padding.
+    case base64URL
     /// A rotation nonce: 16 bytes in base64url.
     case nonce
     /// A key URI.
@@ -82,6 +90,12 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         case .secret: "^wws_[A-Za-z0-9_-]{74}\(Self.fourBits)$"
         case .ceremony: "^wwc_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
         case .knownDevice: "^wwd_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
+        case .deviceChallenge: "^wwx_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
+        case .audience: "^[!-~]+$"
+        case .shownText: "^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f]+$"
+        case .base64URL:
+            "^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}\(Self.fourBits)"
+                + "|[A-Za-z0-9_-]\(Self.twoBits))?$"
         case .nonce: "^[A-Za-z0-9_-]{21}\(Self.twoBits)$"
         case .keyURI: "^otpauth://(?:totp|hotp)/"
         case .base64: "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
@@ -93,11 +107,13 @@ enum TextForm: CaseIterable, Hashable, Sendable {
 
     /// The permitted number of characters.
     ///
-    /// For labels, subjects and user agents, this is also the permitted number of bytes.
+    /// This is also the permitted number of bytes.
     var counts: ClosedRange<Int>? {
         switch self {
         case .label, .subject: 1...255
         case .userAgent: 0...255
+        case .audience, .shownText: 1...1_024
+        case .base64URL: 2...128
         default: nil
         }
     }
@@ -127,6 +143,13 @@ enum TextForm: CaseIterable, Hashable, Sendable {
             case .secret: Token(.secret, text: text) != nil
             case .ceremony: Token(.ceremony, text: text) != nil
             case .knownDevice: Token(.knownDevice, text: text) != nil
+            case .deviceChallenge: Token(.deviceChallenge, text: text) != nil
+            case .audience: text.indices.allSatisfy { (0x21...0x7E).contains(text[$0]) }
+            case .shownText:
+                text.indices.allSatisfy { index in
+                    text[index] == 0x0A || text[index] >= 0x20 && text[index] != 0x7F
+                }
+            case .base64URL: Self.bytes(text) != nil
             case .nonce: Self.nonce(text) != nil
             case .client: Self.string(text).flatMap { ClientID(text: $0) } != nil
             // These occur in responses only.
@@ -135,12 +158,14 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         }
     }
 
+    /// Decodes base64url.
+    static func bytes(_ text: Span<UInt8>) -> [UInt8]? {
+        do throws(Base64Error) { return try Base64URL.decode(text) } catch { return nil }
+    }
+
     /// Decodes a rotation nonce.
     static func nonce(_ text: Span<UInt8>) -> RotationNonce? {
-        guard text.count == 22 else { return nil }
-        do throws(Base64Error) {
-            return RotationNonce(bytes: try Base64URL.decode(text))
-        } catch { return nil }
+        text.count == 22 ? bytes(text).flatMap(RotationNonce.init) : nil
     }
 
     // JSON texts are valid UTF-8. C1 and format characters are permitted here; code that prints a

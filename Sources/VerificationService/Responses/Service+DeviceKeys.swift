@@ -1,0 +1,152 @@
+internal import Attestation
+internal import Cryptography
+internal import JSONText
+internal import Verification
+
+extension Service {
+    /// `POST /v1/subjects/{subject}/credentials` for a device key.
+    func enrolDeviceKey(_ call: Call, _ subject: Subject) async throws(Refusal) -> Answer {
+        guard !settings.audiences.isEmpty else { throw Refusal(.notConfigured("audience")) }
+        let name = call.fields.string("name") ?? ""
+        let presence =
+            call.fields.string("presence").flatMap(DeviceKeyTranscript.Presence.init(word:))
+            ?? .none
+        let replaces = call.fields.string("replaces").flatMap { CredentialID(text: $0) }
+        let audience = try audience(call)
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.enrol(
+                for: subject, name: name, presence: presence, replacing: replaces,
+                audience: audience, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/challenges`.
+    func createConfirmation(_ call: Call) async throws(Refusal) -> Answer {
+        let credential = try namedCredential(call)
+        guard let text = call.fields.string("text") else { throw Refusal(.missingField("text")) }
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.challenge(
+                for: credential, confirming: text, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/device/keys`.
+    func registerDeviceKey(_ call: Call) async throws(Refusal) -> Answer {
+        guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
+            throw Refusal(.invalidField("ticket"))
+        }
+        let point = try bytes(call, "public_key")
+        let signature = try bytes(call, "signature")
+        let presence = try presence(call)
+        let custody = call.fields.string("custody").flatMap(KeyCustody.init) ?? .vault
+        let name = call.fields.string("name")
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.register(
+                ticket, point: point, signature: signature, presence: presence, custody: custody,
+                name: name, origin: call.deviceOrigin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/device/challenges`.
+    func createDeviceChallenge(_ call: Call) async throws(Refusal) -> Answer {
+        let credential = try namedCredential(call)
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.challenge(
+                for: credential, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/device/signatures`.
+    func verifyDeviceSignature(_ call: Call) async throws(Refusal) -> Answer {
+        guard let challenge = token(.deviceChallenge, call.fields.secret("challenge")) else {
+            throw Refusal(.invalidField("challenge"))
+        }
+        guard let purpose = call.fields.string("purpose").flatMap(DeviceKeyPurpose.init) else {
+            throw Refusal(.invalidField("purpose"))
+        }
+        let sent = DeviceKeySignature(
+            credential: try namedCredential(call), challenge: challenge,
+            audience: call.fields.string("audience") ?? "", purpose: purpose,
+            presence: try presence(call), signature: try bytes(call, "signature"))
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.verify(sent, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    private func namedCredential(_ call: Call) throws(Refusal) -> CredentialID {
+        guard let id = call.fields.string("credential").flatMap({ CredentialID(text: $0) }) else {
+            throw Refusal(.invalidField("credential"))
+        }
+        return id
+    }
+
+    private func presence(_ call: Call) throws(Refusal) -> DeviceKeyTranscript.Presence {
+        let presence = call.fields.string("presence")
+            .flatMap(DeviceKeyTranscript.Presence.init(word:))
+        guard let presence else { throw Refusal(.invalidField("presence")) }
+        return presence
+    }
+
+    private func bytes(_ call: Call, _ field: String) throws(Refusal) -> [UInt8] {
+        guard let bytes = call.fields.secret(field)?.withBytes({ TextForm.bytes($0) }) else {
+            throw Refusal(.invalidField(field))
+        }
+        return bytes
+    }
+
+    private static func answer(to outcome: EnrolmentOutcome<DeviceKeyGrant>) -> Answer {
+        switch outcome {
+        case .granted(let grant): ticket(grant.ticket, for: grant.credential, grant.expiresAt)
+        case .refused(let refusal): answer(to: refusal)
+        }
+    }
+
+    private static func answer(to challenge: DeviceKeyChallenge) -> Answer {
+        .made([
+            ("challenge", .secret(challenge.token.text)),
+            ("expires_at", .text(challenge.expiresAt.text)),
+            ("expires_ms", .number(challenge.expiresAt.milliseconds)),
+        ])
+    }
+
+    private static func answer(to outcome: DeviceKeyRegistration) -> Answer {
+        switch outcome {
+        case .accepted(let credential, let custody):
+            .made([
+                ("credential", .text(credential.text)), ("state", .text("active")),
+                ("custody", .text(custody.rawValue)),
+            ])
+        case .denied(.unknown), .denied(.expired): Answer(.refusedTicket)
+        case .denied: Answer(.refusedKey)
+        }
+    }
+
+    private static func answer(to outcome: DeviceKeyOutcome) -> Answer {
+        switch outcome.result {
+        case .accepted(let login, let expiresAt):
+            .answered(
+                [
+                    ("verification", .text(outcome.verification.text)),
+                    ("result", .text("accepted")), ("login", .secret(login.text)),
+                    ("expires_at", .text(expiresAt.text)),
+                ], outcome: "accepted")
+        case .denied(_, let wipe): denial(outcome.verification, wipe: wipe)
+        }
+    }
+
+    /// What a redeemed login says about the device and its key.
+    static func members(of key: DeviceKeyFacts) -> [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [("purpose", .text(key.purpose.rawValue))]
+        if let digest = key.textDigest {
+            members.append(("text_sha256", .text(Base64URL.encode(digest.span))))
+        }
+        return members + [
+            ("custody", .text(key.custody.rawValue)), ("presence", .text(key.presence.word)),
+        ]
+    }
+}
