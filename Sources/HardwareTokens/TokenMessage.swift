@@ -15,6 +15,10 @@ internal import POSIX
 public enum TokenResult: Sendable {
     /// The sealed secret.
     case sealed(TPMObject)
+    /// The key, and its public key.
+    case madeKey(TPMKey, point: [UInt8])
+    /// The signature in DER.
+    case signature([UInt8])
     /// The new credential and its secret.
     case made(FIDOCredential, SecretBytes)
     /// The secret.
@@ -30,7 +34,7 @@ enum TokenMessage {
     case done(TokenResult)
     case refused(TokenRefusal)
 
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
     /// The maximum size of a frame in bytes.
     static let largestFrame = 4096
     /// The maximum size of an answer's frame in bytes.
@@ -44,6 +48,8 @@ enum TokenMessage {
         case made = 5
         case secret = 6
         case refused = 7
+        case madeKey = 8
+        case signature = 9
     }
 
     /// Appends the frame, with its length, to an empty buffer.
@@ -63,6 +69,15 @@ enum TokenMessage {
                 output.append(string: object.privateArea.span)
             }
             buffer.append([object.requiresPIN ? 1 : 0, object.isBoundToPCR7 ? 1 : 0])
+        case .done(.madeKey(let key, let point)):
+            buffer.append([Kind.madeKey.rawValue])
+            buffer.append { output in
+                output.append(key)
+                output.append(string: point.span)
+            }
+        case .done(.signature(let signature)):
+            buffer.append([Kind.signature.rawValue])
+            buffer.append { $0.append(string: signature.span) }
         case .done(.made(let credential, let secret)):
             buffer.append([Kind.made.rawValue])
             buffer.append { output in
@@ -99,6 +114,13 @@ enum TokenMessage {
         case .touch: self = .touch(number: try fields.byte(frame), count: try fields.byte(frame))
         case .sealed:
             self = .done(.sealed(try fields.object(frame)))
+        case .madeKey:
+            let key = try fields.key(frame)
+            let point = try fields.data(frame, limit: TPMKey.pointCount)
+            guard point.count == TPMKey.pointCount else { throw FieldReader.Unreadable() }
+            self = .done(.madeKey(key, point: point))
+        case .signature:
+            self = .done(.signature(try fields.data(frame, limit: TPMKey.longestSignature)))
         case .made:
             let credential = try fields.credential(frame)
             self = .done(.made(credential, try fields.tokenSecret(frame)))

@@ -7,6 +7,10 @@ public enum TokenRequest: Sendable {
     case seal(SecretBytes, pin: SecretBytes?, isBoundToPCR7: Bool, in: TPMAddress)
     /// Unseal a secret.
     case unseal(TPMObject, in: TPMAddress)
+    /// Make a key pair in a TPM, which can be used with this authorization value.
+    case makeKey(authorization: SecretBytes, in: TPMAddress)
+    /// Sign a message with a key in a TPM.
+    case sign([UInt8], with: TPMKey, authorization: SecretBytes, in: TPMAddress)
     /// Make a credential on the device at this path (by default, the only one), and get its secret.
     case makeCredential(device: String?, salt: [UInt8], requiresPIN: Bool)
     /// Get the secret of a credential.
@@ -30,6 +34,8 @@ extension TokenRequest {
         case unseal = 2
         case makeCredential = 3
         case secret = 4
+        case makeKey = 5
+        case sign = 6
     }
 
     /// Appends the request to a frame.
@@ -56,6 +62,16 @@ extension TokenRequest {
             string(object.privateArea)
             byte(object.requiresPIN ? 1 : 0)
             byte(object.isBoundToPCR7 ? 1 : 0)
+            string(address.text.utf8)
+        case .makeKey(let authorization, let address):
+            byte(Kind.makeKey.rawValue)
+            secret(authorization)
+            string(address.text.utf8)
+        case .sign(let message, let key, let authorization, let address):
+            byte(Kind.sign.rawValue)
+            string(message)
+            frame.append { $0.append(key) }
+            secret(authorization)
             string(address.text.utf8)
         case .makeCredential(let device, let salt, let requiresPIN):
             byte(Kind.makeCredential.rawValue)
@@ -93,6 +109,15 @@ extension TokenRequest {
         case .unseal:
             let object = try fields.object(frame)
             self = .unseal(object, in: try fields.address(frame))
+        case .makeKey:
+            let authorization = try fields.secret(frame, limit: TPMKey.authorizationCount)
+            self = .makeKey(authorization: authorization, in: try fields.address(frame))
+        case .sign:
+            let message = try fields.data(frame, limit: TPMKey.longestMessage)
+            let key = try fields.key(frame)
+            let authorization = try fields.secret(frame, limit: TPMKey.authorizationCount)
+            self = .sign(
+                message, with: key, authorization: authorization, in: try fields.address(frame))
         case .makeCredential:
             let device = try fields.path(frame)
             let salt = try fields.data(frame, limit: FIDOCredential.saltCount)
@@ -138,6 +163,17 @@ extension FieldReader {
         return object
     }
 
+    mutating func key(_ bytes: Span<UInt8>) throws(Unreadable) -> TPMKey {
+        let publicArea = try data(bytes, limit: TPMKey.largestArea)
+        let privateArea = try data(bytes, limit: TPMKey.largestArea)
+        let parent = UInt32(truncatingIfNeeded: try number(bytes, width: 4))
+        let key = TPMKey(
+            publicArea: publicArea, privateArea: privateArea, parent: parent,
+            parentName: try data(bytes, limit: TPMKey.longestName))
+        guard let key else { throw Unreadable() }
+        return key
+    }
+
     mutating func credential(_ bytes: Span<UInt8>) throws(Unreadable) -> FIDOCredential {
         let id = try data(bytes, limit: FIDOCredential.largestID)
         let salt = try data(bytes, limit: FIDOCredential.saltCount)
@@ -147,5 +183,14 @@ extension FieldReader {
                 id: id, salt: salt, relyingParty: relyingParty, requiresPIN: try flag(bytes))
         else { throw Unreadable() }
         return credential
+    }
+}
+
+extension OutputSpan<UInt8> {
+    mutating func append(_ key: TPMKey) {
+        append(string: key.publicArea.span)
+        append(string: key.privateArea.span)
+        append(UInt64(key.parent), bytes: 4)
+        append(string: key.parentName.span)
     }
 }

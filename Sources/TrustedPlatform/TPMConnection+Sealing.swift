@@ -3,18 +3,28 @@ internal import Cryptography
 internal import Glibc
 internal import HardwareTokens
 
-/// An object in the TPM's memory; flushed when it is released.
+/// An object in the TPM's memory; flushed when it is released, unless the TPM keeps it.
 @safe final class TPMHandle {
     let number: ESYS_TR
     private let tpm: TPMConnection
+    private let isPersistent: Bool
 
-    init(_ number: ESYS_TR, in tpm: TPMConnection) {
+    init(_ number: ESYS_TR, in tpm: TPMConnection, isPersistent: Bool = false) {
         self.number = number
         self.tpm = tpm
+        self.isPersistent = isPersistent
     }
 
-    // If this fails, the kernel's resource manager flushes the object when the device is closed.
-    deinit { _ = unsafe Esys_FlushContext(tpm.context, number) }
+    deinit {
+        if isPersistent {
+            var number = number
+            _ = unsafe Esys_TR_Close(tpm.context, &number)
+        } else {
+            // If this fails, the kernel's resource manager flushes the object when the device is
+            // closed.
+            _ = unsafe Esys_FlushContext(tpm.context, number)
+        }
+    }
 }
 
 /// A sealed secret in the TPM's memory.
@@ -85,54 +95,83 @@ extension TPMConnection {
                 put($0, into: &sensitive.sensitive.userAuth.buffer)
             }
         }
-        var (outside, pcrs) = (TPM2B_DATA(), TPML_PCR_SELECTION())
-        var privatePart: UnsafeMutablePointer<TPM2B_PRIVATE>?
-        var publicPart: UnsafeMutablePointer<TPM2B_PUBLIC>?
-        let session = try session(TPM2_SE(TPM2_SE_HMAC), under: root)
-        try check(
-            "Esys_Create",
-            unsafe Esys_Create(
-                context, root.number, session.number, ESYS_TR_NONE, ESYS_TR_NONE, &sensitive,
-                &template, &outside, &pcrs, &privatePart, &publicPart, nil, nil, nil))
-        defer {
-            unsafe Esys_Free(privatePart)
-            unsafe Esys_Free(publicPart)
-        }
+        let created = try create(&template, &sensitive, under: root)
         let object = TPMObject(
-            publicArea: try unsafe bytes {
-                unsafe Tss2_MU_TPM2B_PUBLIC_Marshal(publicPart, $0, $1, $2)
-            },
-            privateArea: try unsafe bytes {
-                unsafe Tss2_MU_TPM2B_PRIVATE_Marshal(privatePart, $0, $1, $2)
-            },
+            publicArea: created.publicArea, privateArea: created.privateArea,
             requiresPIN: pin != nil, isBoundToPCR7: isBoundToPCR7)
         guard let object else { throw .badAnswer }
         return object
     }
 
+    /// What a TPM has made.
+    struct CreatedObject {
+        /// `TPM2B_PUBLIC`.
+        let publicArea: [UInt8]
+        /// `TPM2B_PRIVATE`.
+        let privateArea: [UInt8]
+        /// The parsed public area.
+        let publicPart: TPM2B_PUBLIC
+    }
+
+    /// Lets the TPM make an object.
+    func create(
+        _ template: inout TPM2B_PUBLIC, _ sensitive: inout TPM2B_SENSITIVE_CREATE,
+        under parent: TPMHandle
+    ) throws(TokenRefusal) -> CreatedObject {
+        var (outside, pcrs) = (TPM2B_DATA(), TPML_PCR_SELECTION())
+        var privatePart: UnsafeMutablePointer<TPM2B_PRIVATE>?
+        var publicPart: UnsafeMutablePointer<TPM2B_PUBLIC>?
+        let session = try session(TPM2_SE(TPM2_SE_HMAC), under: parent)
+        try check(
+            "Esys_Create",
+            unsafe Esys_Create(
+                context, parent.number, session.number, ESYS_TR_NONE, ESYS_TR_NONE, &sensitive,
+                &template, &outside, &pcrs, &privatePart, &publicPart, nil, nil, nil))
+        defer {
+            unsafe Esys_Free(privatePart)
+            unsafe Esys_Free(publicPart)
+        }
+        guard let found = unsafe publicPart else { throw .badAnswer }
+        return CreatedObject(
+            publicArea: try unsafe bytes {
+                unsafe Tss2_MU_TPM2B_PUBLIC_Marshal(publicPart, $0, $1, $2)
+            },
+            privateArea: try unsafe bytes {
+                unsafe Tss2_MU_TPM2B_PRIVATE_Marshal(privatePart, $0, $1, $2)
+            }, publicPart: unsafe found.pointee)
+    }
+
     /// Loads a sealed secret.
     func load(_ object: TPMObject, under root: TPMHandle) throws(TokenRefusal) -> LoadedObject {
+        let (handle, publicPart) = try load(
+            object.publicArea, object.privateArea, of: TPM2_ALG_KEYEDHASH, under: root)
+        let policy = publicPart.publicArea.authPolicy
+        return LoadedObject(
+            handle: handle, object: object, policy: try take(policy.size, from: policy.buffer))
+    }
+
+    /// Loads an object of this type.
+    func load(
+        _ publicArea: [UInt8], _ privateArea: [UInt8], of type: TPM2_ALG_ID, under parent: TPMHandle
+    ) throws(TokenRefusal) -> (TPMHandle, TPM2B_PUBLIC) {
         var (publicPart, privatePart) = (TPM2B_PUBLIC(), TPM2B_PRIVATE())
         var (used, otherUsed) = (0, 0)
         guard
             unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(
-                object.publicArea, object.publicArea.count, &used, &publicPart) == 0,
+                publicArea, publicArea.count, &used, &publicPart) == 0,
             unsafe Tss2_MU_TPM2B_PRIVATE_Unmarshal(
-                object.privateArea, object.privateArea.count, &otherUsed, &privatePart) == 0,
-            used == object.publicArea.count, otherUsed == object.privateArea.count,
-            publicPart.publicArea.type == TPM2_ALG_KEYEDHASH
+                privateArea, privateArea.count, &otherUsed, &privatePart) == 0,
+            used == publicArea.count, otherUsed == privateArea.count,
+            publicPart.publicArea.type == type
         else { throw .badRequest }
-        let session = try session(TPM2_SE(TPM2_SE_HMAC), under: root)
+        let session = try session(TPM2_SE(TPM2_SE_HMAC), under: parent)
         var number = ESYS_TR()
         try check(
             "Esys_Load",
             unsafe Esys_Load(
-                context, root.number, session.number, ESYS_TR_NONE, ESYS_TR_NONE, &privatePart,
+                context, parent.number, session.number, ESYS_TR_NONE, ESYS_TR_NONE, &privatePart,
                 &publicPart, &number))
-        let policy = publicPart.publicArea.authPolicy
-        return LoadedObject(
-            handle: TPMHandle(number, in: self), object: object,
-            policy: try take(policy.size, from: policy.buffer))
+        return (TPMHandle(number, in: self), publicPart)
     }
 
     /// Unseals a loaded secret; throws ``TokenRefusal/wrongPIN(left:)`` for a wrong PIN.

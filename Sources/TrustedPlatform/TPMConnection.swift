@@ -77,7 +77,12 @@ struct TPMCode {
         case WATCHWORD_RC_LOCKOUT: .lockedOut(seconds: nil)
         // TPM_RC_AUTH_FAIL and TPM_RC_BAD_AUTH; which session failed does not matter.
         case _ where isFormatOne && (number == 0x0e || number == 0x22):
-            call == "Esys_Unseal" ? .wrongPIN(left: nil) : .ownerPassword
+            switch call {
+            case "Esys_Unseal": .wrongPIN(left: nil)
+            // The value is not the key's.
+            case "Esys_Sign": .badRequest
+            default: .ownerPassword
+            }
         // TPM_RC_POLICY_FAIL, TPM_RC_PCR_CHANGED
         case _ where isFormatOne && number == 0x1d, 0x128: .changedPCR7
         // TPM_RC_INTEGRITY: the private area was not encrypted by this TPM.

@@ -47,6 +47,27 @@ public enum TPMProgram {
         throw .wrongPIN(left: tpm.attemptsLeft())
     }
 
+    /// Makes a key pair.
+    public static func makeKey(
+        authorization: SecretBytes, in address: TPMAddress, over channel: borrowing TokenChannel
+    ) throws(TokenRefusal) -> TokenResult {
+        let tpm = try confinedConnection(to: address, over: channel)
+        let (parent, handle) = try tpm.parentOfNewKeys()
+        let (key, point) = try tpm.makeKey(authorization, under: parent, handle)
+        return .madeKey(key, point: point)
+    }
+
+    /// Signs a message with a key that this TPM has made.
+    public static func sign(
+        _ message: [UInt8], with key: TPMKey, authorization: SecretBytes, in address: TPMAddress,
+        over channel: borrowing TokenChannel
+    ) throws(TokenRefusal) -> TokenResult {
+        let tpm = try confinedConnection(to: address, over: channel)
+        let parent = try tpm.parent(of: key)
+        let loaded = try tpm.load(key, under: parent)
+        return .signature(try tpm.sign(message, with: loaded, authorization, under: parent))
+    }
+
     /// Opens the TPM, which loads a library, and then gives up everything else, before the first
     /// message.
     private static func confinedConnection(

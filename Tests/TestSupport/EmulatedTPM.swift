@@ -65,9 +65,19 @@ public final class EmulatedTPM {
     /// Adds a measurement to PCR 7, as a change to Secure Boot does (TPM 2.0 Library, Part 3,
     /// `TPM2_PCR_Extend`).
     public func extendPCR7() throws {
-        let password: [UInt8] = [0, 0, 0, 9, 0x40, 0, 0, 9, 0, 0, 0, 0, 0]
         let digest = [0, 0, 0, 1, 0, 0x0b] + [UInt8](repeating: 7, count: 32)
-        let body = [0, 0, 1, 0x82, 0, 0, 0, 7] + password + digest
+        try command([0, 0, 1, 0x82], handle: [0, 0, 0, 7], digest)
+    }
+
+    /// Gives the TPM new seeds, as its owner does before selling the computer (`TPM2_Clear`).
+    public func clear() throws {
+        try command([0, 0, 1, 0x26], handle: [0x40, 0, 0, 0x0a], [])
+    }
+
+    /// Sends a command for a handle that has an empty password.
+    private func command(_ code: [UInt8], handle: [UInt8], _ parameters: [UInt8]) throws {
+        let password: [UInt8] = [0, 0, 0, 9, 0x40, 0, 0, 9, 0, 0, 0, 0, 0]
+        let body = code + handle + password + parameters
         let size = UInt8(6 + body.count)
         let response = try send([0x80, 2, 0, 0, 0, size] + body)
         guard response.count > 10, response[6..<10].allSatisfy({ $0 == 0 }) else {

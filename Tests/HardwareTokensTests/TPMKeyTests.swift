@@ -1,0 +1,189 @@
+import Cryptography
+import HardwareTokens
+import TestSupport
+import Testing
+
+/// Keys that `watchword-token` makes in an emulated TPM.
+@Suite(.enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
+struct TPMKeyTests {
+    /// A key in a TPM, and what is needed to use it.
+    private struct MadeKey {
+        let key: TPMKey
+        let point: [UInt8]
+        let authorization: SecretBytes
+
+        func isValid(_ signature: [UInt8], of message: [UInt8]) throws -> Bool {
+            let key = try VerificationKey(.ellipticCurve(.p256, point: point), algorithm: .es256)
+            return try key.isValid(signature.span, of: message.span)
+        }
+    }
+
+    private static let message = Array("watchword device key 1, and so on".utf8)
+
+    private static func carryOut(_ request: TokenRequest) throws -> TokenResult {
+        var nobody = TestPerson()
+        let result = try TokenHelper(path: BuiltProgram.path("watchword-token"))
+            .carryOut(request, with: &nobody)
+        #expect(nobody.questions.isEmpty && nobody.touches.isEmpty)
+        return result
+    }
+
+    private static func made(in address: String) throws -> MadeKey {
+        let authorization = try Randomness.secret(count: TPMKey.authorizationCount)
+        let result = try carryOut(
+            .makeKey(authorization: authorization, in: #require(TPMAddress(address))))
+        guard case .madeKey(let key, let point) = result else {
+            throw TokenHelper.Failure.badAnswer
+        }
+        return MadeKey(key: key, point: point, authorization: authorization)
+    }
+
+    private static func signature(
+        _ made: MadeKey, in address: String, _ authorization: SecretBytes? = nil,
+        _ key: TPMKey? = nil
+    ) throws -> [UInt8] {
+        let result = try carryOut(
+            .sign(
+                message, with: key ?? made.key, authorization: authorization ?? made.authorization,
+                in: #require(TPMAddress(address))))
+        guard case .signature(let signature) = result else { throw TokenHelper.Failure.badAnswer }
+        return signature
+    }
+
+    @Test("a key in the TPM signs, each time differently, and cannot leave the TPM")
+    func signing() throws {
+        let tpm = try EmulatedTPM()
+        let made = try Self.made(in: tpm.address)
+        let signatures = try (0..<3).map { _ in try Self.signature(made, in: tpm.address) }
+        #expect(Set(signatures).count == 3)
+        for signature in signatures {
+            #expect(signature.count <= TPMKey.longestSignature)
+            #expect(try made.isValid(signature, of: Self.message))
+            #expect(try !made.isValid(signature, of: Self.message + [0]))
+        }
+        // TPM2B_PUBLIC: size, type ECC, name algorithm SHA-256, then the attributes.
+        let head: [UInt8] = [0, 0x23, 0, 0x0b, 0, 0x04, 0x04, 0x72]
+        #expect(Array(made.key.publicArea[2..<10]) == head)
+        #expect(made.key.parent == 0)
+        #expect(try Self.made(in: tpm.address).point != made.point)
+    }
+
+    @Test("K-79 without the authorization value, the TPM does not sign, and counts no failure")
+    func wrongAuthorization() throws {
+        let tpm = try EmulatedTPM()
+        let made = try Self.made(in: tpm.address)
+        for _ in 0..<6 {
+            let wrong = try Randomness.secret(count: TPMKey.authorizationCount)
+            #expect(throws: TokenHelper.Failure.refused(.badRequest)) {
+                try Self.signature(made, in: tpm.address, wrong)
+            }
+        }
+        // The emulator locks after three counted failures.
+        #expect(try made.isValid(Self.signature(made, in: tpm.address), of: Self.message))
+    }
+
+    @Test("K-79 another TPM, a cleared TPM and no TPM do not sign")
+    func otherTPMs() throws {
+        let tpm = try EmulatedTPM()
+        let made = try Self.made(in: tpm.address)
+        let other = try EmulatedTPM()
+        #expect(throws: TokenHelper.Failure.refused(.otherDevice)) {
+            try Self.signature(made, in: other.address)
+        }
+        try tpm.clear()
+        #expect(throws: TokenHelper.Failure.refused(.otherDevice)) {
+            try Self.signature(made, in: tpm.address)
+        }
+        for address in ["device:/nonexistent", "swtpm:host=127.0.0.1,port=1"] {
+            #expect(throws: TokenHelper.Failure.refused(.noDevice)) {
+                try Self.signature(made, in: address)
+            }
+        }
+    }
+
+    @Test("K-79 a changed key is refused, and nothing is signed")
+    func tampered() throws {
+        let tpm = try EmulatedTPM()
+        let made = try Self.made(in: tpm.address)
+        let key = made.key
+        for position in stride(from: 0, to: key.privateArea.count, by: 9) {
+            var changed = key.privateArea
+            changed[position] ^= 0x10
+            try expectRefusal(made, key.publicArea, changed, key.parentName, in: tpm)
+        }
+        for position in stride(from: 0, to: key.publicArea.count, by: 3) {
+            var changed = key.publicArea
+            changed[position] ^= 0x10
+            try expectRefusal(made, changed, key.privateArea, key.parentName, in: tpm)
+        }
+        var name = key.parentName
+        name[5] ^= 1
+        try expectRefusal(made, key.publicArea, key.privateArea, name, in: tpm)
+        #expect(try made.isValid(Self.signature(made, in: tpm.address), of: Self.message))
+    }
+
+    private func expectRefusal(
+        _ made: MadeKey, _ publicArea: [UInt8], _ privateArea: [UInt8], _ name: [UInt8],
+        in tpm: EmulatedTPM
+    ) throws {
+        let key = try #require(
+            TPMKey(
+                publicArea: publicArea, privateArea: privateArea, parent: 0, parentName: name))
+        let error = #expect(throws: TokenHelper.Failure.self) {
+            try Self.signature(made, in: tpm.address, nil, key)
+        }
+        switch error {
+        case .refused(.otherDevice)?, .refused(.badRequest)?: break
+        default: Issue.record("\(String(describing: error))")
+        }
+    }
+
+    @Test(
+        "K-79 a hostile TPM never yields an accepted signature of another message",
+        arguments: [
+            HostileTPM.Fault.changed(fromEnd: 0), .changed(fromEnd: 40), .truncated, .noise, .ended,
+        ])
+    func hostile(fault: HostileTPM.Fault) throws {
+        let tpm = try EmulatedTPM()
+        let made = try Self.made(in: tpm.address)
+        let honest = try HostileTPM(tpm, .ended, at: .max)
+        #expect(try made.isValid(Self.signature(made, in: honest.address), of: Self.message))
+        var refused = 0
+        for position in 1...honest.commandCount {
+            let hostile = try HostileTPM(tpm, fault, at: position)
+            do {
+                // The fault may not matter; then the signature is valid.
+                let signature = try Self.signature(made, in: hostile.address)
+                #expect(try made.isValid(signature, of: Self.message))
+            } catch let failure as TokenHelper.Failure {
+                refused += 1
+                guard case .refused = failure else {
+                    Issue.record("response \(position): \(failure)")
+                    continue
+                }
+            }
+        }
+        #expect(refused > 3)
+    }
+
+    @Test(
+        "a key is made under the persistent storage root key if there is one",
+        .enabled(if: ForeignProgram("tpm2_evictcontrol") != nil, "tpm2-tools is not installed"))
+    func persistentRoot() throws {
+        let tpm = try EmulatedTPM()
+        let folder = try TemporaryFolder()
+        for (name, arguments) in [
+            ("tpm2_createprimary", ["-C", "o", "-G", "ecc", "-c", folder.file("root")]),
+            ("tpm2_flushcontext", ["-t"]),
+            ("tpm2_evictcontrol", ["-C", "o", "-c", folder.file("root"), "0x81000001"]),
+            ("tpm2_flushcontext", ["-t"]),
+        ] {
+            let program = try #require(ForeignProgram(name))
+            let outcome = try program.run(arguments + ["-T", tpm.address])
+            try #require(outcome.status == 0, "\(name)")
+        }
+        let made = try Self.made(in: tpm.address)
+        #expect(made.key.parent == 0x8100_0001)
+        #expect(try made.isValid(Self.signature(made, in: tpm.address), of: Self.message))
+    }
+}
