@@ -20,6 +20,15 @@ refused() {
     [ $status -eq "$expected" ] || { echo "exit status $status instead of $expected"; exit 1; }
 }
 
+# Sets port to a free port of this machine whose successor is free, too.
+find_port() {
+    port=$((20000 + RANDOM % 10000))
+    while (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null \
+        || (: < "/dev/tcp/127.0.0.1/$((port + 1))") 2> /dev/null; do
+        port=$((20000 + RANDOM % 10000))
+    done
+}
+
 # Sends a request as the application. Keeps the response, and prints it without pictures and secrets.
 ask() {
     printf '%s %s\n' "$1" "$2"

@@ -1,11 +1,13 @@
 # shellcheck shell=bash
 # A server: enrols a user, and verifies codes.
 
-say "Start the server. It needs no options and creates its database and its key file. Here it uses free ports on this machine."
+say "Start the server. It creates its database and its key file. Here it uses free ports on this machine; --audience is for device keys."
 export XDG_STATE_HOME=$folder/state
-printf '$ watchword-server serve\n'
+find_port
+printf '$ watchword-server serve --audience http://127.0.0.1:%s\n' "$port"
 : > "$folder/log"  # The loop below may read it before the server's shell opens it.
-"$programs/watchword-server" serve --listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 --no-clock-check \
+"$programs/watchword-server" serve --listen "127.0.0.1:$port" --ops-listen 127.0.0.1:0 --no-clock-check \
+    --audience "http://127.0.0.1:$port" \
     2> "$folder/log" &
 running=$!
 address=

@@ -9,7 +9,7 @@ internal import POSIX
 
 /// The limits that both ends observe.
 enum HelperProtocol {
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
     /// The maximum length of a request in bytes; most of it is certificates.
     static let largestRequest = 1 << 18
     /// The maximum length of a reply in bytes.
@@ -17,6 +17,8 @@ enum HelperProtocol {
     /// The maximum length in bytes of the authorities' certificates in a request.
     static let largestAuthorities = 1 << 17
     static let longestText = 1 << 10
+    /// The maximum length of a public key or a signature in bytes.
+    static let longestKey = 128
 }
 
 /// Appends fields to memory that is wiped.

@@ -4,7 +4,7 @@ internal import POSIX
 extension HelperRequest {
     private enum Kind: UInt8 {
         case enrolment = 1
-        case login
+        case login, keyRegistration, challenge, signature
     }
 
     /// Appends the request in the form that is sent over the pipe.
@@ -24,6 +24,24 @@ extension HelperRequest {
             fields.string(login.credential.text)
             fields.string(login.secret)
             fields.string(login.nonce.bytes.span)
+        case .keyRegistration(let registration):
+            fields.byte(Kind.keyRegistration.rawValue)
+            fields.string(registration.ticket)
+            fields.string(registration.point.span)
+            fields.string(registration.signature.span)
+            fields.byte(registration.presence.rawValue)
+            fields.byte(registration.isInTPM ? 1 : 0)
+            fields.string(registration.deviceName)
+        case .challenge(let credential):
+            fields.byte(Kind.challenge.rawValue)
+            fields.string(credential.text)
+        case .signature(let signature):
+            fields.byte(Kind.signature.rawValue)
+            fields.string(signature.credential.text)
+            fields.string(signature.challenge.text)
+            fields.byte(signature.confirmsText ? 1 : 0)
+            fields.byte(signature.presence.rawValue)
+            fields.string(signature.signature.span)
         }
     }
 
@@ -35,6 +53,14 @@ extension HelperRequest {
             return Token.isToken(ticket) && deviceName.utf8.count <= HelperProtocol.longestText
         case .login(let login):
             return Token.isToken(login.secret)
+        case .keyRegistration(let registration):
+            return Token.isToken(registration.ticket)
+                && registration.deviceName.utf8.count <= HelperProtocol.longestText
+                && registration.point.count <= HelperProtocol.longestKey
+                && registration.signature.count <= HelperProtocol.longestKey
+        case .challenge: return true
+        case .signature(let signature):
+            return signature.signature.count <= HelperProtocol.longestKey
         }
     }
 
@@ -67,9 +93,46 @@ extension HelperRequest {
                 throw FieldReader.Unreadable()
             }
             operation = .login(Login(credential: credential, secret: secret, nonce: nonce))
+        case .keyRegistration:
+            operation = .keyRegistration(
+                KeyRegistration(
+                    ticket: try fields.secret(bytes), point: try fields.key(bytes),
+                    signature: try fields.key(bytes), presence: try fields.presence(bytes),
+                    isInTPM: try fields.flag(bytes), deviceName: try fields.text(bytes)))
+        case .challenge: operation = .challenge(credential: try fields.token(bytes))
+        case .signature:
+            let (credential, challenge) = (try fields.token(bytes), try fields.token(bytes))
+            operation = .signature(
+                KeySignature(
+                    credential: credential, challenge: challenge,
+                    confirmsText: try fields.flag(bytes), presence: try fields.presence(bytes),
+                    signature: try fields.key(bytes)))
         case nil:
             throw FieldReader.Unreadable()
         }
         try fields.finish(bytes)
+    }
+}
+
+extension FieldReader {
+    fileprivate mutating func key(_ bytes: Span<UInt8>) throws(Unreadable) -> [UInt8] {
+        try string(bytes, limit: HelperProtocol.longestKey).map { bytes[$0] }
+    }
+
+    fileprivate mutating func flag(_ bytes: Span<UInt8>) throws(Unreadable) -> Bool {
+        switch try byte(bytes) {
+        case 0: return false
+        case 1: return true
+        default: throw Unreadable()
+        }
+    }
+
+    fileprivate mutating func presence(
+        _ bytes: Span<UInt8>
+    ) throws(Unreadable) -> DeviceKeyTranscript.Presence {
+        guard let presence = DeviceKeyTranscript.Presence(rawValue: try byte(bytes)) else {
+            throw Unreadable()
+        }
+        return presence
     }
 }

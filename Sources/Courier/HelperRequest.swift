@@ -8,6 +8,12 @@ public struct HelperRequest: Sendable {
         case enrolment(ticket: SecretBytes, deviceName: String)
         /// Sign in.
         case login(Login)
+        /// Register a device key.
+        case keyRegistration(KeyRegistration)
+        /// Get a challenge for the device key of this credential.
+        case challenge(credential: Token)
+        /// Sign in, or confirm a text, with a device key.
+        case signature(KeySignature)
     }
 
     /// A login with an enrolled secret.

@@ -6,7 +6,13 @@ public enum HelperResponse: Sendable {
     case enrolled(credential: Token, NextSecret)
     /// The secret was accepted.
     case accepted(Acceptance)
-    /// The secret was not accepted.
+    /// The device key is registered, with this custody.
+    case registered(credential: Token, custody: Token)
+    /// A challenge to sign.
+    case challenge(KeyChallenge)
+    /// The device key's signature was accepted.
+    case signed(AcceptedSignature)
+    /// The secret or the signature was not accepted.
     case denied(wipe: WipeOrder?)
     /// The server refused the request or failed.
     case problem(Problem)
@@ -44,6 +50,49 @@ public enum HelperResponse: Sendable {
             self.login = login
             self.expiresAt = expiresAt
             self.next = next
+        }
+    }
+
+    /// A challenge for a device key.
+    public struct KeyChallenge: Hashable, Sendable {
+        /// The challenge, of which the device signs the bytes.
+        public let token: Token
+        /// When it expires, in Unix milliseconds: a number that the device signs.
+        public let expiry: UInt64
+
+        /// Creates a challenge.
+        public init(token: Token, expiry: UInt64) {
+            self.token = token
+            self.expiry = expiry
+        }
+
+        /// The random bytes of the challenge; `nil` if the token does not have 32.
+        public var bytes: [UInt8]? {
+            guard let separator = token.text.utf8.firstIndex(of: UInt8(ascii: "_")) else {
+                return nil
+            }
+            let text = Array(token.text.utf8[separator...].dropFirst())
+            do throws(Base64Error) {
+                let bytes = try Base64URL.decode(text.span)
+                return bytes.count == 32 ? bytes : nil
+            } catch { return nil }
+        }
+    }
+
+    /// The content of a response that accepts a device key's signature.
+    public struct AcceptedSignature: Sendable {
+        /// The decision's id, the same when the response is repeated.
+        public let verification: Token
+        /// The ticket that the application redeems, once.
+        public let login: SecretBytes
+        /// When the ticket expires, as the server wrote it (RFC 3339).
+        public let expiresAt: PlainText
+
+        /// Creates an acceptance.
+        public init(verification: Token, login: SecretBytes, expiresAt: PlainText) {
+            self.verification = verification
+            self.login = login
+            self.expiresAt = expiresAt
         }
     }
 

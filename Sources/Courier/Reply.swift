@@ -6,7 +6,7 @@ typealias Reply = Result<HelperResponse, HTTPHelperFailure>
 
 extension Result where Success == HelperResponse, Failure == HTTPHelperFailure {
     private enum Kind: UInt8 {
-        case failure, enrolled, accepted, denied, problem
+        case failure, enrolled, accepted, denied, problem, registered, challenge, signed
     }
 
     /// The reply in the form that is sent over the pipe.
@@ -36,6 +36,19 @@ extension Result where Success == HelperResponse, Failure == HTTPHelperFailure {
         case .success(.denied(let wipe)):
             fields.byte(Kind.denied.rawValue)
             fields.byte(wipe?.rawValue ?? 0)
+        case .success(.registered(let credential, let custody)):
+            fields.byte(Kind.registered.rawValue)
+            fields.string(credential.text)
+            fields.string(custody.text)
+        case .success(.challenge(let challenge)):
+            fields.byte(Kind.challenge.rawValue)
+            fields.string(challenge.token.text)
+            fields.number(challenge.expiry, width: 8)
+        case .success(.signed(let accepted)):
+            fields.byte(Kind.signed.rawValue)
+            fields.string(accepted.verification.text)
+            fields.string(accepted.login)
+            fields.string(accepted.expiresAt.text)
         case .success(.problem(let problem)):
             fields.byte(Kind.problem.rawValue)
             fields.number(UInt64(clamping: problem.status), width: 2)
@@ -88,6 +101,23 @@ extension Result where Success == HelperResponse, Failure == HTTPHelperFailure {
             let wait = Int(try fields.number(bytes, width: 4))
             self = .success(
                 .problem(HelperResponse.Problem(status: status, type: type, retryAfter: wait)))
+        case .registered:
+            let credential = try fields.token(bytes)
+            self = .success(.registered(credential: credential, custody: try fields.token(bytes)))
+        case .challenge:
+            let token = try fields.token(bytes)
+            self = .success(
+                .challenge(
+                    HelperResponse.KeyChallenge(
+                        token: token, expiry: try fields.number(bytes, width: 8))))
+        case .signed:
+            let verification = try fields.token(bytes)
+            let login = try fields.secret(bytes)
+            self = .success(
+                .signed(
+                    HelperResponse.AcceptedSignature(
+                        verification: verification, login: login,
+                        expiresAt: try fields.plain(bytes))))
         case nil:
             throw FieldReader.Unreadable()
         }

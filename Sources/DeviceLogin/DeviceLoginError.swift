@@ -1,11 +1,16 @@
 public import Courier
 public import Cryptography
+public import HardwareTokens
 public import SecretVault
 
 /// Why a sign-in or an enrolment failed.
 public enum DeviceLoginError: Error, Hashable, Sendable {
     /// The entry is not an enrolled secret.
     case otherKind
+    /// The entry is a device key, not an enrolled secret.
+    case deviceKey
+    /// The server has not answered the key's registration.
+    case unregistered
     /// This version cannot read the entry's content.
     case unreadable
     /// The secret is older than one that was already presented: it comes from a backup. It was not
@@ -28,6 +33,8 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     case wiped(Tombstone.Reason)
     /// The response does not fit the request.
     case unexpectedResponse
+    /// The TPM with the device key did not sign.
+    case token(TokenHelper.Failure)
     /// A call into OpenSSL failed.
     case cryptography(CryptographyFailure)
 }

@@ -58,12 +58,15 @@ public struct EnrolledLogin {
     }
 }
 
-/// The vault entry with the enrolled secret.
-private struct VaultEntry: SecretEntry {
+/// The vault entry with an enrolled secret or a device key.
+struct VaultEntry: SecretEntry {
     let id: RecordID
     let vault: UnlockedVault
 
-    func keep(_ state: EnrolledSecret) throws(DeviceLoginError) {
+    func keep(_ state: EnrolledSecret) throws(DeviceLoginError) { try keep(state.form()) }
+
+    /// Replaces the stored form.
+    func keep(_ form: SecretBytes) throws(DeviceLoginError) {
         do throws(VaultError) {
             try vault.update { changes throws(VaultError) in
                 // The owner may have renamed or removed the entry in the meantime.
@@ -72,7 +75,7 @@ private struct VaultEntry: SecretEntry {
                 try changes.advance(
                     id,
                     to: .enrolledSecret(
-                        issuer: entry.issuer, account: entry.account, value: state.form()))
+                        issuer: entry.issuer, account: entry.account, value: form))
             }
         } catch {
             throw .vault(error)
@@ -146,9 +149,11 @@ extension EnrolledLogin {
 extension EnrolledSecret {
     /// Parses the content of an enrolled entry.
     ///
-    /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/unreadable``.
+    /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/deviceKey``,
+    ///   ``DeviceLoginError/unreadable``.
     public init(_ content: EntryContent) throws(DeviceLoginError) {
         guard case .enrolledSecret(_, _, let value) = content else { throw .otherKind }
+        guard !EnrolledKey.isForm(value) else { throw .deviceKey }
         do { try self.init(reading: value) } catch { throw .unreadable }
     }
 }

@@ -10,6 +10,9 @@ extension EnrolledSecret {
     /// its successor. The copy that has advanced further is newer. If both have advanced equally
     /// far but differ, each has presented a secret with a nonce of its own.
     public static func order(of first: SecretBytes, _ second: SecretBytes) -> EnrolledOrder {
+        if EnrolledKey.isForm(first), EnrolledKey.isForm(second) {
+            return EnrolledKey.order(of: first, second)
+        }
         let states: (EnrolledSecret, EnrolledSecret)
         do throws(Unreadable) {
             states = (try EnrolledSecret(reading: first), try EnrolledSecret(reading: second))

@@ -79,7 +79,7 @@ extension EnrolledSecret {
                 Presentation(
                     which: .current, secret: current.secret, nonce: nonce, generation: generation,
                     isRepeated: true))
-        case .enrolled, .problem: return .unexpectedResponse
+        case .enrolled, .problem, .registered, .challenge, .signed: return .unexpectedResponse
         }
     }
 

@@ -62,7 +62,7 @@ public struct Enrolment: Sendable {
         // Make sure that the vault has room before the ticket is redeemed.
         try inVault { () throws(VaultError) in
             try vault.rehearse { changes throws(VaultError) in
-                try put(largestForm, into: &changes, now: now, isEarlier, confirmed)
+                _ = try put(largestForm, into: &changes, now: now, isEarlier, confirmed)
             }
         }
         let request = HelperRequest(
@@ -78,7 +78,7 @@ public struct Enrolment: Sendable {
             // A server may use a credential again and start with its first generation.
             try vault.forgetPresented(of: enrolment)
             try vault.update { changes throws(VaultError) in
-                try put(state.form(), into: &changes, now: now, isEarlier, confirmed)
+                _ = try put(state.form(), into: &changes, now: now, isEarlier, confirmed)
             }
         }
         return state
@@ -101,15 +101,17 @@ public struct Enrolment: Sendable {
             guard handed.generation < 1 << 62 else { throw .unexpectedResponse }
             return (credential, handed)
         case .problem(let problem): throw .problem(problem)
-        case .accepted, .denied: throw .unexpectedResponse
+        case .accepted, .denied, .registered, .challenge, .signed: throw .unexpectedResponse
         }
     }
 
-    private func put(
+    /// Adds an entry with this content and purges earlier enrolments.
+    func put(
         _ value: SecretBytes, into changes: inout VaultChanges, now: Int64,
-        _ isEarlier: (EntrySummary) -> Bool, _ confirmed: Set<RecordID>
-    ) throws(VaultError) {
-        var access = AccessControl.standard(for: .enrolled)
+        _ isEarlier: (EntrySummary) -> Bool, _ confirmed: Set<RecordID>,
+        standard: AccessControl = .standard(for: .enrolled)
+    ) throws(VaultError) -> RecordID {
+        var access = standard
         for entry in changes.entries where entry.kind == .enrolled && isEarlier(entry) {
             // The entry may have been set to per-use after its owner confirmed.
             guard !entry.requiresCheckPerUse || confirmed.contains(entry.id) else {
@@ -118,7 +120,7 @@ public struct Enrolment: Sendable {
             access = entry.accessControl
             try changes.remove(entry.id, purge: true)
         }
-        try changes.add(
+        return try changes.add(
             .enrolledSecret(issuer: name.issuer, account: name.account, value: value),
             accessControl: accessControl(access), now: now)
     }

@@ -13,6 +13,12 @@ extension HTTPResponse {
         switch (operation, status) {
         case (.enrolment, 200), (.enrolment, 201): return try enrolled(try object())
         case (.login, 200): return try login(try object())
+        case (.keyRegistration, 200), (.keyRegistration, 201):
+            let answer = try object()
+            return .registered(
+                credential: try answer.token("credential"), custody: try answer.token("custody"))
+        case (.challenge, 200), (.challenge, 201): return try challenge(try object())
+        case (.signature, 200): return try signature(try object())
         // A redirect is not followed, because it may lead anywhere. Its status is reported.
         default: return .problem(problem())
         }
@@ -42,13 +48,36 @@ extension HTTPResponse {
                     verification: try object.token("verification"),
                     login: try object.secret("login"), expiresAt: PlainText(showing: expiry),
                     next: try object.handedSecret()))
-        case "denied":
-            guard let isWipe = object["wipe"]?.truth else { throw .badAnswer }
-            guard isWipe else { return .denied(wipe: nil) }
-            guard let reason = object["wipe_reason"]?.string else { throw .badAnswer }
-            return .denied(wipe: HelperResponse.WipeOrder(word: reason))
-        default:
-            throw .badAnswer
+        case "denied": return try denied(object)
+        default: throw .badAnswer
+        }
+    }
+
+    private func denied(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        guard let isWipe = object["wipe"]?.truth else { throw .badAnswer }
+        guard isWipe else { return .denied(wipe: nil) }
+        guard let reason = object["wipe_reason"]?.string else { throw .badAnswer }
+        return .denied(wipe: HelperResponse.WipeOrder(word: reason))
+    }
+
+    private func challenge(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        let challenge = HelperResponse.KeyChallenge(
+            token: try object.token("challenge"),
+            expiry: try object.whole("expires_ms"))
+        guard challenge.bytes != nil else { throw .badAnswer }
+        return .challenge(challenge)
+    }
+
+    private func signature(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        switch object["result"]?.string {
+        case "accepted":
+            guard let expiry = object["expires_at"]?.string else { throw .badAnswer }
+            return .signed(
+                HelperResponse.AcceptedSignature(
+                    verification: try object.token("verification"),
+                    login: try object.secret("login"), expiresAt: PlainText(showing: expiry)))
+        case "denied": return try denied(object)
+        default: throw .badAnswer
         }
     }
 
@@ -74,9 +103,13 @@ extension JSONValue {
         return secret
     }
 
+    fileprivate func whole(_ name: String) throws(HTTPHelperFailure) -> UInt64 {
+        guard let number = self[name]?.wholeNumber else { throw .badAnswer }
+        return number
+    }
+
     fileprivate func handedSecret() throws(HTTPHelperFailure) -> HelperResponse.NextSecret {
-        guard let generation = self["generation"]?.wholeNumber else { throw .badAnswer }
-        return HelperResponse.NextSecret(
-            secret: try secret("secret"), generation: generation)
+        HelperResponse.NextSecret(
+            secret: try secret("secret"), generation: try whole("generation"))
     }
 }

@@ -22,6 +22,9 @@ struct Tools: ~Copyable {
     init(for request: HelperRequest) throws(HTTPHelperFailure) {
         // The JSON library opens a source of randomness when it creates its first object.
         do { _ = try readJSON(Array("{\"a\":0}".utf8).span) } catch { throw .library(code: 0) }
+        // The memory for secrets is locked when the first one is created, and only the response may
+        // contain one.
+        _ = SecretBytes(copying: [0].span)
         let isSystem = request.server.scheme == .https && request.authorities.isEmpty
         let authorities = isSystem ? try Tools.ofSystem() : request.authorities
         client = try Tools.makeClient()
@@ -66,7 +69,7 @@ func ask(
         headers: [
             ("Content-Type", "application/json"), ("Accept", "application/json"),
             ("User-Agent", userAgent), ("Idempotency-Key", request.idempotencyKey),
-        ], body: request.operation.body)
+        ], body: request.operation.body(for: server))
     let authorities = tools.authorities
     let response: HTTPResponse
     do throws(HTTPFailure) {
@@ -83,12 +86,15 @@ extension HelperRequest.Operation {
         switch self {
         case .enrolment: "/v1/device/enrolments"
         case .login: "/v1/device/logins"
+        case .keyRegistration: "/v1/device/keys"
+        case .challenge: "/v1/device/challenges"
+        case .signature: "/v1/device/signatures"
         }
     }
 
     // The body holds the secret in ordinary memory: the process does nothing else, is confined,
     // cannot be dumped, and ends soon.
-    fileprivate var body: [UInt8] {
+    fileprivate func body(for server: ServerAddress) -> [UInt8] {
         let members: [(String, JSONValue)] =
             switch self {
             case .enrolment(let ticket, ""):
@@ -103,10 +109,36 @@ extension HelperRequest.Operation {
                     ("credential", .text(login.credential.text)),
                     ("rotation_nonce", .text(login.nonce.text)), ("secret", .secret(login.secret)),
                 ]
+            case .keyRegistration(let registration): Self.members(of: registration)
+            case .challenge(let credential): [("credential", .text(credential.text))]
+            case .signature(let signature):
+                [
+                    ("audience", .text(server.audience)),
+                    ("challenge", .text(signature.challenge.text)),
+                    ("credential", .text(signature.credential.text)),
+                    ("presence", .text(signature.presence.word)),
+                    ("purpose", .text(signature.confirmsText ? "confirm" : "sign-in")),
+                    ("signature", .text(Base64URL.encode(signature.signature.span))),
+                ]
             }
         return JSONValue.object(members).rendered().withBytes { bytes in
             [UInt8](copying: bytes)
         }
+    }
+
+    /// Only what the device has stored: a repeated registration has the same body, even if another
+    /// version of the program sends it.
+    private static func members(
+        of registration: HelperRequest.KeyRegistration
+    ) -> [(String, JSONValue)] {
+        let name = registration.deviceName
+        return (name.isEmpty ? [] : [("name", .text(name))]) + [
+            ("custody", .text(registration.isInTPM ? "tpm" : "vault")),
+            ("presence", .text(registration.presence.word)),
+            ("public_key", .text(Base64URL.encode(registration.point.span))),
+            ("signature", .text(Base64URL.encode(registration.signature.span))),
+            ("ticket", .secret(registration.ticket)),
+        ]
     }
 }
 

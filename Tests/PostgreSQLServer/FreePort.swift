@@ -4,8 +4,8 @@ import Foundation
 ///
 /// A server that is killed and restarted must find its port free. An ephemeral port, which the
 /// kernel picks for port 0, could by then be the local port of another connection.
-enum FreePort {
-    static func find() throws -> UInt16 {
+package enum FreePort {
+    package static func find() throws -> UInt16 {
         let range = try String(
             contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
         let first = range.split { $0.isWhitespace }.first.flatMap { UInt16($0) } ?? 32_768

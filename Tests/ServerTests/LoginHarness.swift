@@ -1,4 +1,5 @@
 import Foundation
+import PostgreSQLServer
 import Synchronization
 import TestSupport
 
@@ -9,11 +10,15 @@ struct LoginHarness: Sendable {
     /// The application's client, on the loopback address without TLS.
     let application: ServerProcess
     let key: String
+    /// The port of ``keyServer()``, which device keys sign.
+    let keyPort: UInt16
 
-    init() async throws {
-        state = try ServerProcess.State()
+    init(store: String? = nil) async throws {
+        state = try ServerProcess.State(store: store)
         folder = try TemporaryFolder()
-        application = try await ServerProcess(state)
+        keyPort = try FreePort.find()
+        application = try await ServerProcess(
+            state, arguments: ["--audience", "https://localhost:\(keyPort)"])
         key = try await state.makeKey()
         try folder.write(Array("pass\n".utf8), to: "pass.txt")
         try folder.write(try TestCertificates.authority(), to: "ca.pem")
@@ -34,14 +39,30 @@ struct LoginHarness: Sendable {
             ])
     }
 
+    /// A server for device keys, on the port that they sign.
+    func keyServer() async throws -> ServerProcess {
+        let folder = try TestCertificates.shared.get()
+        return try await ServerProcess(
+            state,
+            arguments: [
+                "--tls-certificate", folder.file("good.pem"), "--tls-key", folder.file("good.key"),
+                "--audience", "https://localhost:\(keyPort)",
+            ], port: keyPort)
+    }
+
     /// Runs `watchword` with the device's vault and passphrase.
     func run(_ arguments: String..., killing: Killing? = nil) async throws
         -> ForeignProgram.Outcome
     {
-        let words = arguments + ["--passphrase-file", folder.file("pass.txt")]
-        let environment = [
-            "WATCHWORD_VAULT": folder.file("vault"), "HOME": folder.path, "LC_ALL": "C.UTF-8",
-        ]
+        try await run(arguments, killing: killing)
+    }
+
+    /// Runs `watchword` with the device's vault and passphrase.
+    func run(_ arguments: [String], killing: Killing? = nil) async throws
+        -> ForeignProgram.Outcome
+    {
+        let words = words(arguments)
+        let environment = environment
         let program = BuiltProgram.path("watchword")
         return try await onOwnThread {
             let foreign = ForeignProgram(path: program)
@@ -52,11 +73,23 @@ struct LoginHarness: Sendable {
         }
     }
 
+    /// The arguments with the device's passphrase.
+    func words(_ arguments: [String]) -> [String] {
+        arguments + ["--passphrase-file", folder.file("pass.txt")]
+    }
+
+    /// The environment of the device's program.
+    var environment: [String: String] {
+        ["WATCHWORD_VAULT": folder.file("vault"), "HOME": folder.path, "LC_ALL": "C.UTF-8"]
+    }
+
     /// Writes a ticket for one of `subject`'s devices to `ticket.txt`.
     @discardableResult
-    func ticket(for subject: String = "alice") async throws -> [String: String] {
+    func ticket(
+        for subject: String = "alice", _ request: String = #"{"type":"secret"}"#
+    ) async throws -> [String: String] {
         let answer = try await Asker(application.port, key: key).ask(
-            "POST", "/v1/subjects/\(subject)/credentials", #"{"type":"secret"}"#)
+            "POST", "/v1/subjects/\(subject)/credentials", request)
         let facts = answer?.texts ?? [:]
         guard let ticket = facts["ticket"] else {
             throw ServerProcess.Failure.notListening(answer?.text ?? "no answer")
@@ -72,6 +105,15 @@ struct LoginHarness: Sendable {
         return try await run(
             "login", "enrol", name, common[0], common[1], common[2], folder.file("ticket.txt"),
             "--ca-file", folder.file("ca.pem"))
+    }
+
+    /// The arguments of `key enrol`.
+    var keyEnrolment: [String] {
+        [
+            "key", "enrol", "Mill:alice", "--server", "https://localhost:\(keyPort)",
+            "--ticket-file", folder.file("ticket.txt"), "--ca-file", folder.file("ca.pem"),
+            "--presence", "per-use:passphrase",
+        ]
     }
 
     func present(_ name: String = "Mill:alice", killing: Killing? = nil) async throws

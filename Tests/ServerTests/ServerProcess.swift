@@ -57,7 +57,7 @@ final class ServerProcess: Sendable {
     /// Starts the server and waits until it listens.
     init(
         _ state: State, arguments: [String] = [], environment more: [String: String] = [:],
-        under limits: String = ""
+        under limits: String = "", port: UInt16 = 0
     ) async throws {
         self.state = state
         log = state.folder.file("log-\(UUID().uuidString)")
@@ -66,7 +66,7 @@ final class ServerProcess: Sendable {
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments =
             ["-c", "\(limits) exec \"$0\" \"$@\"", BuiltProgram.path("watchword-server"), "serve"]
-            + ["--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--no-clock-check"]
+            + ["--listen", "127.0.0.1:\(port)", "--ops-listen", "127.0.0.1:0", "--no-clock-check"]
             + arguments
         process.environment = state.environment.merging(more) { $1 }
         process.standardError = try FileHandle(forWritingTo: URL(filePath: log))
@@ -77,7 +77,7 @@ final class ServerProcess: Sendable {
             if let line = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
                 .first(where: { $0.contains("\"listening\"") })
             {
-                port = try ServerProcess.port("service", in: line)
+                self.port = try ServerProcess.port("service", in: line)
                 operationsPort = try ServerProcess.port("operations", in: line)
                 return
             }

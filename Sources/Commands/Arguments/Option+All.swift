@@ -164,6 +164,11 @@ extension Option {
     static let ticketFile = Option(
         "ticket-file", .file, "read the enrolment ticket from FILE (- for stdin)")
     static let caFile = Option("ca-file", .file, "trusted CA certificates in PEM format")
+    static let custody = Option(
+        "custody", .choice(["tpm", "vault"]), placeholder: "PLACE",
+        "tpm or vault (default: tpm if there is one)")
+    static let challengeFile = Option(
+        "challenge-file", .file, "read the text to confirm from FILE (- for stdin)")
     static let deviceName = Option(
         "device-name", .text("TEXT"), "name in the account's list of devices")
 }

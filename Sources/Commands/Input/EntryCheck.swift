@@ -42,17 +42,21 @@ struct CheckChoice {
     /// - Throws: ``PresenceRefusal/differentCheck(_:demanded:)`` if an option names a different
     ///   check from the one that the entry requires.
     func check(of entry: EntrySummary) throws(CommandFailure) -> EntryCheck {
-        let demanded: EntryCheck
-        switch entry.accessControl.presence {
-        case .perUnlock: return .passphrase
-        case .perUse(.any): return chosen ?? standard
-        case .perUse(.passphrase): demanded = .passphrase
-        case .perUse(.pam): demanded = .pam
+        let presence = entry.accessControl.presence
+        let check = check(for: presence)
+        guard !presence.isPerUse || chosen == nil || chosen == check else {
+            throw .presence(.differentCheck(entry.name, demanded: check))
         }
-        guard chosen == nil || chosen == demanded else {
-            throw .presence(.differentCheck(entry.name, demanded: demanded))
+        return check
+    }
+
+    /// The check before an entry with this setting is opened.
+    func check(for presence: AccessControl.Presence) -> EntryCheck {
+        switch presence {
+        case .perUnlock, .perUse(.passphrase): .passphrase
+        case .perUse(.any): chosen ?? standard
+        case .perUse(.pam): .pam
         }
-        return demanded
     }
 }
 

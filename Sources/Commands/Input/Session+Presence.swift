@@ -186,6 +186,10 @@ enum EntryUse: Hashable, Sendable {
     case verify
     case edit
     case signIn
+    /// Signing in to this server with a device key.
+    case signInTo(String)
+    /// Confirming a text for this server with a device key.
+    case confirmText(String)
     /// One of several entries that require confirmation; the first is 1.
     case code(number: Int, of: Int)
     case watch(number: Int, of: Int)
@@ -198,14 +202,14 @@ enum EntryUse: Hashable, Sendable {
     var mayReuse: Bool {
         switch self {
         case .code, .verify, .signIn: true
-        case .show, .loginStatus, .edit, .watch, .export, .replace: false
+        case .show, .loginStatus, .edit, .watch, .export, .replace, .signInTo, .confirmText: false
         }
     }
 
     /// Whether the confirmation from unlocking was already used for another entry.
     var isFurther: Bool {
         switch self {
-        case .show, .loginStatus, .verify, .edit, .signIn: false
+        case .show, .loginStatus, .verify, .edit, .signIn, .signInTo, .confirmText: false
         case .code(let number, _), .watch(let number, _), .export(let number, _),
             .replace(let number, _):
             number > 1

@@ -9,6 +9,8 @@ extension Messages {
     static func sentence(for error: DeviceLoginError) -> String {
         switch error {
         case .otherKind: "not an enrolled secret; see watchword login enrol --help"
+        case .deviceKey: "a device key, not an enrolled secret; use watchword key"
+        case .unregistered: sentence(forKey: error)
         case .unreadable:
             "the enrolment was stored by another version of Watchword; enrol the device again"
         case .stale:
@@ -26,21 +28,25 @@ extension Messages {
                 + "was kept"
         case .wiped(let reason): sentence(forWiped: reason)
         case .unexpectedResponse: "the server sent an invalid response; the secret was kept"
+        case .token(let failure): sentence(for: failure, of: .tpm)
         case .cryptography(let failure): sentence(for: failure)
         }
     }
 
-    private static func sentence(forWiped reason: Tombstone.Reason) -> String {
+    /// - Parameter noun: what was wiped.
+    static func sentence(
+        forWiped reason: Tombstone.Reason, _ noun: String = "secret"
+    ) -> String {
         let why =
             switch reason {
             case .failures: "after too many failures"
             case .revoked: "because the server revoked it"
             case .reuseDetected:
                 "because two holders used it (unless you copied it, somebody has stolen it)"
-            case .tooManyFailures: "because the server received too many wrong secrets"
+            case .tooManyFailures: "because the server received too many wrong \(noun)s"
             case .accountClosed: "because the account is closed"
             }
-        return "the secret was wiped \(why); sign in another way, then enrol the device again"
+        return "the \(noun) was wiped \(why); sign in another way, then enrol the device again"
     }
 
     private static func sentence(for problem: HelperResponse.Problem) -> String {
@@ -114,13 +120,14 @@ extension ExitCode {
     init(_ error: DeviceLoginError) {
         self =
             switch error {
-            case .otherKind: .no
-            case .unreadable, .stale, .badTicket, .helper(.authorities): .badInput
+            case .otherKind, .deviceKey: .no
+            case .unreadable, .stale, .badTicket, .unregistered, .helper(.authorities): .badInput
             case .vault(let error): ExitCode(error)
             case .problem(let problem): problem.isTransient ? .system : .refused
             case .denied, .wipeNotObeyed: .refused
             case .wiped(.failures): .presence
             case .wiped: .refused
+            case .token(let failure): ExitCode(failure)
             case .helper, .unexpectedResponse, .cryptography: .system
             }
     }

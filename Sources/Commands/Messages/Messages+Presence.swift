@@ -68,6 +68,10 @@ extension Messages {
         case .verify: "To verify a code of \(entry.visible)"
         case .edit: "To change \(entry.visible)"
         case .signIn: "To sign in with \(entry.visible)"
+        case .signInTo(let server):
+            "To sign in to \(VisibleText.of(server)) with \(entry.visible)"
+        case .confirmText(let server):
+            "To confirm the text for \(VisibleText.of(server)) with \(entry.visible)"
         case .watch(let number, let all): "To watch \(entry.visible)\(place(number, of: all))"
         case .replace(let number, let all):
             "To replace \(entry.visible)\(place(number, of: all))"

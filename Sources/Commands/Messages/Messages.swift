@@ -63,6 +63,10 @@ enum Messages {
                 + "at most 2^\(limit), whatever --max-unlock-cost allows; set a cheaper passphrase first: "
                 + "watchword passphrase --scrypt-log-n \(limit)"
         case .login(let name, let error): "\(name): " + sentence(for: error)
+        case .deviceKey(let name, let error): "\(name): " + sentence(forKey: error)
+        case .notAConfirmation(let file):
+            "\(file): not a text to confirm; the first line is the challenge (wwx_…), the second "
+                + "expires_ms, and the rest is the text"
         case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
         case .ambiguousName(let name, let found):
             "“\(name)” matches several entries; use a longer name or an id:"

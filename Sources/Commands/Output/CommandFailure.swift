@@ -86,6 +86,10 @@ enum CommandFailure: ProgramFailure {
     case systemCost(logN: Int, limit: Int)
     // Signing in.
     case login(String, DeviceLoginError)
+    /// A device key, by the entry's name.
+    case deviceKey(String, DeviceLoginError)
+    /// The file does not have the form of a confirmation.
+    case notAConfirmation(String)
     // Parsing and encoding.
     case key(String, Base32Error)
     case hexKey(String, HexadecimalError)
@@ -148,7 +152,7 @@ extension ExitCode {
             case .vault(_, let error): ExitCode(error)
             case .recoveryKey: .presence
             case .presence(let refusal): ExitCode(refusal)
-            case .login(_, let error): ExitCode(error)
+            case .login(_, let error), .deviceKey(_, let error): ExitCode(error)
             case .passphrasesDiffer, .emptyPassphrase, .noPassphrase, .pinsDiffer, .badPIN:
                 .presence
             case .token(let failure, _): ExitCode(failure)
@@ -162,7 +166,8 @@ extension ExitCode {
             case .output(_, let error): ExitCode(error)
             case .pictureRefused(_, let refusal): ExitCode(refusal)
             case .symbol(.libraryMissing): .system
-            case .exposed, .key, .hexKey, .uriForKey, .keyURI, .notOneAddress, .notComputed,
+            case .exposed, .notAConfirmation, .key, .hexKey, .uriForKey, .keyURI, .notOneAddress,
+                .notComputed,
                 .tooMuchToImport, .code, .credential, .symbol:
                 .badInput
             case .clipboard, .standardOutput, .screenshot, .camera, .pictureReader,
@@ -180,7 +185,8 @@ extension ExitCode {
             }
     }
 
-    private init(_ failure: TokenHelper.Failure) {
+    /// The exit status for a device's refusal.
+    init(_ failure: TokenHelper.Failure) {
         self =
             switch failure {
             case .helper, .timedOut, .badAnswer: .system

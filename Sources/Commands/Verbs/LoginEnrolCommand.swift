@@ -64,7 +64,7 @@ enum LoginEnrolCommand {
     }
 
     /// The earlier enrolments under the name; another kind of entry must not have it.
-    private static func earlier(
+    static func earlier(
         _ order: EnrolmentOrder, in entries: [EntrySummary]
     ) throws(CommandFailure) -> [EntrySummary] {
         let earlier = entries.filter(order.replaces)
@@ -74,7 +74,7 @@ enum LoginEnrolCommand {
         return earlier
     }
 
-    private static func order(as name: EntryName, _ session: Session) throws(CommandFailure)
+    static func order(as name: EntryName, _ session: Session) throws(CommandFailure)
         -> EnrolmentOrder
     {
         let address = try session.needed(.server)

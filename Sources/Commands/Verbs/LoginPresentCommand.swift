@@ -46,7 +46,7 @@ enum LoginPresentCommand {
         try session.recordUse(of: entry, in: vault)
     }
 
-    private static func print(
+    static func print(
         _ ticket: LoginTicket, for entry: EntrySummary, _ session: Session
     ) throws(CommandFailure) {
         guard session.wantsJSON else { return try session.printer.line(ticket.text) }

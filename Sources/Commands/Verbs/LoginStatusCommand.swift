@@ -11,23 +11,20 @@ enum LoginStatusCommand {
     static func status(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
-        var facts: [(String, JSONValue)] = [
-            ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
-            ("enrolled_at", .text(Timestamp(unixTime: entry.created).text)),
-        ]
-        if entry.kind == .enrolled, let tombstone = entry.tombstone {
-            facts += [
-                ("state", .text("wiped")), ("reason", .text(tombstone.reason.rawValue)),
-                ("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)),
-            ]
+        var facts = facts(of: entry)
+        if let wiped = LoginStatusCommand.facts(ofWiped: entry) {
+            facts += wiped
         } else {
             facts += LoginStatusCommand.facts(of: try state(of: entry, in: vault, session))
         }
-        facts.sort { $0.0 < $1.0 }
-        guard !session.wantsJSON else {
-            try session.printer.line(.object(facts))
-            return .done
-        }
+        try print(facts, session)
+        return .done
+    }
+
+    /// Prints what is known about an enrolment, sorted by name.
+    static func print(_ facts: [(String, JSONValue)], _ session: Session) throws(CommandFailure) {
+        let facts = facts.sorted { $0.0 < $1.0 }
+        guard !session.wantsJSON else { return try session.printer.line(.object(facts)) }
         for (name, value) in facts {
             let padding = String(repeating: " ", count: max(14 - name.count, 1))
             switch value {
@@ -36,7 +33,23 @@ enum LoginStatusCommand {
             default: continue
             }
         }
-        return .done
+    }
+
+    /// What is known about an entry that was wiped; `nil` for any other entry.
+    static func facts(ofWiped entry: EntrySummary) -> [(String, JSONValue)]? {
+        guard entry.kind == .enrolled, let tombstone = entry.tombstone else { return nil }
+        return [
+            ("state", .text("wiped")), ("reason", .text(tombstone.reason.rawValue)),
+            ("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)),
+        ]
+    }
+
+    /// What is known about any enrolled entry.
+    static func facts(of entry: EntrySummary) -> [(String, JSONValue)] {
+        [
+            ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
+            ("enrolled_at", .text(Timestamp(unixTime: entry.created).text)),
+        ]
     }
 
     private static func state(

@@ -1,16 +1,22 @@
 internal import Courier
+internal import HardwareTokens
 package import POSIX
 internal import SecretVault
 
 extension DeviceLoginError: Transferable {
     private enum Kind: UInt8 {
         case otherKind, unreadable, stale, badTicket, vault, helper, problem, denied
-        case wipeNotObeyed, wiped, unexpectedResponse, cryptography
+        case wipeNotObeyed, wiped, unexpectedResponse, cryptography, deviceKey, unregistered
+        case token
     }
 
     package func write(to output: FrameWriter) {
         switch self {
         case .otherKind: output.append(choice: Kind.otherKind)
+        // Device keys are never used by another process than the command's own.
+        case .token: output.append(choice: Kind.token)
+        case .deviceKey: output.append(choice: Kind.deviceKey)
+        case .unregistered: output.append(choice: Kind.unregistered)
         case .unreadable: output.append(choice: Kind.unreadable)
         case .stale: output.append(choice: Kind.stale)
         case .badTicket: output.append(choice: Kind.badTicket)
@@ -41,6 +47,9 @@ extension DeviceLoginError: Transferable {
         let kind: Kind = try fields.choice(bytes)
         switch kind {
         case .otherKind: self = .otherKind
+        case .token: self = .token(.badAnswer)
+        case .deviceKey: self = .deviceKey
+        case .unregistered: self = .unregistered
         case .unreadable: self = .unreadable
         case .stale: self = .stale
         case .badTicket: self = .badTicket

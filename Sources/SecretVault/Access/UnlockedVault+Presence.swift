@@ -162,6 +162,17 @@ extension UnlockedVault {
         try state.records[try state.index(of: id)].counter(with: key)
     }
 
+    /// The address of an enrolled entry's server, for the question before it is opened; `nil` for
+    /// other entries and a wiped one.
+    ///
+    /// This requires no proof: the address is not a secret, and the key does not leave this
+    /// function.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/damaged(_:)``.
+    public func server(of id: RecordID) throws(VaultError) -> String? {
+        try state.records[try state.index(of: id)].server(with: key)
+    }
+
     /// The failures and the wait of the entry `id`.
     ///
     /// Call this before prompting for a check.

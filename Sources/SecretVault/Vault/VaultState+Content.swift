@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import OneTimePassword
+internal import POSIX
 
 extension EntryTraits {
     var algorithm: HashAlgorithm? {
@@ -42,6 +43,23 @@ extension VaultState.Record {
         else { return nil }
         return counter
     }
+
+    /// The address at the start of an enrolled entry's content; `nil` if it has none, or was wiped.
+    func server(with key: VaultKey) throws(VaultError) -> String? {
+        guard case .enrolled = listed.properties.traits, case .sealed = body,
+            case .bytes(let value) = try opened(with: key)
+        else { return nil }
+        return value.withBytes { bytes in
+            var fields = FieldReader(.bigEndian)
+            do throws(FieldReader.Unreadable) {
+                _ = try fields.byte(bytes)
+                return try fields.text(bytes, limit: VaultState.Record.longestServer)
+            } catch { return nil }
+        }
+    }
+
+    /// The maximum length of a server's address in bytes.
+    private static let longestServer = 512
 }
 
 extension EntryContent {

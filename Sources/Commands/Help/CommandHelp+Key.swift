@@ -1,0 +1,67 @@
+import Arguments
+
+// Signing in with a key that this device makes.
+extension CommandHelp {
+    static let keyEnrol = CommandHelp(
+        summary: "make a device key and register it",
+        operands: .name,
+        options: [
+            .server, .ticketFile, .caFile, .custody, .deviceName, .presence, .onFailure,
+            .presenceCheck,
+        ],
+        examples: [
+            "watchword key enrol Mill:ivan --server https://login.example --ticket-file t",
+            "watchword key enrol nas --server https://nas --ca-file c.pem --ticket-file t",
+        ],
+        details: [
+            "The application issues the ticket, which can be used once, within ten minutes. The "
+                + "device makes a key pair and registers the public key; the private key is stored "
+                + "under NAME and never sent. An earlier enrolment under this name is purged first.",
+            "Without --custody, the key is made in the TPM if it can be opened, and otherwise in "
+                + "the vault; the command says which. A key in the TPM cannot leave it, and the TPM "
+                + "signs only with a value that is stored in the vault. Repeat --tpm with each "
+                + "command if the TPM is not the standard one.",
+            "Each use of the key requires confirmation, and three failures wipe it, except as "
+                + "changed by --presence and --on-failure. A new key keeps the access control of "
+                + "an earlier enrolment under this name.",
+            "If the response is lost, run the same command with the same ticket again. The "
+                + "certificates of --ca-file are stored in the vault, and only they are used to "
+                + "verify this server. Plain HTTP is allowed only for a server on this machine. The "
+                + "commands for device keys open the vault themselves, even if an agent holds it.",
+        ])
+    static let keyPresent = CommandHelp(
+        summary: "sign in: print a login ticket",
+        operands: .name, options: [.presenceCheck],
+        examples: ["watchword key present Mill:ivan", "watchword --json key present mill"],
+        details: [
+            "Gets a challenge from the server, signs it together with the server's address, and "
+                + "prints a login ticket, which the application must redeem within a minute.",
+            "If the key was revoked, it is also wiped on this device. The exit status is then 5.",
+        ])
+    static let keyConfirm = CommandHelp(
+        summary: "sign a text: print a login ticket",
+        operands: .name, options: [.challengeFile, .presenceCheck, .yes],
+        examples: ["watchword key confirm Mill:ivan --challenge-file payment.txt"],
+        details: [
+            "The application writes the file: the challenge on the first line, expires_ms on the "
+                + "second, and then the text. The command shows the text, asks whether to sign it, "
+                + "and prints a ticket with which the application learns which text was signed."
+        ])
+    static let keyStatus = CommandHelp(
+        summary: "show the local state of a device key",
+        operands: .name, options: [.readOnly, .presenceCheck],
+        examples: ["watchword key status Mill:ivan", "watchword --json key status mill"],
+        details: [
+            "Prints the server, the credential's name, where the private key is, and its state: "
+                + "ready, unregistered (the server has not answered) or wiped, with the reason. The "
+                + "server is not contacted."
+        ])
+    static let keyWipe = CommandHelp(
+        summary: "wipe a device key",
+        operands: .name, options: [.yes],
+        examples: ["watchword key wipe Mill:ivan", "watchword key wipe mill --yes"],
+        details: [
+            "Removes the key from the vault and from its previous generation. The server is not "
+                + "contacted: also revoke the credential there."
+        ])
+}

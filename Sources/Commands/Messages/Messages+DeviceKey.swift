@@ -1,0 +1,43 @@
+import Courier
+import DeviceLogin
+import HardwareTokens
+
+// Signing in with a device key.
+extension Messages {
+    static func sentence(forKey error: DeviceLoginError) -> String {
+        switch error {
+        case .otherKind, .deviceKey: "not a device key; see watchword key enrol --help"
+        case .unregistered:
+            "the server has not confirmed the key; run watchword key enrol with the same ticket "
+                + "again"
+        case .unreadable:
+            "the key was stored by another version of Watchword; enrol the device again"
+        case .denied:
+            "the server denied the signature, and the key was kept; try again, or enrol the device "
+                + "again"
+        case .wipeNotObeyed:
+            "the server denied the signature and ordered a wipe without a valid reason; the key "
+                + "was kept"
+        case .wiped(let reason): sentence(forWiped: reason, "key")
+        case .unexpectedResponse: "the server sent an invalid response; the key was kept"
+        case .problem(let problem) where problem.type.text == refusedKey:
+            "the server refused the key: it knows this server by another address (--audience), or "
+                + "it requires a stronger presence check"
+        case .problem(let problem) where problem.type.text == refusedTicket:
+            "the ticket is unknown, already used or expired; request another one"
+        case .token(.refused(.otherDevice)):
+            "the key was made by another TPM, or this one was cleared; enrol the device again"
+        case .token(.refused(.badRequest)):
+            "the TPM does not accept the stored key; enrol the device again"
+        default: sentence(for: error)
+        }
+    }
+
+    /// Where a device key is.
+    static func place(of key: EnrolledKey) -> String {
+        key.holding.isInTPM ? "the TPM" : "the vault"
+    }
+
+    private static let refusedKey = "urn:watchword:problem:refused-key"
+    private static let refusedTicket = "urn:watchword:problem:refused-ticket"
+}

@@ -1,0 +1,166 @@
+internal import Courier
+internal import Cryptography
+public import HardwareTokens
+internal import POSIX
+
+/// A private key that is ready to sign.
+protocol TranscriptSigner {
+    /// The public key: 65 bytes.
+    var point: [UInt8] { get }
+    /// What the vault keeps of it.
+    var holding: EnrolledKey.Holding { get }
+    /// Signs a transcript, and nothing else.
+    func sign(_ transcript: DeviceKeyTranscript) throws(DeviceLoginError) -> [UInt8]
+}
+
+/// A private key in this process.
+struct SoftwareSigner: TranscriptSigner {
+    private let key: SigningKey
+
+    var point: [UInt8] { key.point }
+
+    /// Generates a key.
+    static func make() throws(DeviceLoginError) -> SoftwareSigner {
+        do { return SoftwareSigner(key: try SigningKey.make()) } catch {
+            throw .cryptography(error)
+        }
+    }
+
+    private init(key: SigningKey) { self.key = key }
+
+    init(scalar: SecretBytes) throws(DeviceLoginError) {
+        do throws(SigningKeyError) { key = try SigningKey(scalar: scalar) } catch {
+            switch error {
+            case .scalar: throw .unreadable
+            case .failed(let failure): throw .cryptography(failure)
+            }
+        }
+    }
+
+    var holding: EnrolledKey.Holding { .vault(scalar: key.scalar) }
+
+    func sign(_ transcript: DeviceKeyTranscript) throws(DeviceLoginError) -> [UInt8] {
+        do { return try key.sign(transcript.bytes.span) } catch { throw .cryptography(error) }
+    }
+}
+
+/// A private key in a TPM, which `watchword-token` uses.
+struct TPMSigner: TranscriptSigner {
+    let point: [UInt8]
+    private let key: TPMKey
+    private let authorization: SecretBytes
+    private let address: TPMAddress
+
+    /// Lets the TPM make a key.
+    static func make(in address: TPMAddress) throws(DeviceLoginError) -> TPMSigner {
+        let authorization: SecretBytes
+        do {
+            authorization = try Randomness.secret(count: TPMKey.authorizationCount)
+        } catch {
+            throw .cryptography(error)
+        }
+        let result = try carryOut(.makeKey(authorization: authorization, in: address))
+        guard case .madeKey(let key, let point) = result else { throw .token(.badAnswer) }
+        return TPMSigner(key, point: point, authorization, in: address)
+    }
+
+    init(
+        _ key: TPMKey, point: [UInt8], _ authorization: SecretBytes, in address: TPMAddress
+    ) {
+        self.key = key
+        self.point = point
+        self.authorization = authorization
+        self.address = address
+    }
+
+    var holding: EnrolledKey.Holding { .tpm(key, authorization: authorization) }
+
+    func sign(_ transcript: DeviceKeyTranscript) throws(DeviceLoginError) -> [UInt8] {
+        let request = TokenRequest.sign(
+            transcript.bytes, with: key, authorization: authorization, in: address)
+        guard case .signature(let signature) = try TPMSigner.carryOut(request) else {
+            throw .token(.badAnswer)
+        }
+        // A wrong answer is never sent to a server.
+        let isValid: Bool
+        do {
+            let key = try VerificationKey(.ellipticCurve(.p256, point: point), algorithm: .es256)
+            isValid = try key.isValid(signature.span, of: transcript.bytes.span)
+        } catch {
+            isValid = false
+        }
+        guard isValid else { throw .token(.badAnswer) }
+        return signature
+    }
+
+    private static func carryOut(_ request: TokenRequest) throws(DeviceLoginError) -> TokenResult {
+        var nobody = Nobody()
+        do throws(TokenHelper.Failure) {
+            return try TokenHelper().carryOut(request, with: &nobody)
+        } catch {
+            throw .token(error)
+        }
+    }
+
+    /// A key in a TPM needs nothing from a person.
+    private struct Nobody: TokenHelper.Person {
+        func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? { nil }
+        func touch(number: Int, of count: Int) {}
+    }
+}
+
+/// Where a new key is made.
+public enum KeyPlace: Sendable {
+    /// In the vault.
+    case vault
+    /// In this TPM.
+    case tpm(TPMAddress)
+    /// In this TPM, or in the vault if the TPM cannot be opened.
+    case tpmOrVault(TPMAddress)
+
+    /// Makes a key.
+    func makeSigner() throws(DeviceLoginError) -> any TranscriptSigner {
+        switch self {
+        case .vault: return try SoftwareSigner.make()
+        case .tpm(let address): return try TPMSigner.make(in: address)
+        case .tpmOrVault(let address):
+            do throws(DeviceLoginError) { return try TPMSigner.make(in: address) } catch {
+                switch error {
+                case .token(.refused(.noDevice)), .token(.refused(.noPermission)),
+                    .token(.helper(.notFound)):
+                    return try SoftwareSigner.make()
+                default: throw error
+                }
+            }
+        }
+    }
+}
+
+extension EnrolledKey {
+    /// The key, ready to sign.
+    ///
+    /// - Parameter address: the TPM, for a key in a TPM.
+    func signer(in address: TPMAddress) throws(DeviceLoginError) -> any TranscriptSigner {
+        switch holding {
+        case .vault(let scalar):
+            let signer = try SoftwareSigner(scalar: scalar)
+            guard signer.point == point else { throw .unreadable }
+            return signer
+        case .tpm(let key, let authorization):
+            return TPMSigner(key, point: point, authorization, in: address)
+        }
+    }
+}
+
+extension ServerAddress {
+    /// Where a signature for this server is valid.
+    func scope(
+        _ presence: DeviceKeyTranscript.Presence
+    ) throws(DeviceLoginError) -> DeviceKeyTranscript.Scope {
+        // An address has at most 512 bytes.
+        guard let scope = DeviceKeyTranscript.Scope(audience: audience, presence: presence) else {
+            throw .unreadable
+        }
+        return scope
+    }
+}

@@ -1,0 +1,104 @@
+import Courier
+import Cryptography
+import HardwareTokens
+import SecretVault
+import TestSupport
+import Testing
+
+@testable import DeviceLogin
+
+/// The stored form of device keys.
+struct EnrolledKeyTests {
+    private static func sample(
+        isInTPM: Bool = false, isRegistered: Bool = true, isLong: Bool = false
+    ) throws -> EnrolledKey {
+        let signer = try SoftwareSigner.make()
+        let key = try #require(
+            TPMKey(
+                publicArea: [1, 2], privateArea: [3, 4, 5], parent: 0x8100_0001,
+                parentName: [0, 11, 6]))
+        let authorization = SecretBytes(text: String(repeating: "a", count: 32))
+        let name = isLong ? String(repeating: "n", count: 255) : "attic"
+        return EnrolledKey(
+            server: try ServerAddress(parsing: "https://login.example:8443/auth"),
+            authorities: Array("PEM".utf8), credential: isRegistered ? Token("cr_1") : nil,
+            changed: 1_800_000_000, point: signer.point,
+            ticketDigest: [UInt8](repeating: 7, count: 32),
+            holding: isInTPM ? .tpm(key, authorization: authorization) : signer.holding,
+            registration: isRegistered
+                ? nil
+                : EnrolledKey.Registration(
+                    ticket: SecretBytes(text: "wwt_ticket"), presence: .cryptographic,
+                    deviceName: name, signature: [UInt8](repeating: 9, count: 72)))
+    }
+
+    @Test(
+        "a key is read as it was written; a shortened or extended form is not read",
+        arguments: [true, false], [true, false])
+    func form(isInTPM: Bool, isRegistered: Bool) throws {
+        let key = try Self.sample(isInTPM: isInTPM, isRegistered: isRegistered)
+        let form = key.form()
+        let read = try EnrolledKey(reading: form)
+        #expect(read.form() == form)
+        #expect(read.credential == key.credential && read.point == key.point)
+        #expect(read.holding.isInTPM == isInTPM)
+        #expect((read.registration == nil) == isRegistered)
+        let bytes = form.withBytes { [UInt8](copying: $0) }
+        for count in 0..<bytes.count {
+            let cut = SecretBytes(copying: bytes.span.extracting(..<count))
+            #expect(throws: EnrolledKey.Unreadable.self) { try EnrolledKey(reading: cut) }
+        }
+        let longer = bytes + [0]
+        #expect(throws: EnrolledKey.Unreadable.self) {
+            try EnrolledKey(reading: SecretBytes(copying: longer.span))
+        }
+    }
+
+    @Test("the longest form fits the space that is reserved for it")
+    func longest() throws {
+        let key = try Self.sample(isInTPM: true, isRegistered: false, isLong: true)
+        #expect(key.form().count < EnrolledKey.largestRest)
+    }
+
+    @Test("of two states of one key, the registered one is newer; other keys are unrelated")
+    func order() throws {
+        let new = try Self.sample(isRegistered: false)
+        let token = try #require(Token("cr_2"))
+        let registered = new.registered(as: token, now: 1)
+        func order(_ first: EnrolledKey, _ second: EnrolledKey) -> EnrolledOrder {
+            EnrolledSecret.order(of: first.form(), second.form())
+        }
+        #expect(order(new, registered) == .second)
+        #expect(order(registered, new) == .first)
+        #expect(order(registered, registered) == .same)
+        #expect(try order(registered, Self.sample()) == .unrelated)
+    }
+
+    @Test("a signature for a server names the address without its path")
+    func audience() throws {
+        for (address, audience) in [
+            ("https://Login.Example:443/auth", "https://login.example"),
+            ("https://login.example:8443", "https://login.example:8443"),
+            ("http://127.0.0.1:80/a/b", "http://127.0.0.1"), ("https://[::1]/", "https://[::1]"),
+        ] {
+            #expect(try ServerAddress(parsing: address).audience == audience)
+        }
+    }
+
+    @Test("a text to confirm is read with its lines; anything else is refused")
+    func confirmation() throws {
+        let challenge = "wwx_" + String(repeating: "A", count: 43)
+        let parsed = try #require(
+            KeyConfirmation(parsing: "\(challenge)\n1800000000000\nPay\n120 EUR\n\n"))
+        #expect(parsed.text == "Pay\n120 EUR\n")
+        #expect(parsed.challenge.expiry == 1_800_000_000_000)
+        #expect(parsed.challenge.token.text == challenge)
+        for wrong in [
+            "", challenge, "\(challenge)\n1\n", "\(challenge)\n1", "\(challenge)\n-1\nPay",
+            "\(challenge)\n+1\nPay", "\(challenge)\n\nPay", "wwt_\(challenge.dropFirst(4))\n1\nPay",
+            "\(challenge.dropLast())\n1\nPay", "\n1\nPay", "\(challenge)\n1 \nPay",
+        ] {
+            #expect(KeyConfirmation(parsing: wrong) == nil, "\(wrong)")
+        }
+    }
+}

@@ -1,0 +1,319 @@
+import Cryptography
+import DeviceLogin
+import Foundation
+import SecretVault
+import TestSupport
+import Testing
+
+/// The installed programs `watchword key` and `watchword-server`, over TLS with the test's own
+/// authority.
+@Suite(.serialized) struct KeySignInTests {
+    /// The application's view of a login ticket.
+    private func redeem(
+        _ ticket: String, _ harness: LoginHarness
+    ) async throws -> [String: String] {
+        let line = ticket.trimmingCharacters(in: .newlines)
+        return try await Asker(harness.application.port, key: harness.key).ask(
+            "POST", "/v1/logins/redeem", #"{"login":"\#(line)"}"#)?.texts ?? [:]
+    }
+
+    /// A text to confirm, in the file that the device reads.
+    private func confirmation(
+        of text: String, by credential: String, _ harness: LoginHarness
+    ) async throws -> String {
+        let answer = try await Asker(harness.application.port, key: harness.key).ask(
+            "POST", "/v1/challenges",
+            #"{"credential":"\#(credential)","purpose":"confirm","text":"\#(text)"}"#)
+        let body = Data(try #require(answer).body)
+        let facts = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
+        let expiry = try #require(facts["expires_ms"] as? NSNumber)
+        let challenge = try #require(facts["challenge"] as? String)
+        let file = "\(challenge)\n\(expiry)\n\(text)\n"
+        try harness.folder.write(Array(file.utf8), to: "confirm.txt")
+        return harness.folder.file("confirm.txt")
+    }
+
+    @Test("a device enrols a key, signs in, confirms a text, is replaced and is revoked")
+    func wholeLife() async throws {
+        let harness = try await LoginHarness()
+        let server = try await harness.keyServer()
+        let ticket = try await harness.ticket(#"{"type":"key","presence":"cryptographic"}"#)
+        let enrolled = try await harness.run(harness.keyEnrolment)
+        #expect(enrolled.status == 0, "\(enrolled.words)")
+        #expect(enrolled.words.contains("The key is in the vault."))
+        let credential = try #require(ticket["credential"])
+        let status = try await harness.run("--json", "key", "status", "mill").text
+        #expect(status.contains("\"state\":\"ready\"") && status.contains(credential))
+        #expect(status.contains("\"custody\":\"vault\""))
+
+        for _ in 0..<2 {
+            let present = try await harness.run("key", "present", "mill")
+            #expect(present.status == 0, "\(present.words)")
+            let facts = try await redeem(present.text, harness)
+            #expect(facts["subject"] == "alice" && facts["credential"] == credential)
+            #expect(facts["type"] == "key" && facts["purpose"] == "sign-in")
+            #expect(facts["custody"] == "vault" && facts["presence"] == "cryptographic")
+            #expect(try await redeem(present.text, harness)["result"] == "denied")
+        }
+
+        let text = "Pay 120.00 EUR to Paper Mill"
+        let file = try await confirmation(of: text, by: credential, harness)
+        let confirmed = try await harness.run(
+            "key", "confirm", "mill", "--challenge-file", file, "--yes")
+        #expect(confirmed.status == 0 && confirmed.words.contains(text), "\(confirmed.words)")
+        let facts = try await redeem(confirmed.text, harness)
+        let digest = try sha256(Array(text.utf8).span)
+        #expect(facts["purpose"] == "confirm")
+        #expect(facts["text_sha256"] == Base64URL.encode(digest.span))
+        // The same file again: the challenge is spent.
+        let again = try await harness.run(
+            "key", "confirm", "mill", "--challenge-file", file, "--yes")
+        #expect(again.status == 5 && again.words.contains("the key was kept"), "\(again.words)")
+        // Another text than the one that the application sent.
+        let changed = try await confirmation(of: text, by: credential, harness)
+        let bytes = try harness.folder.bytes(of: "confirm.txt")
+        let other = String(decoding: bytes, as: UTF8.self).replacing("120", with: "920")
+        try harness.folder.write(Array(other.utf8), to: "confirm.txt")
+        let refused = try await harness.run(
+            "key", "confirm", "mill", "--challenge-file", changed, "--yes")
+        #expect(refused.status == 5, "\(refused.words)")
+
+        // A new key replaces the old one, on the device and on the server.
+        let next = try await harness.ticket(#"{"type":"key","replaces":"\#(credential)"}"#)
+        #expect(try await harness.run(harness.keyEnrolment).status == 0)
+        let list = try await harness.run("--json", "list").text
+        #expect(list.components(separatedBy: "\"account\"").count == 2, "\(list)")
+        let replaced = try await harness.run("key", "present", "mill")
+        #expect(
+            try await redeem(replaced.text, harness)["credential"] == next["credential"])
+
+        let revoked = try await Asker(harness.application.port, key: harness.key).ask(
+            "DELETE", "/v1/credentials/\(next["credential"] ?? "")")
+        #expect(revoked?.status == 204)
+        let wiped = try await harness.run("key", "present", "mill")
+        #expect(wiped.status == 5 && wiped.words.contains("the server revoked it"))
+        let state = try await harness.run("--json", "key", "status", "mill").text
+        #expect(state.contains("\"state\":\"wiped\"") && state.contains("\"reason\":\"revoked\""))
+        #expect(try await harness.run("key", "wipe", "mill", "--yes").status == 0)
+        #expect(try await harness.run("list").text == "")
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test("a key and an enrolled secret are not taken for each other")
+    func kinds() async throws {
+        let harness = try await LoginHarness()
+        let server = try await harness.keyServer()
+        try await harness.ticket(#"{"type":"key"}"#)
+        #expect(try await harness.run(harness.keyEnrolment).status == 0)
+        let login = try await harness.run("login", "present", "mill")
+        #expect(login.status == 1 && login.words.contains("use watchword key"), "\(login.words)")
+        try await harness.ticket()
+        #expect(try await harness.enrol(harness.keyPort, "Mill:bob").status == 0)
+        let key = try await harness.run("key", "present", "bob")
+        #expect(key.status == 1 && key.words.contains("not a device key"), "\(key.words)")
+        // A ticket for a secret registers no key, and the unregistered key does not sign.
+        try await harness.ticket()
+        let wrong = try await harness.run(harness.keyEnrolment)
+        #expect(wrong.status == 5 && wrong.words.contains("request another one"))
+        let unregistered = try await harness.run("key", "present", "alice")
+        #expect(
+            unregistered.status == 3 && unregistered.words.contains("has not confirmed the key"))
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test("the server denies a key that says less about presence than it requires")
+    func presence() async throws {
+        let harness = try await LoginHarness()
+        let server = try await harness.keyServer()
+        try await harness.ticket(#"{"type":"key","presence":"enforced"}"#)
+        let refused = try await harness.run(harness.keyEnrolment)
+        #expect(refused.status == 5 && refused.words.contains("stronger presence check"))
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test(
+        "K-79 a key in a TPM signs; another TPM or none does not, and the vault is unchanged",
+        .enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
+    func inTPM() async throws {
+        let harness = try await LoginHarness()
+        let server = try await harness.keyServer()
+        let tpm = try EmulatedTPM()
+        try await harness.ticket(#"{"type":"key"}"#)
+        // Where there is no TPM, --custody tpm does not fall back to the vault.
+        let none = ["--tpm", "device:/nonexistent"]
+        let refused = try await harness.run(harness.keyEnrolment + ["--custody", "tpm"] + none)
+        #expect(refused.status == 6 && refused.words.contains("no TPM 2 was found"))
+        #expect(try await harness.run("list").text == "")
+        let address = ["--tpm", tpm.address]
+        let enrolled = try await harness.run(harness.keyEnrolment + address)
+        #expect(enrolled.status == 0, "\(enrolled.words)")
+        #expect(enrolled.words.contains("The key is in the TPM."))
+        let present = try await harness.run(["key", "present", "mill"] + address)
+        #expect(present.status == 0, "\(present.words)")
+        let facts = try await redeem(present.text, harness)
+        #expect(facts["subject"] == "alice" && facts["custody"] == "tpm")
+
+        let before = try harness.folder.bytes(of: "vault")
+        let other = try EmulatedTPM()
+        for (wrong, status, words) in [
+            (["--tpm", other.address], 4, "made by another TPM"), (none, 6, "no TPM 2 was found"),
+        ] as [([String], Int32, String)] {
+            let outcome = try await harness.run(["key", "present", "mill"] + wrong)
+            #expect(outcome.status == status && outcome.text == "", "\(outcome.words)")
+            #expect(outcome.words.contains(words), "\(outcome.words)")
+        }
+        try tpm.clear()
+        let cleared = try await harness.run(["key", "present", "mill"] + address)
+        #expect(cleared.status == 4 && cleared.words.contains("this one was cleared"))
+        #expect(try harness.folder.bytes(of: "vault") == before)
+        // Without a TPM and without --custody, the key goes into the vault.
+        try await harness.ticket(#"{"type":"key"}"#)
+        let fallback = try await harness.run(harness.keyEnrolment + none)
+        #expect(fallback.status == 0 && fallback.words.contains("The key is in the vault."))
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test(
+        "K-79 a helper process that ends, breaks the protocol or lies yields no signature",
+        .enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
+    func faultyHelper() async throws {
+        let harness = try await LoginHarness()
+        let server = try await harness.keyServer()
+        let tpm = try EmulatedTPM()
+        try await harness.ticket(#"{"type":"key"}"#)
+        let address = ["--custody", "tpm", "--tpm", tpm.address]
+        #expect(try await harness.run(harness.keyEnrolment + address).status == 0)
+        let programs = try TemporaryFolder()
+        for name in ["watchword", "watchword-courier"] {
+            try FileManager.default.copyItem(
+                atPath: BuiltProgram.path(name), toPath: programs.file(name))
+        }
+        let ready = #"printf '\002\000\000\000\001\002'; "#
+        let before = try harness.folder.bytes(of: "vault")
+        let requests = try server.logged().components(separatedBy: "device/signatures").count
+        for (script, message) in [
+            ("exit 3", "watchword-token exited"), ("echo hello", "invalid answer"),
+            (ready + "/usr/bin/head -c 40 > /dev/null; kill -9 $$", "watchword-token exited"),
+            // A signature of eight bytes.
+            (
+                ready + #"printf '\015\000\000\000\011\000\000\000\010AAAAAAAA'"#,
+                "invalid answer"
+            ),
+        ] {
+            let helper = try programs.write(
+                Array("#!/bin/sh\n\(script)\n".utf8), to: "watchword-token")
+            try setMode(0o700, of: helper)
+            let words = harness.words(["key", "present", "mill", "--tpm", tpm.address])
+            let environment = harness.environment
+            let outcome = try await onOwnThread {
+                try ForeignProgram(path: programs.file("watchword"))
+                    .run(words, environment: environment)
+            }
+            #expect(outcome.status == 6 && outcome.text == "", "\(script): \(outcome.words)")
+            #expect(outcome.words.contains(message), "\(script): \(outcome.words)")
+        }
+        #expect(try harness.folder.bytes(of: "vault") == before)
+        #expect(
+            try server.logged().components(separatedBy: "device/signatures").count == requests)
+        let present = try await harness.run(["key", "present", "mill", "--tpm", tpm.address])
+        #expect(present.status == 0, "\(present.words)")
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test("K-83 neither the private key nor the ticket is in logs, the database or the vault file")
+    func secrets() async throws {
+        let harness = try await LoginHarness()
+        let server = try await harness.keyServer()
+        let ticket = try #require(
+            try await harness.ticket(#"{"type":"key"}"#)["ticket"])
+        let enrolled = try await harness.run(harness.keyEnrolment + ["--custody", "vault"])
+        #expect(enrolled.status == 0)
+        let present = try await harness.run("key", "present", "mill")
+        #expect(present.status == 0)
+        let vault = try Vault.unlock(
+            at: harness.folder.file("vault"), with: .passphrase(SecretBytes(text: "pass")))
+        let entry = try #require(vault.entries.first)
+        let content = try vault.open(entry.id, proof: try vault.proofOfUnlocking(for: entry.id))
+        guard case .vault(let scalar) = try EnrolledKey(content).holding else {
+            Issue.record("the key is not in the vault")
+            return
+        }
+        let bytes = scalar.withBytes { [UInt8](copying: $0) }
+        let forms = [
+            bytes, Array(bytes.map { String(format: "%02x", $0) }.joined().utf8),
+            Array(Base64URL.encode(bytes.span).utf8), Array(Data(bytes).base64EncodedString().utf8),
+            Array(ticket.utf8),
+        ]
+        var places = [
+            ("vault", try harness.folder.bytes(of: "vault")),
+            ("output", enrolled.output + enrolled.errors + present.output + present.errors),
+            ("log", Array(try server.logged().utf8)),
+            ("application's log", Array(try harness.application.logged().utf8)),
+        ]
+        for name in try names(in: harness.state.folder.file("watchword")) {
+            places.append((name, try harness.state.folder.bytes(of: "watchword/\(name)")))
+        }
+        #expect(places.count > 5)
+        for (name, content) in places {
+            #expect(!content.isEmpty || !["vault", "watchword.db"].contains(name), "\(name)")
+            for form in forms {
+                #expect(Data(content).range(of: Data(form)) == nil, "\(name)")
+            }
+        }
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test(
+        "K-80 an enrolment that is killed at any system call is repeated with the same ticket",
+        .enabled(if: ForeignProgram.canTrace, "strace is missing or cannot trace here"))
+    func killed() async throws {
+        let harness = try await LoginHarness()
+        let server = try await harness.keyServer()
+        let strace = try #require(ForeignProgram("strace"))
+        let command = [BuiltProgram.path("watchword")] + harness.words(harness.keyEnrolment)
+        let environment = harness.environment
+        func trace(_ options: [String]) async throws -> ForeignProgram.Outcome {
+            try await onOwnThread {
+                try strace.run(options + command, environment: environment)
+            }
+        }
+        try await harness.ticket(for: "first", #"{"type":"key"}"#)
+        let log = harness.folder.file("calls")
+        #expect(try await trace(["-o", log, "-e", "trace=all"]).status == 0)
+        let calls = String(decoding: try harness.folder.bytes(of: "calls"), as: UTF8.self)
+            .split(separator: "\n").filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
+        // The login's lock is taken after the vault was unlocked.
+        let start = try #require(calls.firstIndex { $0.contains("login.lock") })
+        let changing = [
+            "write", "fsync", "renameat2", "renameat", "linkat", "unlinkat", "ftruncate", "clone3",
+            "clone", "vfork", "pipe2", "exit_group",
+        ]
+        var killed = 0
+        for (index, call) in calls.enumerated() where index >= start {
+            let name = call.prefix { $0 != "(" }
+            guard changing.contains(String(name)) else { continue }
+            let count = calls[...index].filter { $0.hasPrefix(name + "(") }.count
+            let subject = "user-\(index)"
+            try await harness.ticket(for: subject, #"{"type":"key"}"#)
+            let outcome = try await trace([
+                "-o", "/dev/null", "-e", "trace=\(name)", "-e",
+                "inject=\(name):signal=KILL:when=\(count)",
+            ])
+            killed += outcome.status == 0 ? 0 : 1
+            let repeated = try await harness.run(harness.keyEnrolment)
+            #expect(repeated.status == 0, "\(call): \(repeated.words)")
+            let present = try await harness.run("key", "present", "mill")
+            #expect(present.status == 0, "\(call): \(repeated.words) \(present.words)")
+            #expect(try await harness.redeem(present.text) == subject, "\(call)")
+            let list = try await Asker(harness.application.port, key: harness.key).ask(
+                "GET", "/v1/subjects/\(subject)/credentials")
+            let active = list?.text.components(separatedBy: "\"state\":\"active\"").count
+            #expect(active == 2, "\(call)")
+            // The old key is gone.
+            let entries = try await harness.run("list").text
+            #expect(entries.split(separator: "\n").count == 1, "\(call): \(entries)")
+        }
+        #expect(killed > 20)
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+}
