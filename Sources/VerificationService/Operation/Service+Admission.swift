@@ -82,10 +82,12 @@ extension Service {
             }
         case .device, .browser, .everybody:
             try take(from: limiter, exchange)
-            if match.route.access == .browser {
-                try take(from: pageLimiter, exchange)
-                page = try origin(ofPage: request)
+            if match.route.access == .browser
+                || match.route.operation == .createDeviceChallenge
+            {
+                try take(from: writeLimiter, exchange)
             }
+            if match.route.access == .browser { page = try origin(ofPage: request) }
         }
         do throws(Problem) {
             let query = try query(target, match.route)

@@ -13,8 +13,8 @@ package final class Service: Sendable {
     let settings: ServiceSettings
     let dependencies: ServiceDependencies
     let limiter: AddressLimiter
-    /// Also limits the routes of pages, each of which writes to the database.
-    let pageLimiter: AddressLimiter
+    /// Also limits the routes on which anybody makes the server write to the database.
+    let writeLimiter: AddressLimiter
     let refusals: RefusalLog
     let metrics = Metrics()
     /// The cause that was reported last; `nil` if the server was ready.
@@ -32,7 +32,7 @@ package final class Service: Sendable {
         self.dependencies = dependencies
         let start = dependencies.instant()
         limiter = AddressLimiter(rate: settings.addressRate, now: start)
-        pageLimiter = AddressLimiter(rate: settings.addressRate.tenth, now: start)
+        writeLimiter = AddressLimiter(rate: settings.addressRate.tenth, now: start)
         refusals = RefusalLog(start: start)
     }
 
