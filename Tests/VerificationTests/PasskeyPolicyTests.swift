@@ -150,11 +150,24 @@ struct PasskeyPolicyTests {
                 try await bench.passkeys.completeStepUp(of: credential, for: outcome.verification)
                     == expected)
         }
+        let older = try await bench.signIn(passkey, policy: policy)
         let last = try await bench.signIn(passkey, policy: policy)
+        for (verification, expected) in [
+            (older.verification, .refused), (last.verification, .done),
+            (last.verification, .refused),
+        ] as [(VerificationID, ChangeOutcome)] {
+            #expect(
+                try await bench.passkeys.completeStepUp(of: credential, for: verification)
+                    == expected)
+        }
         _ = try await bench.fixture.verifier.revoke(credential)
         #expect(
             try await bench.passkeys.completeStepUp(of: credential, for: last.verification)
                 == .unknown)
+        // Each refusal is in the audit log.
+        let denials = try await bench.fixture.events().filter { $0.kind == .denied }
+        #expect(denials.map(\.reason) == [.expired, .unknown, .unknown, .unknown])
+        #expect(denials.allSatisfy { $0.credential == credential && $0.subject == bench.alice })
     }
 
     @Test(

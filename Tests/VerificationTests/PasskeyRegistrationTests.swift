@@ -175,6 +175,9 @@ struct PasskeyRegistrationTests {
                 of: fifth.credential, with: other.created(fifth.options))
                 == .denied(.revoked))
         #expect(try await bench.passkeys.finishRegistration(of: .sample(1), with: good) == nil)
+        let denial = try await bench.fixture.events().last
+        #expect(denial?.kind == .denied && denial?.reason == .unknown)
+        #expect(denial?.credential == .sample(1))
     }
 
     @Test(

@@ -119,15 +119,31 @@ struct PasskeyTicketTests {
         #expect(closed.openUses.close(outcome.verification) == nil)
     }
 
+    @Test("V-06 K-66 made-up passkeys look like those of several common authenticators")
+    func madeUpKinds() async throws {
+        let lookup = await (try PasskeyFixture()).fixture.keys.ring.lookup
+        var kinds: [String: Int] = [:]
+        for number in 0..<400 {
+            let subject = try #require(Subject("nobody-\(number)"))
+            let made = try lookup.madeUpPasskey(of: subject, for: "mill.example")
+            #expect(try lookup.isMadeUp(made.id))
+            kinds["\(made.id.count) \(made.transports.joined(separator: " "))", default: 0] += 1
+        }
+        #expect(
+            Set(kinds.keys) == [
+                "16 hybrid internal", "20 hybrid internal", "32 internal", "48 nfc usb",
+            ])
+        #expect(kinds.values.allSatisfy { $0 >= 20 }, "\(kinds)")
+    }
+
     @Test("V-06 K-66 a made-up id is recognised, and is not to be forgotten; others are")
     func madeUp() async throws {
         let bench = try PasskeyFixture()
         let lookup = await bench.fixture.keys.ring.lookup
         let nobody = try #require(Subject("nobody"))
-        let id = try lookup.madeUpPasskey(of: nobody, for: "mill.example")
-        #expect(id.count == 32)
+        let id = try lookup.madeUpPasskey(of: nobody, for: "mill.example").id
         #expect(try lookup.isMadeUp(id))
-        for position in [0, 15, 16, 31] {
+        for position in id.indices {
             var changed = id
             changed[position] ^= 1
             #expect(try !lookup.isMadeUp(changed))

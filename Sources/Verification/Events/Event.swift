@@ -114,7 +114,7 @@ public struct Event: Hashable, Sendable {
         case throttled
         /// The credential is disabled.
         case disabled
-        /// There is no such subject, credential or ticket.
+        /// There is no such subject, credential, ticket or open step-up.
         case unknown
         /// The request came too late.
         case expired

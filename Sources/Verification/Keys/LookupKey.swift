@@ -81,28 +81,41 @@ struct LookupKey: Sendable {
         try userHandles.authenticationCode(of: subject.utf8.span)
     }
 
-    /// The id of a passkey that does not exist, for a subject without any: always the same.
+    /// A passkey that does not exist, for a subject without any: always the same.
     ///
-    /// Its second half authenticates the first one, so that ``isMadeUp(_:)`` recognises it.
+    /// The second half of its id authenticates the first one, so that ``isMadeUp(_:)`` recognises
+    /// it.
     func madeUpPasskey(
         of subject: Subject, for relyingParty: String
-    ) throws(CryptographyFailure) -> [UInt8] {
+    ) throws(CryptographyFailure) -> PasskeyDescriptor {
         var name = ByteWriter()
         name.write(subject.utf8)
         name.write(relyingParty)
-        let half = try madeUpPasskeys.authenticationCode(of: name.bytes.span).prefix(16)
-        return Array(half) + (try madeUpTail(Array(half)))
+        let code = try madeUpPasskeys.authenticationCode(of: name.bytes.span)
+        // No id contains the last byte.
+        let kind = Self.madeUpKinds[Int(code[31]) % Self.madeUpKinds.count]
+        let half = Array(code.prefix(kind.count / 2))
+        return PasskeyDescriptor(id: half + (try madeUpTail(half)), transports: kind.transports)
     }
+
+    /// The lengths of ids and the transports of common authenticators, which made-up passkeys imitate.
+    ///
+    /// Most people use the passkeys of a phone or a password manager.
+    private static let madeUpKinds: [(count: Int, transports: [String])] =
+        [(32, ["internal"]), (48, ["nfc", "usb"])]
+        + [16, 16, 16, 20, 20, 20].map { ($0, ["hybrid", "internal"]) }
 
     /// Whether ``madeUpPasskey(of:for:)`` made this id.
     func isMadeUp(_ id: [UInt8]) throws(CryptographyFailure) -> Bool {
-        guard id.count == 32 else { return false }
-        let tail = try madeUpTail(Array(id.prefix(16)))
-        return isEqualInConstantTime(tail.span, Array(id.suffix(16)).span)
+        guard Self.madeUpKinds.contains(where: { $0.count == id.count }) else { return false }
+        let half = id.count / 2
+        let tail = try madeUpTail(Array(id.prefix(half)))
+        return isEqualInConstantTime(tail.span, Array(id.suffix(half)).span)
     }
 
+    /// As many bytes as there are in the first half of an id.
     private func madeUpTail(_ half: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
-        Array(try madeUpTails.authenticationCode(of: half.span).prefix(16))
+        Array(try madeUpTails.authenticationCode(of: half.span).prefix(half.count))
     }
 
     /// The digest under which a token is stored.

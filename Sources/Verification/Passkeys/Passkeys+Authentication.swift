@@ -47,8 +47,7 @@ extension Passkeys {
         let made = try deciding { () throws(CryptographyFailure) in
             try context.keys.lookup.madeUpPasskey(of: subject, for: id)
         }
-        return found.isEmpty
-            ? [PasskeyDescriptor(id: made, transports: ["internal", "hybrid"])] : found
+        return found.isEmpty ? [made] : found
     }
 
     /// Finishes a ceremony, once.
@@ -144,8 +143,7 @@ extension Passkeys {
     private func decide(
         _ challenge: Challenge, _ policy: PasskeyPolicy, _ record: CredentialRecord,
         _ state: PasskeyState, _ passkey: RegisteredPasskey, _ signed: AssertionCheck.Signed,
-        _ device: Token?,
-        _ context: DecisionContext, issuingLogin issuesLogin: Bool
+        _ device: Token?, _ context: DecisionContext, issuingLogin issuesLogin: Bool
     ) throws(VerifierError) -> Decision<AssertionOutcome> {
         let presented = try device.map { device throws(VerifierError) in
             try verifier.digest(device, context)

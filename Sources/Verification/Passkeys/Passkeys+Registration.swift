@@ -110,7 +110,11 @@ extension Passkeys {
     ) async throws(VerifierError) -> RegistrationOutcome? {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             guard let record = try await verifier.record(credential), record.kind == .passkey else {
-                return Decision(outcome: nil, changes: [])
+                return Decision(
+                    outcome: nil,
+                    changes: [
+                        context.event(.denied, .unknown, subject: nil, credential: credential)
+                    ])
             }
             guard record.state == .pending, case .pendingPasskey(let pending) = record.material
             else {

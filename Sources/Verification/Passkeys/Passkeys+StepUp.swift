@@ -11,12 +11,22 @@ extension Passkeys {
         recorder: Recorder<ChangeOutcome>? = nil
     ) async throws(VerifierError) -> ChangeOutcome {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
-            guard var record = try await verifier.record(credential), record.state == .active,
+            let found = try await verifier.record(credential)
+            func denied(_ outcome: ChangeOutcome, _ reason: Event.Reason) -> Decision<ChangeOutcome>
+            {
+                let event = context.event(
+                    .denied, reason, subject: found?.subject, credential: credential)
+                return Decision(outcome: outcome, changes: [event])
+            }
+            guard var record = found, record.state == .active,
                 case .passkey(var state) = record.material
-            else { return Decision(outcome: .unknown, changes: []) }
-            guard let use = state.stepUp, use.verification == verification,
-                context.now.milliseconds(since: use.time) < Self.stepUpLifetime
-            else { return Decision(outcome: .refused, changes: []) }
+            else { return denied(.unknown, .unknown) }
+            guard let use = state.stepUp, use.verification == verification else {
+                return denied(.refused, .unknown)
+            }
+            guard context.now.milliseconds(since: use.time) < Self.stepUpLifetime else {
+                return denied(.refused, .expired)
+            }
             state.apply(use, at: context.now, verifies: true)
             record.material = .passkey(state)
             record.lastUsedAt = context.now
