@@ -1,4 +1,5 @@
 """The page /ui/sign-in."""
+import base64
 import unittest
 
 from support import BACK, MILL, NO_SUGGESTIONS, OPTIONS, RELATED, SIGN_IN, BrowserTest
@@ -98,6 +99,19 @@ class SignInPageTests(BrowserTest):
         answer = self.redeem(self.returned()["login"])
         self.assertEqual((answer["result"], answer["step_up"], answer["subject"]),
                          ("step-up", ["first-verification"], self.subject))
+
+    def test_a_damaged_token_of_this_browser_is_dropped(self):
+        self.without_suggestions()
+        authenticator = self.tab.authenticator()
+        self.enrol_on_page()
+        [passkey] = self.tab.passkeys(authenticator)
+        name = "device " + base64.urlsafe_b64encode(base64.b64decode(passkey["credentialId"])).decode().rstrip("=")
+        self.open_sign_in()
+        self.tab.value(f"localStorage.setItem({name!r}, 'wwd_damaged')")
+        self.tab.click("start")
+        self.assertEqual(self.redeem(self.returned()["login"])["result"], "accepted")
+        self.open_sign_in()
+        self.assertEqual(self.tab.value(f"localStorage.getItem({name!r})"), None)
 
     def test_a_listed_related_origin_signs_in(self):
         self.without_suggestions()

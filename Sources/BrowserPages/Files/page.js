@@ -22,11 +22,13 @@ export async function removeUnknown(passkey) {
     }
 }
 
-/** An error with a sentence for the person. `final` means that another attempt on this page cannot succeed. */
+/** An error with a sentence for the person. `problem` is the server's name for it; `final` means that another attempt
+ *  on this page cannot succeed. */
 class Failure extends Error {
-    constructor(sentence, final = false) {
+    constructor(sentence, final = false, problem = null) {
         super(sentence);
         this.final = final;
+        this.problem = problem;
     }
 }
 
@@ -103,7 +105,7 @@ async function send(name, body, headers) {
     const problem = String(answer.type).split(":").pop();
     throw new Failure(
         sentences[problem] ?? (response.status >= 500 ? sentences.unavailable : sentences.other),
-        problem === "refused-ticket");
+        problem === "refused-ticket", problem);
 }
 
 /** The address to return to: one of those that the server permits, which writes it into the page. What the
@@ -168,7 +170,7 @@ async function enrol() {
     show("account");
     show("form");
     onSubmit(async () => {
-        announce("Follow the instructions of your browser.");
+        announce("Follow your browser's instructions.");
         const {options} = await ceremony();
         const response = await register(options);
         announce("The server is checking your passkey.");
@@ -225,7 +227,7 @@ async function signIn() {
     onSubmit(async () => {
         suggestions.stop();
         try {
-            announce("Follow the instructions of your browser.");
+            announce("Follow your browser's instructions.");
             const {ceremony, options} = await begin({});
             await finishSignIn(ceremony, await authenticate(options));
         } catch (error) {
@@ -239,7 +241,17 @@ async function signIn() {
 async function finishSignIn(ceremony, response) {
     announce("The server is checking your passkey.");
     const device = knownDevice(response.id);
-    const answer = await finish("assertions", {ceremony, response, ...(device && {device})});
+    let answer;
+    try {
+        answer = await finish("assertions", {ceremony, response, ...(device && {device})});
+    } catch (error) {
+        if (!device || error.problem !== "invalid-field") {
+            throw error;
+        }
+        // The token is damaged. A malformed request does not end the ceremony.
+        forgetDevice(response.id);
+        answer = await finish("assertions", {ceremony, response});
+    }
     if (answer.signal) {
         await removeUnknown(answer.signal);
     }
@@ -252,7 +264,7 @@ async function finishSignIn(ceremony, response) {
     location.replace(returnAddress({login: answer.login}));
     announce(answer.result === "accepted"
         ? "You are signed in. Returning to the application."
-        : "Returning to the application, which needs one more proof that this is you.");
+        : "Returning to the application, which asks for one more proof that it is you.");
 }
 
 /** The token by which the server recognises that this passkey was used in this browser before. */
@@ -269,6 +281,14 @@ function rememberDevice(passkey, device) {
         localStorage.setItem(`device ${passkey}`, device);
     } catch {
         // Some browsers store nothing; the server then takes this one for a new device every time.
+    }
+}
+
+function forgetDevice(passkey) {
+    try {
+        localStorage.removeItem(`device ${passkey}`);
+    } catch {
+        // It is not sent again in this attempt.
     }
 }
 
