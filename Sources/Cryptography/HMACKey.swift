@@ -77,6 +77,18 @@ internal import COpenSSL
         }
     }
 
+    /// The HMAC of a secret, which is a secret itself.
+    public func secretCode(of message: SecretBytes) throws(CryptographyFailure) -> SecretBytes {
+        let none: [UInt8] = []
+        var code = try authenticationCode(of: none.span, message)
+        defer {
+            unsafe code.withUnsafeMutableBytes { bytes in
+                unsafe OPENSSL_cleanse(bytes.baseAddress, bytes.count)
+            }
+        }
+        return SecretBytes(copying: code.span)
+    }
+
     private func authenticationCode(
         _ update: (UnsafeMutablePointer<Context>) -> Bool
     ) throws(CryptographyFailure) -> [UInt8] {

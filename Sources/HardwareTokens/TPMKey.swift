@@ -1,5 +1,5 @@
-/// A key pair on P-256 that a TPM has made, as the vault keeps it: only that TPM can load it, and
-/// only for somebody who knows its authorization value.
+/// A key pair on P-256 that a TPM has made, as the vault keeps it: only that TPM can load it, and it
+/// signs only for somebody who knows its authorization value and, if it has one, the PIN.
 public struct TPMKey: Hashable, Sendable {
     /// The TPM's structure `TPM2B_PUBLIC`.
     public let publicArea: [UInt8]
@@ -9,6 +9,8 @@ public struct TPMKey: Hashable, Sendable {
     public let parent: UInt32
     /// The parent's Name, by which another TPM or another parent is recognised.
     public let parentName: [UInt8]
+    /// Whether signing also requires a PIN, whose failures the TPM counts.
+    public let requiresPIN: Bool
 
     /// The number of bytes of an authorization value.
     public static let authorizationCount = 32
@@ -24,7 +26,10 @@ public struct TPMKey: Hashable, Sendable {
     package static let longestName = 66
 
     /// Combines the parts; `nil` if one is empty or too large.
-    public init?(publicArea: [UInt8], privateArea: [UInt8], parent: UInt32, parentName: [UInt8]) {
+    public init?(
+        publicArea: [UInt8], privateArea: [UInt8], parent: UInt32, parentName: [UInt8],
+        requiresPIN: Bool
+    ) {
         guard (1...TPMKey.largestArea).contains(publicArea.count),
             (1...TPMKey.largestArea).contains(privateArea.count),
             (1...TPMKey.longestName).contains(parentName.count)
@@ -33,5 +38,6 @@ public struct TPMKey: Hashable, Sendable {
         self.privateArea = privateArea
         self.parent = parent
         self.parentName = parentName
+        self.requiresPIN = requiresPIN
     }
 }

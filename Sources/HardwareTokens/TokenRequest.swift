@@ -7,8 +7,9 @@ public enum TokenRequest: Sendable {
     case seal(SecretBytes, pin: SecretBytes?, isBoundToPCR7: Bool, in: TPMAddress)
     /// Unseal a secret.
     case unseal(TPMObject, in: TPMAddress)
-    /// Make a key pair in a TPM, which can be used with this authorization value.
-    case makeKey(authorization: SecretBytes, in: TPMAddress)
+    /// Make a key pair in a TPM, which can be used with this authorization value, and the PIN if
+    /// there is one.
+    case makeKey(authorization: SecretBytes, pin: SecretBytes?, in: TPMAddress)
     /// Sign a message with a key in a TPM.
     case sign([UInt8], with: TPMKey, authorization: SecretBytes, in: TPMAddress)
     /// Make a credential on the device at this path (by default, the only one), and get its secret.
@@ -63,9 +64,10 @@ extension TokenRequest {
             byte(object.requiresPIN ? 1 : 0)
             byte(object.isBoundToPCR7 ? 1 : 0)
             string(address.text.utf8)
-        case .makeKey(let authorization, let address):
+        case .makeKey(let authorization, let pin, let address):
             byte(Kind.makeKey.rawValue)
             secret(authorization)
+            secret(pin)
             string(address.text.utf8)
         case .sign(let message, let key, let authorization, let address):
             byte(Kind.sign.rawValue)
@@ -111,7 +113,10 @@ extension TokenRequest {
             self = .unseal(object, in: try fields.address(frame))
         case .makeKey:
             let authorization = try fields.secret(frame, limit: TPMKey.authorizationCount)
-            self = .makeKey(authorization: authorization, in: try fields.address(frame))
+            let pin = try fields.secret(frame, limit: TokenRequest.longestPIN)
+            self = .makeKey(
+                authorization: authorization, pin: pin.count > 0 ? pin : nil,
+                in: try fields.address(frame))
         case .sign:
             let message = try fields.data(frame, limit: TPMKey.longestMessage)
             let key = try fields.key(frame)
@@ -169,7 +174,7 @@ extension FieldReader {
         let parent = UInt32(truncatingIfNeeded: try number(bytes, width: 4))
         let key = TPMKey(
             publicArea: publicArea, privateArea: privateArea, parent: parent,
-            parentName: try data(bytes, limit: TPMKey.longestName))
+            parentName: try data(bytes, limit: TPMKey.longestName), requiresPIN: try flag(bytes))
         guard let key else { throw Unreadable() }
         return key
     }
@@ -192,5 +197,6 @@ extension OutputSpan<UInt8> {
         append(string: key.privateArea.span)
         append(UInt64(key.parent), bytes: 4)
         append(string: key.parentName.span)
+        append(key.requiresPIN ? 1 : 0)
     }
 }

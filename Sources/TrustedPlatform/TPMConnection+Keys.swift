@@ -49,17 +49,18 @@ extension TPMConnection {
     /// Makes a key pair on P-256 that only signs with ECDSA and SHA-256, only in this TPM, and only
     /// with the authorization value.
     ///
-    /// Nobody can guess the value, so failures do not count towards the TPM's lock-out, which would
-    /// also lock other programs' keys.
+    /// Without a PIN, nobody can guess the value, so failures do not count towards the TPM's
+    /// lock-out, which would also lock other programs' keys.
     func makeKey(
-        _ authorization: SecretBytes, under parent: TPMHandle, _ handle: UInt32
+        _ authorization: SecretBytes, requiresPIN: Bool, under parent: TPMHandle, _ handle: UInt32
     ) throws(TokenRefusal) -> (TPMKey, point: [UInt8]) {
         var template = TPM2B_PUBLIC()
         template.publicArea.type = TPM2_ALG_ECC
         template.publicArea.nameAlg = TPM2_ALG_SHA256
         template.publicArea.objectAttributes =
             TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT | TPMA_OBJECT_SENSITIVEDATAORIGIN
-            | TPMA_OBJECT_USERWITHAUTH | TPMA_OBJECT_NODA | TPMA_OBJECT_SIGN_ENCRYPT
+            | TPMA_OBJECT_USERWITHAUTH | TPMA_OBJECT_SIGN_ENCRYPT
+        if !requiresPIN { template.publicArea.objectAttributes |= TPMA_OBJECT_NODA }
         unsafe template.publicArea.parameters.eccDetail.symmetric.algorithm = TPM2_ALG_NULL
         unsafe template.publicArea.parameters.eccDetail.scheme.scheme = TPM2_ALG_ECDSA
         unsafe template.publicArea.parameters.eccDetail.scheme.details.ecdsa.hashAlg =
@@ -75,7 +76,7 @@ extension TPMConnection {
         let point = unsafe created.publicPart.publicArea.unique.ecc
         let key = TPMKey(
             publicArea: created.publicArea, privateArea: created.privateArea, parent: handle,
-            parentName: try name(of: parent))
+            parentName: try name(of: parent), requiresPIN: requiresPIN)
         guard let key else { throw .badAnswer }
         return (key, point: [4] + (try coordinate(point.x)) + (try coordinate(point.y)))
     }

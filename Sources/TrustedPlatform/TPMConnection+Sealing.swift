@@ -196,15 +196,10 @@ extension TPMConnection {
             session = try self.session(TPM2_SE(TPM2_SE_HMAC), under: root)
         }
         var data: UnsafeMutablePointer<TPM2B_SENSITIVE_DATA>?
-        do throws(TokenRefusal) {
-            try check(
-                "Esys_Unseal",
-                unsafe Esys_Unseal(
-                    context, loaded.handle.number, session.number, ESYS_TR_NONE, ESYS_TR_NONE,
-                    &data))
-        } catch .lockedOut {
-            throw .lockedOut(seconds: secondsPerAttempt())
-        }
+        try check(
+            "Esys_Unseal",
+            unsafe Esys_Unseal(
+                context, loaded.handle.number, session.number, ESYS_TR_NONE, ESYS_TR_NONE, &data))
         guard let found = unsafe data else { throw .badAnswer }
         defer {
             unsafe explicit_bzero(found, MemoryLayout<TPM2B_SENSITIVE_DATA>.size)

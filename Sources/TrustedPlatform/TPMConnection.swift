@@ -75,6 +75,8 @@ struct TPMCode {
     func refusal(of call: String) -> TokenRefusal {
         switch value & 0xffff {
         case WATCHWORD_RC_LOCKOUT: .lockedOut(seconds: nil)
+        // TPM_RC_AUTH_FAIL, which the TPM counts: the key has a PIN.
+        case _ where isFormatOne && number == 0x0e && call == "Esys_Sign": .wrongPIN(left: nil)
         // TPM_RC_AUTH_FAIL and TPM_RC_BAD_AUTH; which session failed does not matter.
         case _ where isFormatOne && (number == 0x0e || number == 0x22):
             switch call {

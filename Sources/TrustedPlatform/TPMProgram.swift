@@ -30,6 +30,16 @@ public enum TPMProgram {
         guard object.requiresPIN else {
             return .secret(try tpm.unseal(loaded, pin: nil, under: root))
         }
+        return try withPIN(for: tpm, over: channel) { pin throws(TokenRefusal) in
+            .secret(try tpm.unseal(loaded, pin: pin, under: root))
+        }
+    }
+
+    /// Uses an object that needs a PIN, and asks for the PIN again after a wrong one.
+    private static func withPIN(
+        for tpm: TPMConnection, over channel: borrowing TokenChannel,
+        _ use: (SecretBytes) throws(TokenRefusal) -> TokenResult
+    ) throws(TokenRefusal) -> TokenResult {
         if let left = tpm.attemptsLeft(), left == 0 {
             throw .lockedOut(seconds: tpm.secondsPerAttempt())
         }
@@ -39,9 +49,13 @@ public enum TPMProgram {
                 throw attempt > 1 ? .wrongPIN(left: left) : .noPIN
             }
             do throws(TokenRefusal) {
-                return .secret(try tpm.unseal(loaded, pin: pin, under: root))
-            } catch .wrongPIN {
-                continue
+                return try use(pin)
+            } catch {
+                switch error {
+                case .wrongPIN: continue
+                case .lockedOut: throw .lockedOut(seconds: tpm.secondsPerAttempt())
+                default: throw error
+                }
             }
         }
         throw .wrongPIN(left: tpm.attemptsLeft())
@@ -49,15 +63,27 @@ public enum TPMProgram {
 
     /// Makes a key pair.
     public static func makeKey(
-        authorization: SecretBytes, in address: TPMAddress, over channel: borrowing TokenChannel
+        authorization: SecretBytes, pin: SecretBytes?, in address: TPMAddress,
+        over channel: borrowing TokenChannel
     ) throws(TokenRefusal) -> TokenResult {
         let tpm = try confinedConnection(to: address, over: channel)
         let (parent, handle) = try tpm.parentOfNewKeys()
-        let (key, point) = try tpm.makeKey(authorization, under: parent, handle)
+        let (key, point) = try tpm.makeKey(
+            value(authorization, pin), requiresPIN: pin != nil, under: parent, handle)
         return .madeKey(key, point: point)
     }
 
-    /// Signs a message with a key that this TPM has made.
+    /// What the TPM requires of a key's user: the authorization value, or a MAC of the PIN under it.
+    private static func value(
+        _ authorization: SecretBytes, _ pin: SecretBytes?
+    ) throws(TokenRefusal) -> SecretBytes {
+        guard let pin else { return authorization }
+        do { return try HMACKey(authorization).secretCode(of: pin) } catch {
+            throw .failed(call: "HMAC", code: 0)
+        }
+    }
+
+    /// Signs a message with a key that this TPM has made, asking for the PIN if it has one.
     public static func sign(
         _ message: [UInt8], with key: TPMKey, authorization: SecretBytes, in address: TPMAddress,
         over channel: borrowing TokenChannel
@@ -65,7 +91,13 @@ public enum TPMProgram {
         let tpm = try confinedConnection(to: address, over: channel)
         let parent = try tpm.parent(of: key)
         let loaded = try tpm.load(key, under: parent)
-        return .signature(try tpm.sign(message, with: loaded, authorization, under: parent))
+        guard key.requiresPIN else {
+            return .signature(try tpm.sign(message, with: loaded, authorization, under: parent))
+        }
+        return try withPIN(for: tpm, over: channel) { pin throws(TokenRefusal) in
+            .signature(
+                try tpm.sign(message, with: loaded, value(authorization, pin), under: parent))
+        }
     }
 
     /// Opens the TPM, which loads a library, and then gives up everything else, before the first

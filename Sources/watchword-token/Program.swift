@@ -16,9 +16,9 @@ internal import TrustedPlatform
                         secret, pin: pin, isBoundToPCR7: isBoundToPCR7, in: address, over: channel)
                 case .unseal(let object, let address):
                     try TPMProgram.unseal(object, in: address, over: channel)
-                case .makeKey(let authorization, let address):
+                case .makeKey(let authorization, let pin, let address):
                     try TPMProgram.makeKey(
-                        authorization: authorization, in: address, over: channel)
+                        authorization: authorization, pin: pin, in: address, over: channel)
                 case .sign(let message, let key, let authorization, let address):
                     try TPMProgram.sign(
                         message, with: key, authorization: authorization, in: address,

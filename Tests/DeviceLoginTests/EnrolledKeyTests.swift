@@ -10,13 +10,14 @@ import Testing
 /// The stored form of device keys.
 struct EnrolledKeyTests {
     private static func sample(
-        isInTPM: Bool = false, isRegistered: Bool = true, isLong: Bool = false
+        isInTPM: Bool = false, requiresPIN: Bool = false, isRegistered: Bool = true,
+        isLong: Bool = false
     ) throws -> EnrolledKey {
         let signer = try SoftwareSigner.make()
         let key = try #require(
             TPMKey(
                 publicArea: [1, 2], privateArea: [3, 4, 5], parent: 0x8100_0001,
-                parentName: [0, 11, 6]))
+                parentName: [0, 11, 6], requiresPIN: requiresPIN))
         let authorization = SecretBytes(text: String(repeating: "a", count: 32))
         let name = isLong ? String(repeating: "n", count: 255) : "attic"
         return EnrolledKey(
@@ -34,14 +35,16 @@ struct EnrolledKeyTests {
 
     @Test(
         "a key is read as it was written; a shortened or extended form is not read",
-        arguments: [true, false], [true, false])
-    func form(isInTPM: Bool, isRegistered: Bool) throws {
-        let key = try Self.sample(isInTPM: isInTPM, isRegistered: isRegistered)
+        arguments: [(true, true), (true, false), (false, false)], [true, false])
+    func form(place: (isInTPM: Bool, requiresPIN: Bool), isRegistered: Bool) throws {
+        let (isInTPM, requiresPIN) = place
+        let key = try Self.sample(
+            isInTPM: isInTPM, requiresPIN: requiresPIN, isRegistered: isRegistered)
         let form = key.form()
         let read = try EnrolledKey(reading: form)
         #expect(read.form() == form)
         #expect(read.credential == key.credential && read.point == key.point)
-        #expect(read.holding.isInTPM == isInTPM)
+        #expect(read.holding.isInTPM == isInTPM && read.holding.requiresPIN == requiresPIN)
         #expect((read.registration == nil) == isRegistered)
         let bytes = form.withBytes { [UInt8](copying: $0) }
         for count in 0..<bytes.count {

@@ -22,16 +22,24 @@ struct TPMKeyTests {
 
     private static func carryOut(_ request: TokenRequest) throws -> TokenResult {
         var nobody = TestPerson()
-        let result = try TokenHelper(path: BuiltProgram.path("watchword-token"))
-            .carryOut(request, with: &nobody)
+        let result = try carryOut(request, asking: &nobody)
         #expect(nobody.questions.isEmpty && nobody.touches.isEmpty)
         return result
     }
 
-    private static func made(in address: String) throws -> MadeKey {
+    private static func carryOut(
+        _ request: TokenRequest, asking person: inout TestPerson
+    ) throws -> TokenResult {
+        try TokenHelper(path: BuiltProgram.path("watchword-token"))
+            .carryOut(request, with: &person)
+    }
+
+    private static func made(in address: String, pin: String? = nil) throws -> MadeKey {
         let authorization = try Randomness.secret(count: TPMKey.authorizationCount)
         let result = try carryOut(
-            .makeKey(authorization: authorization, in: #require(TPMAddress(address))))
+            .makeKey(
+                authorization: authorization, pin: pin.map { SecretBytes(text: $0) },
+                in: #require(TPMAddress(address))))
         guard case .madeKey(let key, let point) = result else {
             throw TokenHelper.Failure.badAnswer
         }
@@ -82,6 +90,61 @@ struct TPMKeyTests {
         #expect(try made.isValid(Self.signature(made, in: tpm.address), of: Self.message))
     }
 
+    /// Signs with a key that has a PIN.
+    private static func signature(
+        _ made: MadeKey, in address: String, asking person: inout TestPerson,
+        _ authorization: SecretBytes? = nil
+    ) throws -> [UInt8] {
+        let result = try carryOut(
+            .sign(
+                message, with: made.key, authorization: authorization ?? made.authorization,
+                in: #require(TPMAddress(address))), asking: &person)
+        guard case .signature(let signature) = result else { throw TokenHelper.Failure.badAnswer }
+        return signature
+    }
+
+    @Test("a key with a PIN signs only with it; the TPM counts wrong PINs and then refuses all")
+    func withPIN() throws {
+        let tpm = try EmulatedTPM()
+        let made = try Self.made(in: tpm.address, pin: "2580")
+        #expect(made.key.requiresPIN)
+        // Without noDA.
+        let head: [UInt8] = [0, 0x23, 0, 0x0b, 0, 0x04, 0x00, 0x72]
+        #expect(Array(made.key.publicArea[2..<10]) == head)
+        var owner = TestPerson("0000", "2580")
+        let signature = try Self.signature(made, in: tpm.address, asking: &owner)
+        #expect(try made.isValid(signature, of: Self.message))
+        // The emulator locks after three failures.
+        #expect(
+            owner.questions == [
+                .init(isRepeated: false, left: 3), .init(isRepeated: true, left: 2),
+            ])
+        // The stored value alone is not enough, and neither is the PIN alone.
+        var other = TestPerson("2580", "2580")
+        let wrong = try Randomness.secret(count: TPMKey.authorizationCount)
+        #expect(throws: TokenHelper.Failure.refused(.wrongPIN(left: 0))) {
+            try Self.signature(made, in: tpm.address, asking: &other, wrong)
+        }
+        var late = TestPerson("2580")
+        let locked = #expect(throws: TokenHelper.Failure.self) {
+            try Self.signature(made, in: tpm.address, asking: &late)
+        }
+        guard case .refused(.lockedOut(let seconds?))? = locked else {
+            Issue.record("\(String(describing: locked))")
+            return
+        }
+        #expect(seconds > 0 && late.questions.isEmpty)
+        // Keys without a PIN still sign.
+        let open = try Self.made(in: tpm.address)
+        #expect(try open.isValid(Self.signature(open, in: tpm.address), of: Self.message))
+        var nobody = TestPerson()
+        let fresh = try EmulatedTPM()
+        let quiet = try Self.made(in: fresh.address, pin: "2580")
+        #expect(throws: TokenHelper.Failure.refused(.noPIN)) {
+            try Self.signature(quiet, in: fresh.address, asking: &nobody)
+        }
+    }
+
     @Test("K-79 another TPM, a cleared TPM and no TPM do not sign")
     func otherTPMs() throws {
         let tpm = try EmulatedTPM()
@@ -128,7 +191,8 @@ struct TPMKeyTests {
     ) throws {
         let key = try #require(
             TPMKey(
-                publicArea: publicArea, privateArea: privateArea, parent: 0, parentName: name))
+                publicArea: publicArea, privateArea: privateArea, parent: 0, parentName: name,
+                requiresPIN: false))
         let error = #expect(throws: TokenHelper.Failure.self) {
             try Self.signature(made, in: tpm.address, nil, key)
         }

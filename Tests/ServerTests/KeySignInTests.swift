@@ -174,6 +174,40 @@ import Testing
     }
 
     @Test(
+        "a key with a PIN signs only with it, and a wrong PIN reaches no server",
+        .enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
+    func withPIN() async throws {
+        let harness = try await LoginHarness()
+        let server = try await harness.keyServer()
+        let tpm = try EmulatedTPM()
+        try await harness.ticket(#"{"type":"key"}"#)
+        let vault = try await harness.run(
+            harness.keyEnrolment + ["--pin", "--custody", "vault"])
+        #expect(vault.status == 2, "\(vault.words)")
+        let pin = ["--pin-file", harness.folder.file("pin"), "--tpm", tpm.address]
+        for (text, status) in [("123", 4), ("2580", 0)] as [(String, Int32)] {
+            try harness.folder.write(Array("\(text)\n".utf8), to: "pin")
+            let enrolled = try await harness.run(harness.keyEnrolment + ["--pin"] + pin)
+            #expect(enrolled.status == status, "\(enrolled.words)")
+            #expect(
+                enrolled.words.contains("in the TPM, which requires the PIN") == (status == 0))
+        }
+        let status = try await harness.run("--json", "key", "status", "mill").text
+        #expect(status.contains(#""pin":"required""#), "\(status)")
+        let present = try await harness.run(["key", "present", "mill"] + pin)
+        #expect(present.status == 0, "\(present.words)")
+        #expect(try await redeem(present.text, harness)["custody"] == "tpm")
+        let requests = try server.logged().components(separatedBy: "device/signatures").count
+        try harness.folder.write(Array("0852\n".utf8), to: "pin")
+        let wrong = try await harness.run(["key", "present", "mill"] + pin)
+        #expect(wrong.status == 4 && wrong.text == "", "\(wrong.words)")
+        #expect(wrong.words.contains("wrong PIN"), "\(wrong.words)")
+        #expect(
+            try server.logged().components(separatedBy: "device/signatures").count == requests)
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test(
         "K-79 a helper process that ends, breaks the protocol or lies yields no signature",
         .enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
     func faultyHelper() async throws {

@@ -6,7 +6,7 @@ extension CommandHelp {
         summary: "make a device key and register it",
         operands: .name,
         options: [
-            .server, .ticketFile, .caFile, .custody, .deviceName, .presence, .onFailure,
+            .server, .ticketFile, .caFile, .custody, .pin, .deviceName, .presence, .onFailure,
             .presenceCheck,
         ],
         examples: [
@@ -21,6 +21,9 @@ extension CommandHelp {
                 + "the vault; the command says which. A key in the TPM cannot leave it, and the TPM "
                 + "signs only with a value that is stored in the vault. Repeat --tpm with each "
                 + "command if the TPM is not the standard one.",
+            "With --pin, the key is made in the TPM and the TPM also requires a PIN of 4 to 32 bytes "
+                + "before each signature. It counts wrong PINs, together with those of other keys, "
+                + "and accepts none for some time after too many.",
             "Each use of the key requires confirmation, and three failures wipe it, except as "
                 + "changed by --presence and --on-failure. A new key keeps the access control of "
                 + "an earlier enrolment under this name.",

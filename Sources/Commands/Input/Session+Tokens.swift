@@ -178,10 +178,10 @@ extension TokenHelper.Failure {
 }
 
 /// The person at the terminal.
-private struct TokenPerson: TokenHelper.Person {
-    let session: Session
-    let token: TokenKind
-    let purpose: String?
+struct TokenPerson: TokenHelper.Person {
+    private let session: Session
+    private let token: TokenKind
+    private let purpose: String?
     /// Why there was no PIN.
     private(set) var failure: CommandFailure?
 

@@ -35,7 +35,8 @@ extension Messages {
 
     /// Where a device key is.
     static func place(of key: EnrolledKey) -> String {
-        key.holding.isInTPM ? "the TPM" : "the vault"
+        guard key.holding.isInTPM else { return "the vault" }
+        return key.holding.requiresPIN ? "the TPM, which requires the PIN" : "the TPM"
     }
 
     private static let refusedKey = "urn:watchword:problem:refused-key"

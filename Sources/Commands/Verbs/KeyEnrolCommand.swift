@@ -1,6 +1,7 @@
 import Arguments
 import CommandRunner
 import Courier
+import Cryptography
 import DeviceLogin
 import JSONText
 import POSIX
@@ -14,7 +15,7 @@ enum KeyEnrolCommand {
         guard !EntryName.isBlank(name.text) else { throw .usage(.emptyName) }
         // Check the arguments before any prompt.
         let choice = try session.checkChoice()
-        let place = try place(session)
+        let custody = try custody(session)
         let order = try LoginEnrolCommand.order(as: name, session)
         var helper = try session.httpHelper()
         let vault = try session.unlock()
@@ -22,6 +23,7 @@ enum KeyEnrolCommand {
         let earlier = try LoginEnrolCommand.earlier(order, in: vault.entries)
         let contents = try contents(of: earlier, in: vault, session)
         let provesPresence = vault.unlockingProvesPresence
+        let place = try place(order, contents, custody, session)
         let enrolment = KeyEnrolment(order.enrolment, in: place) { access in
             choice.keyPresence(under: access, unlockingProvesPresence: provesPresence)
         }
@@ -38,17 +40,43 @@ enum KeyEnrolCommand {
         return .done
     }
 
-    /// Where the key is to be made: `--custody`.
-    private static func place(_ session: Session) throws(CommandFailure) -> KeyPlace {
-        let address = try session.tpmAddress()
+    /// `--custody`, which `--pin` implies.
+    private static func custody(_ session: Session) throws(CommandFailure) -> String? {
         let word = try session.usage { () throws(UsageError) in
             try session.arguments.choice(.custody)
         }
-        return switch word {
-        case "tpm": .tpm(address)
-        case "vault": .vault
-        default: .tpmOrVault(address)
+        guard session.arguments.has(.pin) else { return word }
+        if let word, word != "tpm" {
+            throw .usage(.conflict("\(Option.custody.name) \(word)", Option.pin.name))
         }
+        return "tpm"
+    }
+
+    /// Where the key is to be made.
+    private static func place(
+        _ order: EnrolmentOrder, _ earlier: [RecordID: EntryContent], _ custody: String?,
+        _ session: Session
+    ) throws(CommandFailure) -> KeyPlace {
+        let address = try session.tpmAddress()
+        switch custody {
+        case "tpm": return .tpm(address, pin: try pin(order, earlier, session))
+        case "vault": return .vault
+        default: return .tpmOrVault(address)
+        }
+    }
+
+    /// The PIN of a new key; an earlier run with the same ticket has already made the key.
+    private static func pin(
+        _ order: EnrolmentOrder, _ earlier: [RecordID: EntryContent], _ session: Session
+    ) throws(CommandFailure) -> SecretBytes? {
+        guard session.arguments.has(.pin) else { return nil }
+        let isMade: Bool
+        do {
+            isMade = try KeyEnrolment.isMade(order.enrolment, with: order.ticket, in: earlier)
+        } catch {
+            throw .deviceKey(session.arguments.operands[0], error)
+        }
+        return isMade ? nil : try session.newPIN()
     }
 
     /// The content of the earlier enrolments, opened after the confirmation that they require: one

@@ -30,7 +30,9 @@ enum KeyStatusCommand {
     private static func facts(of key: EnrolledKey) -> [(String, JSONValue)] {
         let facts: [(String, JSONValue)] = [
             ("changed_at", .text(Timestamp(unixTime: key.changed).text)),
-            ("custody", .text(key.custody)), ("server", .text(key.server.text)),
+            ("custody", .text(key.custody)),
+            ("pin", .text(key.holding.requiresPIN ? "required" : "none")),
+            ("server", .text(key.server.text)),
         ]
         guard let credential = key.credential else {
             return facts + [("state", .text("unregistered"))]

@@ -14,8 +14,9 @@ enum KeyUseCommand {
         try use(session) { server in
             .signInTo(server)
         } sign: {
-            login, turn, helper throws(DeviceLoginError) in
-            try login.signIn(turn: turn, over: &helper, now: SystemClock.unixTime())
+            login, turn, helper, person throws(DeviceLoginError) in
+            try login.signIn(
+                turn: turn, over: &helper, asking: &person, now: SystemClock.unixTime())
         }
     }
 
@@ -35,9 +36,10 @@ enum KeyUseCommand {
                 try Question.confirm("Sign this text for \(VisibleText.of(server))?")
             }
             return .confirmText(server)
-        } sign: { login, turn, helper throws(DeviceLoginError) in
+        } sign: { login, turn, helper, person throws(DeviceLoginError) in
             try login.confirm(
-                confirmation, turn: turn, over: &helper, now: SystemClock.unixTime())
+                confirmation, turn: turn, over: &helper, asking: &person,
+                now: SystemClock.unixTime())
         }
     }
 
@@ -47,8 +49,8 @@ enum KeyUseCommand {
     private static func use(
         _ session: Session,
         for purpose: (String) throws(CommandFailure) -> EntryUse,
-        sign: (KeyLogin, borrowing LoginLock, inout HTTPHelper) throws(DeviceLoginError) ->
-            LoginTicket
+        sign: (KeyLogin, borrowing LoginLock, inout HTTPHelper, inout TokenPerson)
+            throws(DeviceLoginError) -> LoginTicket
     ) throws(CommandFailure) -> ExitCode {
         // Before any prompt, so that nobody types a passphrase in vain if a program is missing.
         var helper = try session.httpHelper()
@@ -62,12 +64,15 @@ enum KeyUseCommand {
         let content = try session.content(of: entry, in: vault, for: purpose(server ?? ""))
         let presence = choice.keyPresence(
             under: entry.accessControl, unlockingProvesPresence: vault.unlockingProvesPresence)
+        var person = TokenPerson(session: session, token: .tpm, purpose: nil)
         let ticket: LoginTicket
         do {
             let login = try KeyLogin(
                 content, of: entry.id, in: vault, presence: presence, tpm: address)
-            ticket = try sign(login, turn, &helper)
+            ticket = try sign(login, turn, &helper, &person)
         } catch {
+            // Why there was no PIN says more than that there was none.
+            if let failure = person.failure { throw failure }
             throw .deviceKey(entry.name.visible, error)
         }
         try LoginPresentCommand.print(ticket, for: entry, session)

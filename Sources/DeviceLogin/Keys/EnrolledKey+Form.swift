@@ -7,9 +7,10 @@ internal import POSIX
 extension EnrolledKey {
     private static let version: UInt8 = 2
 
-    private enum Custody: UInt8 {
+    fileprivate enum Custody: UInt8 {
         case vault = 0
         case tpm = 1
+        case tpmWithPIN = 2
     }
 
     /// The bytes are not a form of this version.
@@ -52,7 +53,7 @@ extension EnrolledKey {
             output.append(Custody.vault.rawValue)
             scalar.withBytes { output.append(string: $0) }
         case .tpm(let key, let authorization):
-            output.append(Custody.tpm.rawValue)
+            output.append((key.requiresPIN ? Custody.tpmWithPIN : .tpm).rawValue)
             authorization.withBytes { output.append(string: $0) }
             output.append(UInt64(key.parent), bytes: 4)
             output.append(string: key.parentName.span)
@@ -106,22 +107,25 @@ extension FieldReader {
     fileprivate mutating func holding(
         _ bytes: Span<UInt8>
     ) throws(Unreadable) -> EnrolledKey.Holding {
-        switch try byte(bytes) {
-        case 0:
+        guard let custody = EnrolledKey.Custody(rawValue: try byte(bytes)) else {
+            throw Unreadable()
+        }
+        switch custody {
+        case .vault:
             let range = try string(bytes, limit: SigningKey.scalarCount)
             guard range.count == SigningKey.scalarCount else { throw Unreadable() }
             return .vault(scalar: SecretBytes(copying: bytes.extracting(range)))
-        case 1:
+        case .tpm, .tpmWithPIN:
             let range = try string(bytes, limit: TPMKey.authorizationCount)
             let parent = UInt32(truncatingIfNeeded: try number(bytes, width: 4))
             let name = try string(bytes, limit: .max).map { bytes[$0] }
             let publicArea = try string(bytes, limit: .max).map { bytes[$0] }
             let privateArea = try string(bytes, limit: .max).map { bytes[$0] }
             let key = TPMKey(
-                publicArea: publicArea, privateArea: privateArea, parent: parent, parentName: name)
+                publicArea: publicArea, privateArea: privateArea, parent: parent, parentName: name,
+                requiresPIN: custody == .tpmWithPIN)
             guard range.count == TPMKey.authorizationCount, let key else { throw Unreadable() }
             return .tpm(key, authorization: SecretBytes(copying: bytes.extracting(range)))
-        default: throw Unreadable()
         }
     }
 

@@ -19,6 +19,12 @@ public struct EnrolledKey: Sendable {
             case .tpm: true
             }
         }
+
+        /// Whether the TPM requires a PIN before each signature.
+        public var requiresPIN: Bool {
+            guard case .tpm(let key, _) = self else { return false }
+            return key.requiresPIN
+        }
     }
 
     /// A registration that is sent again until the server has answered it: ECDSA signatures differ

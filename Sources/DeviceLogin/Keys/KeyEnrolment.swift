@@ -50,9 +50,9 @@ public struct KeyEnrolment: Sendable {
         over sender: inout some RequestSender, now: Int64, isEarlier: (EntrySummary) -> Bool
     ) throws(DeviceLoginError) -> EnrolledKey {
         guard Token.isToken(ticket) else { throw .badTicket }
-        let digest = try digest(of: ticket)
+        let digest = try KeyEnrolment.digest(of: ticket)
         let (id, key): (RecordID, EnrolledKey)
-        if let stored = stored(earlier, digest) {
+        if let stored = KeyEnrolment.stored(earlier, digest, for: order) {
             (id, key) = stored
         } else {
             (id, key) = try make(ticket, digest, replacing: earlier, in: vault, now, isEarlier)
@@ -69,7 +69,14 @@ public struct KeyEnrolment: Sendable {
         }
     }
 
-    private func digest(of ticket: SecretBytes) throws(DeviceLoginError) -> [UInt8] {
+    /// Whether an earlier run with this ticket has already made the key.
+    public static func isMade(
+        _ enrolment: Enrolment, with ticket: SecretBytes, in earlier: [RecordID: EntryContent]
+    ) throws(DeviceLoginError) -> Bool {
+        stored(earlier, try digest(of: ticket), for: enrolment) != nil
+    }
+
+    private static func digest(of ticket: SecretBytes) throws(DeviceLoginError) -> [UInt8] {
         do throws(CryptographyFailure) {
             return try ticket.withBytes { text throws(CryptographyFailure) in try sha256(text) }
         } catch {
@@ -78,8 +85,8 @@ public struct KeyEnrolment: Sendable {
     }
 
     /// The key that an earlier run with this ticket has stored.
-    private func stored(
-        _ earlier: [RecordID: EntryContent], _ ticketDigest: [UInt8]
+    private static func stored(
+        _ earlier: [RecordID: EntryContent], _ ticketDigest: [UInt8], for order: Enrolment
     ) -> (RecordID, EnrolledKey)? {
         for (id, content) in earlier {
             let key: EnrolledKey
@@ -100,6 +107,7 @@ public struct KeyEnrolment: Sendable {
         let presence = presence(
             order.accessControl(old?.accessControl ?? KeyEnrolment.standardAccess))
         let signer = try place.makeSigner()
+        var person = KnownPIN(value: place.pin)
         let scope = try order.server.scope(presence)
         let transcript: DeviceKeyTranscript
         do {
@@ -113,7 +121,7 @@ public struct KeyEnrolment: Sendable {
             point: signer.point, ticketDigest: ticketDigest, holding: signer.holding,
             registration: EnrolledKey.Registration(
                 ticket: ticket, presence: presence, deviceName: order.deviceName,
-                signature: try signer.sign(transcript)))
+                signature: try signer.sign(transcript, asking: &person)))
         do throws(VaultError) {
             let id = try vault.update { changes throws(VaultError) in
                 try order.put(

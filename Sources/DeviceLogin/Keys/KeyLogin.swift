@@ -62,9 +62,12 @@ public struct KeyLogin {
 
     /// Gets a challenge, signs it, and returns the ticket for the application.
     ///
-    /// - Parameter turn: proves that no other process uses or replaces the key.
+    /// - Parameters:
+    ///   - turn: proves that no other process uses or replaces the key.
+    ///   - person: is asked for the key's PIN if it has one.
     public func signIn(
-        turn: borrowing LoginLock, over sender: inout some RequestSender, now: Int64
+        turn: borrowing LoginLock, over sender: inout some RequestSender,
+        asking person: inout some TokenHelper.Person, now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
         let request = try request(.challenge(credential: credential), "challenge")
         let challenge: HelperResponse.KeyChallenge
@@ -76,13 +79,15 @@ public struct KeyLogin {
         let transcript = DeviceKeyTranscript.signIn(
             try key.server.scope(presence), credential: credential.text,
             challenge: try signed(challenge))
-        return try present(transcript, challenge, confirmsText: false, over: &sender, now)
+        return try present(
+            transcript, challenge, confirmsText: false, over: &sender, asking: &person, now)
     }
 
     /// Signs a text that was shown, and returns the ticket for the application.
     public func confirm(
         _ confirmation: KeyConfirmation, turn: borrowing LoginLock,
-        over sender: inout some RequestSender, now: Int64
+        over sender: inout some RequestSender, asking person: inout some TokenHelper.Person,
+        now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
         let challenge = try signed(confirmation.challenge)
         let transcript: DeviceKeyTranscript
@@ -94,7 +99,8 @@ public struct KeyLogin {
             throw .cryptography(error)
         }
         return try present(
-            transcript, confirmation.challenge, confirmsText: true, over: &sender, now)
+            transcript, confirmation.challenge, confirmsText: true, over: &sender,
+            asking: &person, now)
     }
 
     private func signed(
@@ -109,9 +115,10 @@ public struct KeyLogin {
 
     private func present(
         _ transcript: DeviceKeyTranscript, _ challenge: HelperResponse.KeyChallenge,
-        confirmsText: Bool, over sender: inout some RequestSender, _ now: Int64
+        confirmsText: Bool, over sender: inout some RequestSender,
+        asking person: inout some TokenHelper.Person, _ now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
-        let signature = try key.signer(in: address).sign(transcript)
+        let signature = try key.signer(in: address).sign(transcript, asking: &person)
         let answer = HelperRequest.KeySignature(
             credential: credential, challenge: challenge.token, confirmsText: confirmsText,
             presence: presence, signature: signature)

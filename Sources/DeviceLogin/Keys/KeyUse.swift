@@ -1,5 +1,5 @@
 internal import Courier
-internal import Cryptography
+public import Cryptography
 public import HardwareTokens
 internal import POSIX
 
@@ -10,7 +10,11 @@ protocol TranscriptSigner {
     /// What the vault keeps of it.
     var holding: EnrolledKey.Holding { get }
     /// Signs a transcript, and nothing else.
-    func sign(_ transcript: DeviceKeyTranscript) throws(DeviceLoginError) -> [UInt8]
+    ///
+    /// - Parameter person: is asked for the PIN of a key in a TPM that has one.
+    func sign(
+        _ transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
+    ) throws(DeviceLoginError) -> [UInt8]
 }
 
 /// A private key in this process.
@@ -39,7 +43,9 @@ struct SoftwareSigner: TranscriptSigner {
 
     var holding: EnrolledKey.Holding { .vault(scalar: key.scalar) }
 
-    func sign(_ transcript: DeviceKeyTranscript) throws(DeviceLoginError) -> [UInt8] {
+    func sign(
+        _ transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
+    ) throws(DeviceLoginError) -> [UInt8] {
         do { return try key.sign(transcript.bytes.span) } catch { throw .cryptography(error) }
     }
 }
@@ -52,14 +58,18 @@ struct TPMSigner: TranscriptSigner {
     private let address: TPMAddress
 
     /// Lets the TPM make a key.
-    static func make(in address: TPMAddress) throws(DeviceLoginError) -> TPMSigner {
+    static func make(
+        in address: TPMAddress, pin: SecretBytes?
+    ) throws(DeviceLoginError) -> TPMSigner {
         let authorization: SecretBytes
         do {
             authorization = try Randomness.secret(count: TPMKey.authorizationCount)
         } catch {
             throw .cryptography(error)
         }
-        let result = try carryOut(.makeKey(authorization: authorization, in: address))
+        var person = KnownPIN(value: pin)
+        let result = try carryOut(
+            .makeKey(authorization: authorization, pin: pin, in: address), asking: &person)
         guard case .madeKey(let key, let point) = result else { throw .token(.badAnswer) }
         return TPMSigner(key, point: point, authorization, in: address)
     }
@@ -75,12 +85,13 @@ struct TPMSigner: TranscriptSigner {
 
     var holding: EnrolledKey.Holding { .tpm(key, authorization: authorization) }
 
-    func sign(_ transcript: DeviceKeyTranscript) throws(DeviceLoginError) -> [UInt8] {
+    func sign(
+        _ transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
+    ) throws(DeviceLoginError) -> [UInt8] {
         let request = TokenRequest.sign(
             transcript.bytes, with: key, authorization: authorization, in: address)
-        guard case .signature(let signature) = try TPMSigner.carryOut(request) else {
-            throw .token(.badAnswer)
-        }
+        guard case .signature(let signature) = try TPMSigner.carryOut(request, asking: &person)
+        else { throw .token(.badAnswer) }
         // A wrong answer is never sent to a server.
         let isValid: Bool
         do {
@@ -93,38 +104,47 @@ struct TPMSigner: TranscriptSigner {
         return signature
     }
 
-    private static func carryOut(_ request: TokenRequest) throws(DeviceLoginError) -> TokenResult {
-        var nobody = Nobody()
+    private static func carryOut(
+        _ request: TokenRequest, asking person: inout some TokenHelper.Person
+    ) throws(DeviceLoginError) -> TokenResult {
         do throws(TokenHelper.Failure) {
-            return try TokenHelper().carryOut(request, with: &nobody)
+            return try TokenHelper().carryOut(request, with: &person)
         } catch {
             throw .token(error)
         }
     }
+}
 
-    /// A key in a TPM needs nothing from a person.
-    private struct Nobody: TokenHelper.Person {
-        func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? { nil }
-        func touch(number: Int, of count: Int) {}
-    }
+/// Answers with the PIN of a new key, if it has one.
+struct KnownPIN: TokenHelper.Person {
+    let value: SecretBytes?
+
+    func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? { isRepeated ? nil : value }
+    func touch(number: Int, of count: Int) {}
 }
 
 /// Where a new key is made.
 public enum KeyPlace: Sendable {
     /// In the vault.
     case vault
-    /// In this TPM.
-    case tpm(TPMAddress)
+    /// In this TPM, which requires the PIN, if there is one, before each signature.
+    case tpm(TPMAddress, pin: SecretBytes?)
     /// In this TPM, or in the vault if the TPM cannot be opened.
     case tpmOrVault(TPMAddress)
+
+    /// The PIN of a new key, if it has one.
+    var pin: SecretBytes? {
+        guard case .tpm(_, let pin) = self else { return nil }
+        return pin
+    }
 
     /// Makes a key.
     func makeSigner() throws(DeviceLoginError) -> any TranscriptSigner {
         switch self {
         case .vault: return try SoftwareSigner.make()
-        case .tpm(let address): return try TPMSigner.make(in: address)
+        case .tpm(let address, let pin): return try TPMSigner.make(in: address, pin: pin)
         case .tpmOrVault(let address):
-            do throws(DeviceLoginError) { return try TPMSigner.make(in: address) } catch {
+            do throws(DeviceLoginError) { return try TPMSigner.make(in: address, pin: nil) } catch {
                 switch error {
                 case .token(.refused(.noDevice)), .token(.refused(.noPermission)),
                     .token(.helper(.notFound)):
