@@ -15,6 +15,10 @@ start_emulator() {
     done
 }
 
+say "Delete the names of the secrets that were wiped, so that the commands do not mention them any more."
+show remove Shop:demo --yes
+show remove Phone:alice --yes
+
 custody=(--custody vault)
 tpm=()
 if ! command -v swtpm > /dev/null; then
@@ -36,8 +40,9 @@ show key status Laptop
 
 say "Sign in: the key signs a challenge together with the server's address. The application learns who signed in."
 echo '$ watchword key present Laptop' "${tpm[@]}"
+login=$(run key present Laptop "${tpm[@]}")
 echo 'wwl_…'
-printf '{"login":"%s"}' "$(run key present Laptop "${tpm[@]}")" | ask POST /v1/logins/redeem
+ask POST /v1/logins/redeem <<< "{\"login\":\"$login\"}"
 expect '"type":"key"'
 
 say "Confirm a payment: the key signs the text that the device shows."
@@ -47,7 +52,7 @@ ask POST /v1/challenges <<< "{\"credential\":\"$key\",\"purpose\":\"confirm\",\"
 printf '%s\n%s\n%s\n' "$(told challenge)" "$(sed 's/.*"expires_ms":\([0-9]*\).*/\1/' "$folder/answer")" \
     "$text" > "$folder/payment"
 echo '$ watchword key confirm Laptop --challenge-file' "$folder/payment" --yes "${tpm[@]}"
+login=$(run key confirm Laptop --challenge-file "$folder/payment" --yes "${tpm[@]}")
 echo 'wwl_…'
-printf '{"login":"%s"}' "$(run key confirm Laptop --challenge-file "$folder/payment" --yes "${tpm[@]}")" \
-    | ask POST /v1/logins/redeem
+ask POST /v1/logins/redeem <<< "{\"login\":\"$login\"}"
 expect '"purpose":"confirm"'
