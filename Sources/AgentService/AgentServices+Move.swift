@@ -1,4 +1,6 @@
 internal import POSIX
+internal import Presence
+internal import PresenceDevices
 internal import SecretVault
 internal import VaultAgent
 
@@ -9,11 +11,13 @@ internal import VaultAgent
 // only a state of the same vault with the same key replaces the copy.
 extension AgentServices {
     /// Carries out one step.
-    func carryOut(_ move: VaultMove, for account: SystemAccount) -> AgentResponse {
+    func carryOut(
+        _ move: VaultMove, for account: SystemAccount, _ person: RemotePerson
+    ) -> AgentResponse {
         do throws(VaultError) {
             if case .receive = move { try account.makeFolder() }
             let lock = try account.lock()
-            let response = try carryOutLocked(move, for: account)
+            let response = try carryOutLocked(move, for: account, person)
             _ = consume lock
             return response
         } catch {
@@ -22,7 +26,7 @@ extension AgentServices {
     }
 
     private func carryOutLocked(
-        _ move: VaultMove, for account: SystemAccount
+        _ move: VaultMove, for account: SystemAccount, _ person: RemotePerson
     ) throws(VaultError) -> AgentResponse {
         let path = account.path
         let exists = try Vault.isTaken(path)
@@ -49,12 +53,19 @@ extension AgentServices {
             try account.setMoving(nil)
         case .give(let opener, let ceiling):
             guard exists else { throw .notFound }
-            try account.verify(opener, ceiling)
-            try account.setMoving(.leaving)
-            if let place = account.place() { vaults.lockAll(in: place.folder) }
-            return .parcel(try Vault.pack(path))
+            let vault = try account.verify(opener, ceiling)
+            if let refusal = refusal(ofMoving: vault, for: account, person) {
+                return refusal.response
+            }
+            return .parcel(try given(for: account))
         case .discard(let opener, let identity, let ceiling):
-            guard exists else { return .done }
+            guard exists else {
+                // An earlier request may have been interrupted while it erased the copy.
+                guard account.moveState() == .leaving else { break }
+                try Vault.purge(path, in: identity)
+                try account.setMoving(nil)
+                break
+            }
             let present = try Vault.identity(at: path)
             guard account.moveState() == .leaving, identity.isSameVault(as: present),
                 !identity.isOlder(than: present)
@@ -64,6 +75,41 @@ extension AgentServices {
             try account.setMoving(nil)
         }
         return .done
+    }
+
+    /// The check that the file would not require: if entries accept PAM only, one of them.
+    private func refusal(
+        ofMoving vault: UnlockedVault, for account: SystemAccount, _ person: RemotePerson
+    ) -> EntryRefusal? {
+        let entry = vault.entries.first { entry in
+            entry.tombstone == nil && entry.accessControl.presence == .perUse(.pam)
+        }
+        guard let entry else { return nil }
+        var check = RelayedCheck<Enforced>(helpers, person, user: account.user)
+        do {
+            _ = try vault.prove(&check, for: entry.id, words: "")
+            return nil
+        } catch {
+            switch error {
+            case .vault(let error): return .vault(error)
+            case .refused(let cost): return .refused(cost)
+            case .check(let failure): return .noVerdict(failure)
+            }
+        }
+    }
+
+    /// A copy for the client; from now on, nobody can use or change the agent's.
+    private func given(for account: SystemAccount) throws(VaultError) -> VaultParcel {
+        let wasMoving = account.isMoving()
+        try account.setMoving(.leaving)
+        if let place = account.place() { vaults.lockAll(in: place.folder) }
+        do throws(VaultError) {
+            return try Vault.pack(account.path)
+        } catch {
+            // A request that has begun may take longer, and can then be used again.
+            if !wasMoving { try account.setMoving(nil) }
+            throw error
+        }
     }
 
     /// Stores a copy where there is one already.
@@ -121,8 +167,11 @@ extension SystemAccount {
     }
 
     /// Verifies what opens the vault; failures are counted.
-    fileprivate func verify(_ opener: VaultOpener, _ ceiling: Int) throws(VaultError) {
-        _ = try Vault.unlock(
+    @discardableResult
+    fileprivate func verify(
+        _ opener: VaultOpener, _ ceiling: Int
+    ) throws(VaultError) -> UnlockedVault {
+        try Vault.unlock(
             at: path, with: opener, ceiling: SystemAccount.limited(ceiling), savesWipes: false)
     }
 

@@ -6,6 +6,7 @@ internal import VaultAgent
 enum RequestAdmission {
     case admitted(AgentRequest)
     case refused(AgentResponse)
+    case move(VaultMove, SystemAccount)
 }
 
 // What differs in the system agent.
@@ -31,7 +32,7 @@ extension AgentServices {
             return .refused(wasHeld ? .done : .notHeld)
         default: break
         }
-        if case .move(let move) = request { return .refused(carryOut(move, for: account)) }
+        if case .move(let move) = request { return .move(move, account) }
         guard let place else { return .refused(.failed(.notFound)) }
         if case .standing = request { return .admitted(request.at(place)) }
         guard !account.isMoving() else { return .refused(.moving) }

@@ -43,7 +43,9 @@ struct AgentServices: Sendable {
         let number = vaults.beginUnlocking(place)
         defer { vaults.endUnlocking(number) }
         do throws(VaultError) {
-            let vault = try Vault.unlock(at: place.path, with: opener, ceiling: ceiling)
+            // The first use records wipes, unless the vault is being moved.
+            let vault = try Vault.unlock(
+                at: place.path, with: opener, ceiling: ceiling, savesWipes: false)
             guard vaults.hold(HeldVault(vault), for: time, number) else { return .notHeld }
             unlocking = number
             return .listing(listing(of: vault))
@@ -86,12 +88,13 @@ struct AgentServices: Sendable {
         _ place: VaultPlace, _ body: (HeldVaults.Use) -> AgentResponse
     ) -> AgentResponse {
         do throws(HeldVaults.Refusal) {
-            let use = try vaults.use(place)
+            let use = try vaults.use(place) { !isMoving }
             let response = body(use)
             vaults.learn(from: use, of: place)
             switch response {
             case .code, .match, .contents, .listing, .found, .check, .lockOut, .done:
                 return vaults.isHeld(place, use.unlocking) ? response : .notHeld
+            case .failed(.busy) where isMoving: return .moving
             default: return response
             }
         } catch {
@@ -101,6 +104,11 @@ struct AgentServices: Sendable {
             case .vault(let error): return .failed(error)
             }
         }
+    }
+
+    /// Whether the client's vault is being moved to or from the system agent.
+    private var isMoving: Bool {
+        if case .account(let account) = reach { account.isMoving() } else { false }
     }
 
     /// What to report about the last save.

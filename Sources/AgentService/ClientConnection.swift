@@ -124,6 +124,7 @@ final class ClientConnection: @unchecked Sendable {
     private func response(to asked: AgentRequest) -> AgentResponse {
         switch service.admission(of: asked) {
         case .refused(let response): response
+        case .move(let move, let account): service.carryOut(move, for: account, person)
         case .admitted(let request): response(toAdmitted: request)
         }
     }
@@ -203,7 +204,7 @@ final class ClientConnection: @unchecked Sendable {
             }
         case .login(let place, let task, let presence):
             return login(task, at: own(place), presence)
-        // No question is pending; `admission(of:)` carries out moves, in the system agent only.
+        // No question is pending, and only the system agent moves vaults.
         case .answer, .cancel, .move: return .misunderstood
         }
     }

@@ -81,10 +81,16 @@ package final class HeldVaults: Sendable {
 
     /// A vault for one request, after reading its file again if another process has changed it.
     ///
-    /// Locks the vault if its file was replaced by an older one or by another vault, or has a new key.
-    package func use(_ place: VaultPlace) throws(Refusal) -> Use {
+    /// Locks the vault if its file is missing, was replaced by an older one or by another vault, or has
+    /// a new key.
+    ///
+    /// - Parameter mayChange: whether the vault may be changed.
+    package func use(
+        _ place: VaultPlace, mayChange: @escaping () -> Bool = { true }
+    ) throws(Refusal) -> Use {
         guard let held = current(place) else { throw .notHeld }
         let vault = held.vault.vault()
+        vault.mayChange = mayChange
         let stamp = held.vault.stamp()
         if let stamp, stamp == held.stamp {
             return Use(vault: vault, unlocking: held.unlocking)
@@ -100,6 +106,10 @@ package final class HeldVaults: Sendable {
             reason = .otherVault
         } catch .rekeyed {
             reason = .rekeyed
+        } catch .notFound {
+            // It may have been moved away; a copy that appears later is not used without asking.
+            lock(place, since: held.unlocking)
+            throw .vault(.notFound)
         } catch {
             throw .vault(error)
         }

@@ -55,6 +55,17 @@ struct HeldVaultsTests {
 
     private var isHeld: Bool { !vaults.status().isEmpty }
 
+    @Test("a vault whose file is missing is locked, also if the file returns")
+    func missing() throws {
+        try hold()
+        let path = folder.file("vault")
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+        #expect(throws: HeldVaults.Refusal.self) { _ = try vaults.use(place) }
+        try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+        #expect(throws: HeldVaults.Refusal.self) { _ = try vaults.use(place) }
+        #expect(!isHeld)
+    }
+
     @Test("a vault is locked when it has not been used for the idle time, and not before")
     func idle() throws {
         try hold()

@@ -43,10 +43,77 @@ struct SystemAgentMoveRaceTests {
         return places.enumerated().filter { $0.offset % step == 0 }.map(\.element)
     }
 
+    /// Traces the process that holds the keys, until it ends or ``end(_:of:)``.
+    private func trace(_ agent: SystemAgentFixture, _ arguments: String) throws -> Process {
+        let errors = try agent.folder.write([], to: "errors")
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(ForeignProgram("strace")).path)
+        process.arguments =
+            ["-f", "-o", agent.folder.file("calls")]
+            + arguments.split(separator: " ").map(String.init) + ["-p", "\(try agent.keyHolder())"]
+        process.standardInput = FileHandle.nullDevice
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
+        try process.start()
+        while try !String(contentsOfFile: errors, encoding: .utf8).contains("attached") {
+            try #require(process.isRunning)
+        }
+        return process
+    }
+
+    /// Ends a trace, and returns its log.
+    private func end(_ trace: Process, of agent: SystemAgentFixture) throws -> String {
+        // It inherits blocked signals; the kernel detaches what it traces.
+        kill(trace.processIdentifier, SIGKILL)
+        trace.waitUntilExit()
+        return try String(contentsOfFile: agent.folder.file("calls"), encoding: .utf8)
+    }
+
     @Test(
-        "two moves at once lose nothing, wherever one of them is killed",
-        arguments: [(toSystem, toSystem), (toSystem, toUser), (toUser, toUser)])
-    func atOnce(verbs: (String, String)) throws {
+        "a copy that arrives again replaces nothing before it is complete, also if the agent is killed",
+        arguments: [false, true])
+    func again(isNewer: Bool) throws {
+        let agent = try SystemAgentFixture()
+        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        try agent.make(of: .root)
+        let path = agent.folder.file("root/\(AgentFixture.vault)")
+        let first = try Vault.pack(path)
+        if isNewer {
+            try agent.run("edit Site --note later --passphrase-file pass.txt", as: .root)
+        }
+        let second = try Vault.pack(path)
+        #expect(isNewer == first.identity.isOlder(than: second.identity))
+        try agent.shell("rm -r .local", as: .root)
+        func send(_ parcel: VaultParcel) throws -> AgentResponse {
+            try agent.client().send(.move(.receive(parcel, opener, ceiling: 20)))
+        }
+        func prepare() throws {
+            try SystemAgentFixture.root("rm -rf '\(agent.folder.path)'/state/0")
+            #expect("\(try send(first))" == "done")
+        }
+        try prepare()
+        let counting = try trace(agent, "-e trace=\(Self.calls)")
+        #expect("\(try send(second))" == "done")
+        let places = places(in: try end(counting, of: agent), limit: 15)
+        #expect(places.count > (isNewer ? 7 : 0))
+        for place in places {
+            try prepare()
+            let killing = try trace(agent, place.fault)
+            do { _ = try send(second) } catch is AgentFailure {}
+            _ = try end(killing, of: agent)
+            try agent.restart()
+            let client = try agent.client()
+            #expect(
+                "\(try client.send(.move(.activate(opener, ceiling: 20))))" == "done",
+                "killed at \(place)")
+            let code = try agent.run("code Site --at 59 --passphrase-file pass.txt", as: .root)
+            #expect(code.text == "287082\n", "killed at \(place)")
+        }
+    }
+
+    @Test(
+        "two moves at once lose nothing, whichever process is killed at any system call",
+        arguments: [(toSystem, toSystem), (toSystem, toUser), (toUser, toUser)], [false, true])
+    func atOnce(verbs: (String, String), killsAgent: Bool) throws {
         let agent = try SystemAgentFixture()
         func prepare() throws {
             try agent.shell("rm -rf .local")
@@ -54,16 +121,33 @@ struct SystemAgentMoveRaceTests {
             try agent.make()
             if verbs.0 == Self.toUser { try agent.run(Self.toSystem) }
         }
+        func move(tracing arguments: String?) throws {
+            let tracer = arguments.map { "strace -f -o calls \($0) " } ?? ""
+            try agent.shell(
+                "\(tracer)watchword -q \(verbs.0) & watchword -q \(verbs.1); wait", status: nil)
+        }
         try prepare()
-        try agent.shell("strace -f -o calls -e trace=\(Self.calls) watchword -q \(verbs.0)")
-        let log = try agent.shell("cat calls").text
+        let log: String
+        if killsAgent {
+            let counting = try trace(agent, "-e trace=\(Self.calls)")
+            try agent.run("-q \(verbs.0)")
+            log = try end(counting, of: agent)
+        } else {
+            try agent.shell("strace -f -o calls -e trace=\(Self.calls) watchword -q \(verbs.0)")
+            log = try agent.shell("cat calls").text
+        }
         let places = places(in: log, limit: 8)
         #expect(places.count > 3)
         for place in places {
             try prepare()
-            try agent.shell(
-                "strace -f -o calls \(place.fault) watchword -q \(verbs.0) & "
-                    + "watchword -q \(verbs.1); wait", status: nil)
+            if killsAgent {
+                let killing = try trace(agent, place.fault)
+                try move(tracing: nil)
+                _ = try end(killing, of: agent)
+                try agent.restart()
+            } else {
+                try move(tracing: place.fault)
+            }
             let paths = "'\(agent.folder.path)'/state/5 '\(agent.folder.path)'/games/.local"
             let copies = try SystemAgentFixture.root("find \(paths) -name vault -type f || true")
             #expect(!copies.text.isEmpty, "killed at \(place)")
@@ -71,7 +155,7 @@ struct SystemAgentMoveRaceTests {
             let code = try agent.run("code Site --at 59 --passphrase-file pass.txt").text
             #expect(code == "287082\n", "killed at \(place)")
             let left = try SystemAgentFixture.root(
-                "find \(paths) -name vault -type f -o -name previous -o -name new -o -name moving || true"
+                "find \(paths) -name vault -type f -o -name previous -o -name new -links 1 -o -name moving || true"
             )
             #expect(left.text.split(separator: "\n").count == 1, "killed at \(place): \(left.text)")
         }

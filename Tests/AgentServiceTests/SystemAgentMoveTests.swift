@@ -181,6 +181,84 @@ struct SystemAgentMoveTests {
                 == "failed(SecretVault.VaultError.notFound)")
     }
 
+    @Test("a vault with an entry that only PAM opens is moved out only after that check")
+    func checked() throws {
+        let agent = try SystemAgentFixture()
+        try agent.configure("required pam_deny.so")
+        try agent.keep(["Site:me", "Bank:me --presence per-use:pam"])
+        for left in [4, 3] {
+            let refused = try agent.run(Self.toUser, status: 4)
+            #expect(AgentFixture.errors(refused).contains("after \(left) more failures"))
+        }
+        // It stays usable.
+        #expect(
+            try agent.run("code Site --at 59 --passphrase-file pass.txt").text == "287082\n")
+        #expect(try agent.shell("find . -name vault -type f").text.isEmpty)
+        try agent.configure("required pam_permit.so")
+        try agent.run(Self.toUser)
+        #expect(
+            try agent.run("code Site --at 59 --passphrase-file pass.txt").text == "287082\n")
+    }
+
+    @Test("what is saved while a vault moves out is in its copy, or is not saved")
+    func saving() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep(["Count:me --type hotp"])
+        try agent.run("unlock -q --passphrase-file pass.txt")
+        try agent.run("code Count")
+        for _ in 0..<3 {
+            // All wait for the lock, and go on in any order.
+            let lock = "'\(agent.folder.path)'/state/5/.watchword/by-name/vault/lock"
+            try SystemAgentFixture.root(
+                "touch \(lock); chown irc \(lock); chmod 600 \(lock); "
+                    + "setsid flock \(lock) sleep 1 </dev/null >/dev/null 2>&1 &")
+            let printed = try agent.shell(
+                """
+                for n in 1 2 3 4; do watchword code Count >code$n 2>error$n </dev/null & done
+                watchword -q \(Self.toUser)
+                wait
+                cat code?
+                """, status: nil)
+            let codes = printed.text.split(separator: "\n")
+            #expect(Set(codes).count == codes.count)
+            // It may have been too busy.
+            try agent.run("-q \(Self.toUser)")
+            let errors = try agent.shell("cat error?").text
+            #expect(!errors.contains("watchword init"), "\(errors)")
+            let next = try agent.run("code Count --passphrase-file pass.txt").text
+            #expect(!codes.contains(Substring(next.dropLast())))
+            try agent.run("-q \(Self.toSystem)")
+            try agent.run("unlock -q --passphrase-file pass.txt")
+        }
+    }
+
+    @Test("the user's own agent forgets a vault that moves to the system agent")
+    func ownAgent() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make()
+        let moved = try agent.shell(
+            """
+            mkdir -m 700 runtime
+            export XDG_RUNTIME_DIR="$PWD/runtime"
+            cp .local/share/watchword/vault copy
+            watchword -q unlock --passphrase-file pass.txt
+            watchword -q code Site --at 59 </dev/null
+            watchword -q \(Self.toSystem)
+            watchword agent status
+            install -m 600 copy .local/share/watchword/vault
+            watchword -q code Site --at 59 </dev/null || echo locked
+            watchword -q agent stop
+            """)
+        #expect(
+            moved.text == """
+                287082
+                The agent is running; no vault is unlocked.
+                The system agent is running; no vault is unlocked.
+                locked
+
+                """)
+    }
+
     @Test("a copy that does not open is not stored, and only its key replaces a confirmed one")
     func arriving() throws {
         let agent = try SystemAgentFixture()

@@ -40,6 +40,8 @@ extension CommandHelp {
                 + "opens the copy. It then erases the original and its previous generation, so “undo” "
                 + "cannot undo changes from before the move. If the command is interrupted, run it again. "
                 + "A vault that needs --max-unlock-cost to be unlocked cannot be moved.",
+            "If an entry is per-use:pam, --to-user also requires a check by PAM, because the moved file "
+                + "opens without it.",
             "Commands use the system agent's vault if there is no vault at the default path, and "
                 + "neither --vault nor WATCHWORD_VAULT names one. Commands that need the vault's file "
                 + "(slot, passphrase, rekey, merge, undo) do not work until you move the vault back.",

@@ -204,6 +204,8 @@ extension Session {
         switch response {
         case .notHeld: throw .agentLocked(nil)
         case .locked(let reason): throw .agentLocked(reason)
+        case .moving: throw .moveUnfinished
+        case .failed(.notFound) where vault.client.isSystem: throw .moveUnfinished
         case .failed(let error): throw .vault(VisibleText.of(vault.place.path), error)
         default: return response
         }

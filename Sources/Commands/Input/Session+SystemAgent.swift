@@ -1,6 +1,7 @@
 import Arguments
 import CommandRunner
 import POSIX
+import PresenceDevices
 import SecretVault
 import VaultAgent
 
@@ -83,6 +84,7 @@ extension Session {
             switch held {
             case .listing(let found), .found(let found, _): listing = found
             case .locked(let reason): throw .agentLocked(reason)
+            case .moving, .failed(.notFound): throw .moveUnfinished
             default: throw .agentLocked(nil)
             }
         } else {
@@ -122,10 +124,27 @@ extension Session {
         }
         func send(_ opener: VaultOpener) throws(CommandFailure) -> AgentResponse {
             let began = SystemClock.unixTime()
-            let response = try exchange(request(opener), with: vault.client)
-            guard case .failed(let error) = response else { return response }
-            throw refusal(error, at: vault.place.path) { () throws(CommandFailure) in
-                try standing(of: vault.client, since: began)?.status
+            let person = RelayedQuestions(purpose: Messages.purposeOfMove, from: vault.client)
+            let response: AgentResponse
+            do {
+                response = try vault.client.send(request(opener), asking: person.answer)
+            } catch {
+                throw .agent(error)
+            }
+            switch response {
+            // The vault was there before.
+            case .moving, .failed(.notFound): throw .moveUnfinished
+            case .refused(let cost): throw .moveRefused(cost)
+            case .noVerdict(let failure):
+                let reason = person.failure ?? failure.reason
+                throw .moveUnchecked(
+                    PAMCheckFailure(
+                        reason: reason, mayConcealAttempt: failure.mayConcealAttempt))
+            case .failed(let error):
+                throw refusal(error, at: vault.place.path) { () throws(CommandFailure) in
+                    try standing(of: vault.client, since: began)?.status
+                }
+            default: return response
             }
         }
         let slots = vault.standing.slots

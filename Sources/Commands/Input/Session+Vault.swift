@@ -29,12 +29,19 @@ extension Session {
     func unlock(reportsCopies: Bool = true) throws(CommandFailure) -> UnlockedVault {
         let path = try vaultPath()
         guard try systemVault() == nil else { throw .keptBySystem }
-        try inVault(path) { () throws(VaultError) in
-            // Check that the vault exists before the prompt.
-            guard try Vault.isTaken(path) else { throw .notFound }
+        let unlocked: UnlockedVault
+        do throws(CommandFailure) {
+            try inVault(path) { () throws(VaultError) in
+                // Check that the vault exists before the prompt.
+                guard try Vault.isTaken(path) else { throw .notFound }
+            }
+            try correctPermissions(of: path)
+            unlocked = try self.unlocked(path)
+        } catch .vault(let place, .notFound) {
+            // It may have moved to the system agent meanwhile.
+            guard try systemVault() == nil else { throw .moveUnfinished }
+            throw .vault(place, .notFound)
         }
-        try correctPermissions(of: path)
-        let unlocked = try unlocked(path)
         printReports(unlocked.reports, of: unlocked.entries, copies: reportsCopies)
         return unlocked
     }

@@ -79,6 +79,20 @@ extension Messages {
         }
     }
 
+    /// The purpose of the check that moving a vault from the system agent requires.
+    static let purposeOfMove = "To move the vault"
+
+    /// The sentence for a failed check of that kind.
+    static func sentence(forMoveRefused cost: RefusalCost) -> String {
+        let refused = "the vault was not moved, because it has entries that only PAM opens"
+        return switch cost {
+        case .free(let left): "\(refused); such an entry is locked or wiped \(after(left + 1))"
+        case .wait(let seconds): "\(refused); \(wait(seconds))"
+        case .notCounted: refused
+        case .wiped: "\(refused); such an entry was wiped after too many failures"
+        }
+    }
+
     private static func place(_ number: Int, of all: Int) -> String {
         all > 1 ? " (\(number) of \(all))" : ""
     }

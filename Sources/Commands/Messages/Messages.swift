@@ -56,8 +56,12 @@ enum Messages {
             "\(own) and the system agent's vault (\(system)) differ; rename \(own), then compare the two "
                 + "before you delete either"
         case .moveUnfinished:
-            "a move of the vault to or from the system agent was interrupted; to finish it, run the same "
-                + "watchword vault move command again"
+            "the vault is being moved to or from the system agent; wait until that has finished or, if it was "
+                + "interrupted, run the same watchword vault move command again"
+        case .moveRefused(let cost): sentence(forMoveRefused: cost)
+        case .moveUnchecked(let failure):
+            "the vault was not moved, because it has entries that only PAM opens: "
+                + sentence(for: failure)
         case .systemCost(let logN, let limit):
             "unlocking this vault costs as much as scrypt with N = 2^\(logN), and the system agent accepts "
                 + "at most 2^\(limit), whatever --max-unlock-cost allows; set a cheaper passphrase first: "

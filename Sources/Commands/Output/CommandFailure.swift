@@ -82,6 +82,10 @@ enum CommandFailure: ProgramFailure {
     case twoVaults(String, String)
     /// The vault is being moved to or from the system agent.
     case moveUnfinished
+    /// The check that moving the vault from the system agent requires failed, at this cost.
+    case moveRefused(RefusalCost)
+    /// PAM returned no result for that check.
+    case moveUnchecked(PAMCheckFailure)
     /// Unlocking the vault costs more than the system agent accepts.
     case systemCost(logN: Int, limit: Int)
     // Signing in.
@@ -150,7 +154,7 @@ extension ExitCode {
                 .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck, .nothingToExport:
                 .no
             case .vault(_, let error): ExitCode(error)
-            case .recoveryKey: .presence
+            case .recoveryKey, .moveRefused, .moveUnchecked: .presence
             case .presence(let refusal): ExitCode(refusal)
             case .login(_, let error), .deviceKey(_, let error): ExitCode(error)
             case .passphrasesDiffer, .emptyPassphrase, .noPassphrase, .pinsDiffer, .badPIN:

@@ -1,5 +1,6 @@
 import Arguments
 import CommandRunner
+import Cryptography
 import POSIX
 import SecretVault
 import VaultAgent
@@ -53,6 +54,7 @@ private struct VaultMoving {
 
     func toSystem() throws(CommandFailure) {
         guard try exists() else { return try finishToSystem() }
+        try lockInOwnAgent()
         let source = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
         if let present, !present.isMoving {
             // Only the last step, erasing the source, is left.
@@ -72,6 +74,14 @@ private struct VaultMoving {
         try eraseOwn(in: parcel.identity)
         try send(.activate(opener, ceiling: ceiling))
         noteMoved(toSystem: true)
+    }
+
+    /// Makes the user's own agent forget the key of the vault, which moves away.
+    private func lockInOwnAgent() throws(CommandFailure) {
+        guard let own = try session.runningAgent() else { return }
+        let place: VaultPlace
+        do { place = try VaultPlace(at: path) } catch { return }
+        _ = try session.exchange(.lock(place), with: own)
     }
 
     /// Erases the vault in the user's own folder after the agent has confirmed that it has the same.
@@ -95,6 +105,7 @@ private struct VaultMoving {
         let exists = try exists()
         guard let present else {
             guard exists else { throw .vault(VisibleText.of(path), .notFound) }
+            try finishToUser()
             return session.printer.note("The vault is already in your own folder.")
         }
         if exists {
@@ -115,6 +126,16 @@ private struct VaultMoving {
             try send(.discard(opener, own, ceiling: ceiling))
         }
         noteMoved(toSystem: false)
+    }
+
+    /// The agent has no usable copy, but may have been interrupted while it erased one.
+    private func finishToUser() throws(CommandFailure) {
+        let own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+        // Without a copy, the agent opens nothing.
+        let opener = VaultOpener.passphrase(SecretBytes(joining: []))
+        do throws(CommandFailure) {
+            try send(.discard(opener, own, ceiling: ceiling))
+        } catch .vault(_, .notFound) {}
     }
 
     private func noteMoved(toSystem: Bool) {

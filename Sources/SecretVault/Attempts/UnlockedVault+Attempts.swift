@@ -23,6 +23,7 @@ extension UnlockedVault {
         _ id: RecordID, checkedBy grade: any PresenceGrade.Type, at reading: ClockReading
     ) throws(VaultError) -> PendingAttempt {
         let counter = try AttemptCounter(location, of: state.vaultID)
+        guard mayChange() else { throw .busy }
         // Another process may have changed, wiped or removed the entry.
         try reload()
         var attempts = try counter.read()

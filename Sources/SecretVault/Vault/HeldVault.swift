@@ -49,7 +49,8 @@ extension UnlockedVault {
     ///   another key.
     package func confirm(_ opener: VaultOpener, ceiling: Int) throws(VaultError) {
         let path = location.folder + "/" + location.name
-        let again = try Vault.unlock(at: path, with: opener, ceiling: ceiling)
+        let again = try Vault.unlock(
+            at: path, with: opener, ceiling: ceiling, savesWipes: false)
         guard again.key.vaultID == key.vaultID else { throw .replaced }
         guard again.key.secret == key.secret else { throw .rekeyed }
     }

@@ -20,6 +20,8 @@ public final class UnlockedVault {
     private var notMarked: VaultReport?
     private var notListed: VaultReport?
     let foundReports: [VaultReport]
+    /// Whether the vault may be changed now; checked while no other process can change it.
+    package var mayChange: () -> Bool = { true }
     /// The entries that have used the presence proved by unlocking.
     var usedOnce: Set<RecordID> = []
     /// The purpose of each entry's last proof, until the proof is spent.
@@ -89,6 +91,7 @@ public final class UnlockedVault {
     ) throws(VaultError) -> Result {
         guard !isReadOnly else { throw .openedReadOnly }
         let writer = try VaultWriter(location)
+        guard mayChange() else { throw .busy }
         let read = try writer.read()
         let current = try verified(VaultDocument(parsing: read))
         let mark = writer.mark()

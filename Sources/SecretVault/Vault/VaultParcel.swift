@@ -99,18 +99,26 @@ extension VaultParcel {
 
 extension Vault {
     /// Reads the vault at `path` with what the program keeps about it, while nothing can change it.
+    ///
+    /// - Throws: ``VaultError/busy`` while a presence check or a login has not ended, because its
+    ///   outcome would be missing.
     package static func pack(_ path: String) throws(VaultError) -> VaultParcel {
         let location = try VaultLocation(path)
         try location.requireUnreservedPath()
         let vaultID = try VaultDocument(parsing: location.read()).vaultID
+        let login = try location.lock(
+            VaultLocation.loginLock, in: location.makeStateFolder(), timeout: VaultWriter.timeout)
         let counter = try AttemptCounter(location, of: vaultID)
+        guard try counter.isNoCheckRunning() else { throw .busy }
         let writer = try VaultWriter(location)
         let document = try VaultDocument(parsing: writer.read())
         guard document.vaultID == vaultID else { throw .changedMeanwhile }
         guard document.bytes.count <= VaultParcel.largestFile else { throw .overLimit(.fileSize) }
-        return VaultParcel(
+        let parcel = VaultParcel(
             document: document, attempts: try counter.read(), uses: location.uses(of: vaultID),
             presented: try location.presented(), newest: writer.mark())
+        _ = consume login
+        return parcel
     }
 
     /// Creates the vault in `parcel` at `path`, where no file may be.
