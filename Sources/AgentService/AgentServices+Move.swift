@@ -85,18 +85,30 @@ extension AgentServices {
             entry.tombstone == nil && entry.accessControl.presence == .perUse(.pam)
         }
         guard let entry else { return nil }
-        var check = RelayedCheck<Enforced>(helpers, person, user: account.user)
+        guard let place = account.place()?.only(for: AgentServices.moveNumber) else {
+            return .vault(.notFound)
+        }
+        // Locking ends the check, which needs the key.
+        let unlocking = vaults.beginUnlocking(place)
+        defer { vaults.lock(place) }
+        guard vaults.hold(HeldVault(vault), for: .standard, unlocking) else { return .notHeld }
+        var check = RelayedCheck<Enforced>(
+            helpers, person, user: account.user, in: vaults, place, unlocking)
         do {
             _ = try vault.prove(&check, for: entry.id, words: "")
-            return nil
+            return vaults.isHeld(place, unlocking) ? nil : .notHeld
         } catch {
             switch error {
             case .vault(let error): return .vault(error)
             case .refused(let cost): return .refused(cost)
-            case .check(let failure): return .noVerdict(failure)
+            case .check(let failure):
+                return vaults.isHeld(place, unlocking) ? .noVerdict(failure) : .notHeld
             }
         }
     }
+
+    /// The number of no connection: the vault that is being moved is held for the move only.
+    private static let moveNumber = UInt64.max
 
     /// A copy for the client; from now on, nobody can use or change the agent's.
     private func given(for account: SystemAccount) throws(VaultError) -> VaultParcel {

@@ -258,7 +258,7 @@ extension AgentRequest {
         switch self {
         case .code(_, _, _, .modules), .verify(_, _, _, .modules), .edit(_, _, .modules),
             .confirm(_, _, .modules), .contents(_, _, .modules, isUse: _),
-            .login(_, _, .modules):
+            .login(_, _, .modules), .move(.give):
             true
         default: false
         }
