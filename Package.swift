@@ -51,11 +51,11 @@ let package = Package(
         .library(
             name: "InternalModules",
             targets: [
-                "Attestation", "CBORReading", "Cryptography", "DeviceLogin", "ExportReader",
-                "ExportReading", "GzipReading", "HardwareTokens", "ImageFile", "Interchange",
-                "JSONReading", "JSONText",
-                "OneTimePassword", "POSIX", "Raster", "SecretVault", "SymbolDrawing",
-                "SymbolReading", "VaultAgent", "Verification", "WebAuthnMessages",
+                "Attestation", "CBORReading", "Courier", "Cryptography", "DeviceLogin",
+                "ExportReader", "ExportReading", "GzipReading", "HardwareTokens", "ImageFile",
+                "Interchange", "JSONReading", "JSONText", "OneTimePassword", "POSIX", "Raster",
+                "SecretVault", "SymbolDrawing", "SymbolReading", "VaultAgent", "Verification",
+                "WebAuthnMessages",
             ]),
     ],
     targets: [

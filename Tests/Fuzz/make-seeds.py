@@ -213,6 +213,9 @@ def objects():
             if name.endswith(known.encode()) and b"hauthData" in statement:
                 yield "statement", bytes([index]) + statement.rpartition(b"hauthData")[0]
         data = content.rpartition(b"hauthData")[2]
+        for start in (data.find(beginning) for beginning in (b"\xa5\x01\x02", b"\xa4\x01\x03")):
+            if start > 0:
+                yield "publickey", field(b"\x30\x06\x02\x01\x01\x02\x01\x01") + data[start:]
         yield "authenticator", data[2:] if data[:1] == b"\x58" else data[3:]
         for start in [index for index in range(len(content)) if content[index:index + 2] in (b"\x59\x01", b"\x59\x02")]:
             yield "certificate", content[start + 3:start + 3 + int.from_bytes(content[start + 1:start + 3], "big")]
@@ -222,6 +225,32 @@ def objects():
         yield "tpm", bytes.fromhex(case["certification"])
     for case in load("webauthn/anchors.json")["cases"]:
         yield "certificate", base64.b64decode(case["certificate"])
+    for case in load("tpm/device-key-attestations.json")["cases"]:
+        parts = [base64.b64decode(case[name]) for name in (
+            "endorsementKey", "attestationKey", "deviceKey", "certification", "signature")]
+        yield "evidence", b"".join(map(field, parts)) + b"".join(map(base64.b64decode, case["endorsementChain"][:1]))
+    for audience, credential in (("https://login.example", "cr_AAECAwQFBgcICQoLDA0ODw"), ("a" * 1_024, "")):
+        yield "transcript", field(audience.encode()) + field(credential.encode()) + b"\2"
+    token, secret, key = b"cr_AAECAwQFBgcICQoLDA0ODw", b"wwt_" + b"A" * 43, bytes([4]) + bytes(range(64))
+    start = [b"\2", *(string(text) for text in (b"https://login.example:8443", b"PEM", token))]
+    for rest in ([b"\1", string(secret), string(b"phone")], [b"\2", string(token), string(secret), string(bytes(16))],
+                 [b"\3", string(secret), string(key), string(b"\x30\x06"), b"\1\0", string(b"phone")],
+                 [b"\4", string(token)], [b"\5", string(token), string(secret), b"\0\2", string(b"\x30\x06")]):
+        yield "courier", b"".join(start + rest)
+    for reply in ([b"\0\1\2\0\0\0", string(b"open")], [b"\1", string(token), string(secret), bytes(8)],
+                  [b"\2", string(token), string(secret), string(b"2026"), string(secret), bytes(8)], [b"\3\1"],
+                  [b"\4\x90\1", string(b"invalid-field"), bytes(4)], [b"\5", string(token), string(b"vault")],
+                  [b"\6", string(secret), bytes(8)], [b"\7", string(token), string(secret), string(b"2026")]):
+        yield "courier", b"\2" + b"".join(reply)
+    place = string(bytes(32), "big") + bytes([0x81, 0, 0, 1])
+    for credential, holding, rest in (
+            (token, b"\0" + string(bytes([7] * 32), "big"), bytes(4)),
+            (b"", b"\0" + string(bytes([7] * 32), "big"),
+             string(secret, "big") + b"\1" + string(b"phone", "big") + string(b"\x30\x06", "big")),
+            (token, b"\1" + place + b"".join(string(bytes(count), "big") for count in (34, 90, 126)), bytes(4))):
+        yield "devicekey", b"".join([
+            b"\2", string(b"https://login.example", "big"), string(b"", "big"), string(credential, "big"), bytes(8),
+            string(key, "big"), string(bytes(32), "big"), holding, rest])
     for case in load("webauthn/ceremonies.json")["cases"]:
         for ceremony in [case, *case["assertions"]]:
             yield "response", ceremony["response"].encode()
@@ -233,6 +262,16 @@ def objects():
         yield "response", json.dumps({"type": "public-key", "id": passkey, "rawId": passkey, "response": {
             "clientDataJSON": "e30", "attestationObject": "", "transports": ["usb"], "authenticatorData": "",
             "signature": "", "userHandle": user}}).encode()
+
+
+def field(content):
+    """The bytes behind their length in two bytes."""
+    return len(content).to_bytes(2, "big") + content
+
+
+def string(content, order="little"):
+    """The bytes behind their length in four bytes."""
+    return len(content).to_bytes(4, order) + content
 
 
 def load(path):

@@ -41,6 +41,11 @@ enum FuzzTarget: String, CaseIterable {
     case certificate
     case client
     case response
+    case publickey
+    case evidence
+    case transcript
+    case courier
+    case devicekey
 
     /// Runs the target with the bytes.
     func tryOut(_ bytes: [UInt8]) {
@@ -83,6 +88,11 @@ enum FuzzTarget: String, CaseIterable {
         case .certificate: fuzzCertificate(bytes)
         case .client: fuzzClientData(bytes)
         case .response: fuzzBrowserResponse(bytes)
+        case .publickey: fuzzPublicKey(bytes)
+        case .evidence: fuzzDeviceKeyEvidence(bytes)
+        case .transcript: fuzzTranscript(bytes)
+        case .courier: fuzzCourier(bytes)
+        case .devicekey: fuzzDeviceKey(bytes)
         }
     }
 }
