@@ -358,7 +358,7 @@ let package = Package(
         tests(
             "CommandsTests", "Arguments", "Clipboard", "Commands", "JSONText", "OneTimePassword",
             "Cryptography",
-            "POSIX", "PictureReader", "Raster", "SecretVault",
+            "POSIX", "PictureReader", "PresenceDevices", "Raster", "SecretVault",
             "StackedPresence", "software-authenticator", "watchword", "watchword-courier",
             "watchword-exports", "watchword-clipboard", "watchword-presence", "watchword-reader",
             "watchword-screenshot", "watchword-token"),

@@ -67,6 +67,40 @@ public struct PAMCallFailure: Error, Hashable, Sendable {
     /// The return code, one of the `PAM_…` constants.
     public let code: UInt8
 
+    /// What the code means.
+    public enum Cause: Hashable, Sendable {
+        case moduleNotLoaded
+        case moduleFailed
+        case notPermitted
+        /// The module's data or device, or the service that it asks, cannot be reached.
+        case unavailable
+        case passwordExpired
+        case promptFailed
+        case gaveUp
+        case other
+    }
+
+    /// The cause, by Linux-PAM's numbers in `_pam_types.h`.
+    public var cause: Cause {
+        switch code {
+        // PAM_OPEN_ERR, PAM_SYMBOL_ERR, PAM_MODULE_UNKNOWN
+        case 1, 2, 28: .moduleNotLoaded
+        // PAM_SERVICE_ERR, PAM_SYSTEM_ERR, PAM_BUF_ERR
+        case 3, 4, 5: .moduleFailed
+        // PAM_CRED_INSUFFICIENT
+        case 8: .notPermitted
+        // PAM_AUTHINFO_UNAVAIL
+        case 9: .unavailable
+        // PAM_NEW_AUTHTOK_REQD, PAM_AUTHTOK_EXPIRED
+        case 12, 27: .passwordExpired
+        // PAM_CONV_ERR, PAM_CONV_AGAIN
+        case 19, 30: .promptFailed
+        // PAM_ABORT
+        case 26: .gaveUp
+        default: .other
+        }
+    }
+
     /// Records the call that returned `code`.
     public init(call: Call, code: Int32) {
         self.call = call

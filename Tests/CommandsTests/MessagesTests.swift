@@ -1,6 +1,7 @@
 import Interchange
 import POSIX
 import PictureReader
+import PresenceDevices
 import SecretVault
 import Testing
 
@@ -35,6 +36,17 @@ struct MessagesTests {
         #expect(words == "the export reader ended without a response; try again")
         let bad = Messages.sentence(for: Finding.Refusal.reader(.badAnswer, .standard))
         #expect(bad == "the export reader sent an invalid response")
+    }
+
+    @Test("why PAM could not decide is said in words", arguments: UInt8(0)...32)
+    func modules(code: UInt8) {
+        let failure = PAMCallFailure(call: .authenticate, code: Int32(code))
+        let words = Messages.sentence(
+            for: PAMCheckFailure(reason: .failed(failure), mayConcealAttempt: false))
+        #expect(words.hasPrefix("PAM could not complete the check: "))
+        #expect(!words.contains("pam_") && words.contains("\(code)") == (failure.cause == .other))
+        #expect((code == 9) == words.contains("device is connected"))
+        #expect([1, 2, 28].contains(code) == words.contains("could not be loaded"))
     }
 
     @Test("--raise-limits is suggested exactly when it would help")

@@ -15,8 +15,7 @@ extension Messages {
         case .noUserName: "the current user has no user name on this system"
         case .accountRefused: "the check passed, but your account is locked or has expired"
         case .failed(let failure):
-            "PAM could not complete the check (\(failure.call.rawValue): \(failure.code)); "
-                + "check that the device is connected"
+            "PAM could not complete the check: " + sentence(for: failure)
         case .ended: "a PAM module exited before it returned a result"
         case .talksTooMuch: "a PAM module printed too much text"
         case .nonsense: "watchword-presence sent an invalid response"
@@ -25,6 +24,22 @@ extension Messages {
         case .otherVersion:
             "watchword-presence and watchword have different versions; reinstall Watchword"
         case .system(let failure): sentence(for: failure)
+        }
+    }
+
+    private static func sentence(for failure: PAMCallFailure) -> String {
+        switch failure.cause {
+        case .moduleNotLoaded:
+            "a module could not be loaded; check /etc/pam.d/\(PAMService.name), and that the "
+                + "module's package is installed"
+        case .moduleFailed: "a module failed; see the system log"
+        case .notPermitted: "a module has no permission to read what it needs; see the system log"
+        case .unavailable:
+            "what the check needs is not available; check that the device is connected and set up"
+        case .passwordExpired: "your password has expired; change it with passwd"
+        case .promptFailed: "a module could not ask its question; try again"
+        case .gaveUp: "a module ended the check; try again"
+        case .other: "an unknown error (number \(failure.code)); see the system log"
         }
     }
 }
