@@ -17,6 +17,10 @@ package enum AgentFailure: Error, Hashable, Sendable {
     case tooManyClients
     /// The agent ended, or did not answer in time.
     case noAnswer
+    /// The system agent ended or did not start, or did not answer in time.
+    case noAnswerFromSystem
+    /// The system agent is installed, and its socket does not exist.
+    case systemStopped
     /// The agent broke the protocol.
     case malformed
     /// The program `watchword-agent` was not found.
@@ -132,8 +136,15 @@ package final class AgentClient {
             // If the agent has refused the connection, its response is read next.
             _ = try connection.send(frame, timeout: AgentProtocol.frameTimeout)
         } catch {
-            throw .system(error)
+            throw failure(of: error)
         }
+    }
+
+    private var noAnswer: AgentFailure { isSystem ? .noAnswerFromSystem : .noAnswer }
+
+    /// systemd closes connections that wait for a service that does not start.
+    private func failure(of error: SystemCallFailure) -> AgentFailure {
+        isSystem && error.isConnectionLost ? noAnswer : .system(error)
     }
 
     private func receive(within timeout: Duration) throws(AgentFailure) -> AgentResponse {
@@ -143,11 +154,11 @@ package final class AgentClient {
                 limit: AgentProtocol.largestResponse, idleTime: timeout,
                 timeout: AgentProtocol.frameTimeout)
         } catch {
-            throw .system(error)
+            throw failure(of: error)
         }
         guard case .frame(let frame) = received else {
             if case .malformed = received { throw .malformed }
-            throw .noAnswer
+            throw noAnswer
         }
         let response: AgentResponse
         do throws(FieldReader.Unreadable) {

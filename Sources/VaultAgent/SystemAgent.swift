@@ -25,6 +25,12 @@ package enum SystemAgent {
         return AgentClient(FrameConnection(socket), isSystem: true)
     }
 
+    /// Whether the system agent is installed, but nobody can connect to it.
+    package static func isStopped() throws(AgentFailure) -> Bool {
+        guard SystemFolder.owner(of: stateFolder) != nil else { return false }
+        return try socket() == nil
+    }
+
     private static func socket() throws(AgentFailure) -> FileDescriptor? {
         do {
             return try LocalSocket.connect(to: "\(socketFolder)/\(AgentProtocol.socketName)")

@@ -127,6 +127,39 @@ struct SystemAgentTests {
         #expect(!denied.screen.contains("287082"))
     }
 
+    @Test("if the service does not answer, or is stopped, the message says how to find out why")
+    func noService() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep()
+        kill(agent.supervisor, SIGKILL)
+        let socket = "'\(agent.folder.path)/run/agent.sock'"
+        try SystemAgentFixture.root(
+            """
+            rm \(socket)
+            setsid systemd-socket-activate -l \(socket) /bin/false </dev/null >/dev/null 2>&1 &
+            while [ ! -S \(socket) ]; do :; done
+            chmod 666 \(socket)
+            """)
+        let unanswered = try agent.run("code Site --passphrase-file pass.txt", status: 6)
+        #expect(
+            AgentFixture.errors(unanswered)
+                == "watchword: the system agent did not answer; for the reason, run systemctl status "
+                + "watchword-agent or, as an administrator, journalctl -u watchword-agent\n")
+        let stopped = try SystemAgentFixture.root(
+            """
+            unshare -m sh -c 'mount -t tmpfs none /run; mount -t tmpfs none /var/lib
+            mkdir /var/lib/watchword-agent; cd "$0/games"
+            for verb in code\\ Site unlock list vault\\ move\\ --to-user; do
+            env -i HOME="$PWD" "$0/bin/watchword" $verb --passphrase-file pass.txt 2>&1; done
+            env -i HOME="$PWD" "$0/bin/watchword" list --vault other --passphrase-file pass.txt 2>&1
+            ' '\(agent.folder.path)' || true
+            """)
+        let lines = stopped.text.split(separator: "\n")
+        #expect(lines.count == 5)
+        #expect(lines.prefix(4).allSatisfy { $0.contains("not running; for the reason") })
+        #expect(lines.last?.hasSuffix("no vault found; create one with watchword init") == true)
+    }
+
     @Test("the agent does not start without a socket that was passed to it, or with an open folder")
     func start() throws {
         let agent = try SystemAgentFixture()

@@ -16,14 +16,38 @@ struct SystemVault {
 
 // The system agent.
 extension Session {
+    private var usesDefaultVault: Bool {
+        arguments[.vault] == nil && Environment.value("WATCHWORD_VAULT") == nil
+    }
+
+    /// Requires a vault at `path` for `body`.
+    func requiringVault<Result>(
+        at path: String, _ body: () throws(CommandFailure) -> Result
+    ) throws(CommandFailure) -> Result {
+        do throws(CommandFailure) {
+            try inVault(path) { () throws(VaultError) in
+                guard try Vault.isTaken(path) else { throw .notFound }
+            }
+            return try body()
+        } catch .vault(let place, .notFound) {
+            // It may have moved to the system agent meanwhile.
+            guard try systemVault() == nil else { throw .moveUnfinished }
+            let isStopped: Bool
+            do throws(AgentFailure) {
+                isStopped = usesDefaultVault ? try SystemAgent.isStopped() : false
+            } catch {
+                throw .agent(error)
+            }
+            throw isStopped ? .noVaultWhileStopped(place) : .vault(place, .notFound)
+        }
+    }
+
     /// The vault that the system agent keeps for this user.
     ///
     /// - Returns: `nil` if this run uses another vault: a named one, or the default vault, if it
     ///   exists in the user's data folder.
     func systemVault() throws(CommandFailure) -> SystemVault? {
-        guard arguments[.vault] == nil, Environment.value("WATCHWORD_VAULT") == nil else {
-            return nil
-        }
+        guard usesDefaultVault else { return nil }
         if let path = standardVaultPath() {
             let isTaken = try inVault(path) { () throws(VaultError) in try Vault.isTaken(path) }
             guard !isTaken else { return nil }

@@ -29,18 +29,9 @@ extension Session {
     func unlock(reportsCopies: Bool = true) throws(CommandFailure) -> UnlockedVault {
         let path = try vaultPath()
         guard try systemVault() == nil else { throw .keptBySystem }
-        let unlocked: UnlockedVault
-        do throws(CommandFailure) {
-            try inVault(path) { () throws(VaultError) in
-                // Check that the vault exists before the prompt.
-                guard try Vault.isTaken(path) else { throw .notFound }
-            }
+        let unlocked = try requiringVault(at: path) { () throws(CommandFailure) in
             try correctPermissions(of: path)
-            unlocked = try self.unlocked(path)
-        } catch .vault(let place, .notFound) {
-            // It may have moved to the system agent meanwhile.
-            guard try systemVault() == nil else { throw .moveUnfinished }
-            throw .vault(place, .notFound)
+            return try self.unlocked(path)
         }
         printReports(unlocked.reports, of: unlocked.entries, copies: reportsCopies)
         return unlocked

@@ -27,6 +27,10 @@ extension Messages {
                 + "unlock"
         case .tooManyClients: "too many programs are using the agent; try again"
         case .noAnswer: "the agent did not answer; unlock the vault again"
+        case .noAnswerFromSystem:
+            "the system agent did not answer; for the reason, run systemctl status watchword-agent or, as an "
+                + "administrator, journalctl -u watchword-agent"
+        case .systemStopped: "the system agent is not running; " + reasonForStop
         case .malformed: "the agent sent an invalid response; run watchword agent stop"
         case .programNotFound:
             "the program watchword-agent was not found; reinstall Watchword"
@@ -34,6 +38,11 @@ extension Messages {
         case .system(let failure): "the agent: " + sentence(for: failure)
         }
     }
+
+    /// How to find out why nobody can connect to the system agent.
+    static let reasonForStop =
+        "for the reason, run systemctl status watchword-agent.socket watchword-agent or, as an "
+        + "administrator, journalctl -u watchword-agent"
 
     static func sentence(for failure: PinEntry.Failure) -> String {
         let packages = PinEntry.packages.joined(separator: ", ")

@@ -49,6 +49,9 @@ enum Messages {
         case .keptBySystem:
             "the system agent keeps the vault, and this command needs the vault's file; run "
                 + "watchword vault move --to-user first, or name another vault with --vault"
+        case .noVaultWhileStopped(let path):
+            "\(path): no vault found, and if the system agent keeps it, that is not running; "
+                + reasonForStop
         case .noSystemAgent:
             "there is no system agent; an administrator can install it with Scripts/install "
                 + "--system-agent"

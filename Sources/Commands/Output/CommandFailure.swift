@@ -76,8 +76,10 @@ enum CommandFailure: ProgramFailure {
     case outOfReach(String)
     /// The system agent keeps the vault, and the command needs the file.
     case keptBySystem
-    /// No system agent is installed or running.
+    /// No system agent is installed.
     case noSystemAgent
+    /// There is no vault at this path, and the system agent, which may keep it, is not running.
+    case noVaultWhileStopped(String)
     /// The user's own folder and the system agent have different vaults, at these paths.
     case twoVaults(String, String)
     /// The vault is being moved to or from the system agent.
@@ -154,6 +156,7 @@ extension ExitCode {
                 .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck, .nothingToExport:
                 .no
             case .vault(_, let error): ExitCode(error)
+            case .noVaultWhileStopped: ExitCode(VaultError.notFound)
             case .recoveryKey, .moveRefused, .moveUnchecked: .presence
             case .presence(let refusal): ExitCode(refusal)
             case .login(_, let error), .deviceKey(_, let error): ExitCode(error)

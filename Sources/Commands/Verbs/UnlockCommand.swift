@@ -12,11 +12,10 @@ enum UnlockCommand {
             return try hold(vault, for: time, session)
         }
         let path = try session.vaultPath()
-        try session.inVault(path) { () throws(VaultError) in
-            // Check that the vault exists before the prompt.
-            guard try Vault.isTaken(path) else { throw .notFound }
+        // Before the prompt.
+        try session.requiringVault(at: path) { () throws(CommandFailure) in
+            try session.correctPermissions(of: path)
         }
-        try session.correctPermissions(of: path)
         let place = try session.place(of: path)
         // Before the prompt, so that a failure costs no typing, and the passphrase is sent only to a
         // process that has answered like this agent.

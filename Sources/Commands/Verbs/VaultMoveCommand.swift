@@ -19,7 +19,12 @@ enum VaultMoveCommand {
             throw .usage(.needsOneOf([Option.toSystem, .toUser].map { "--" + $0.name }))
         }
         let client: AgentClient?
-        do { client = try SystemAgent.connect() } catch { throw .agent(error) }
+        do throws(AgentFailure) {
+            client = try SystemAgent.connect()
+            if client == nil, try SystemAgent.isStopped() { throw .systemStopped }
+        } catch {
+            throw .agent(error)
+        }
         guard let client else { throw .noSystemAgent }
         let path = try session.vaultPath()
         let isTaken = try session.inVault(path) { () throws(VaultError) in try Vault.isTaken(path) }
