@@ -33,7 +33,10 @@ extension AgentServices {
         switch move {
         case .receive(let parcel, let opener, let ceiling):
             // A copy that cannot be used is never stored.
-            let opened = try parcel.opened(with: opener, ceiling: SystemAccount.limited(ceiling))
+            let ceiling = SystemAccount.limited(ceiling)
+            let opened = try deriving(upTo: ceiling, with: { nil }) { () throws(VaultError) in
+                try parcel.opened(with: opener, ceiling: ceiling)
+            }
             guard exists else {
                 try account.setMoving(.arriving)
                 try Vault.unpack(parcel, at: path)
@@ -49,11 +52,11 @@ extension AgentServices {
             }
         case .activate(let opener, let ceiling):
             guard exists else { throw .notFound }
-            try account.verify(opener, ceiling)
+            try verify(opener, ceiling, for: account)
             try account.setMoving(nil)
         case .give(let opener, let ceiling):
             guard exists else { throw .notFound }
-            let vault = try account.verify(opener, ceiling)
+            let vault = try verify(opener, ceiling, for: account)
             if let refusal = refusal(ofMoving: vault, for: account, person) {
                 return refusal.response
             }
@@ -70,7 +73,7 @@ extension AgentServices {
             guard account.moveState() == .leaving, identity.isSameVault(as: present),
                 !identity.isOlder(than: present)
             else { throw .changedMeanwhile }
-            try account.verify(opener, ceiling)
+            try verify(opener, ceiling, for: account)
             try Vault.purge(path, in: present)
             try account.setMoving(nil)
         }
@@ -109,6 +112,21 @@ extension AgentServices {
 
     /// The number of no connection: the vault that is being moved is held for the move only.
     private static let moveNumber = UInt64.max
+
+    /// Verifies what opens the vault; failures are counted.
+    @discardableResult
+    private func verify(
+        _ opener: VaultOpener, _ ceiling: Int, for account: SystemAccount
+    ) throws(VaultError) -> UnlockedVault {
+        let ceiling = SystemAccount.limited(ceiling)
+        return try deriving(
+            upTo: ceiling,
+            with: { () throws(VaultError) in try Vault.slots(at: account.path) }
+        ) { () throws(VaultError) in
+            try Vault.unlock(
+                at: account.path, with: opener, ceiling: ceiling, savesWipes: false)
+        }
+    }
 
     /// A copy for the client; from now on, nobody can use or change the agent's.
     private func given(for account: SystemAccount) throws(VaultError) -> VaultParcel {
@@ -176,15 +194,6 @@ extension SystemAccount {
         } catch {
             throw .busy
         }
-    }
-
-    /// Verifies what opens the vault; failures are counted.
-    @discardableResult
-    fileprivate func verify(
-        _ opener: VaultOpener, _ ceiling: Int
-    ) throws(VaultError) -> UnlockedVault {
-        try Vault.unlock(
-            at: path, with: opener, ceiling: SystemAccount.limited(ceiling), savesWipes: false)
     }
 
     /// The cost that one user may impose on a process for all users.

@@ -35,10 +35,19 @@ extension AgentServices {
                     : try vault.open(entry.id, proof: proof)
             }
         case .opener(let opener):
-            var check = OpenerCheck(opener, of: vault)
-            return try opened(entry, in: use, place, &check, words: "", takingCounter) {
-                .vault($0.reason)
+            let result = try EntryRefusal.from { () throws(VaultError) in
+                try deriving(
+                    while: { vaults.isHeld(place, use.unlocking) }, with: { vault.slots }
+                ) {
+                    Result { () throws(EntryRefusal) in
+                        var check = OpenerCheck(opener, of: vault)
+                        return try opened(
+                            entry, in: use, place, &check, words: "", takingCounter
+                        ) { .vault($0.reason) }
+                    }
+                }
             }
+            return try result.get()
         case .modules(let words):
             guard case .account(let account) = reach else {
                 var check = RelayedCheck<Advisory>(

@@ -22,7 +22,12 @@ extension AgentServices {
         _ proofs: inout [RepeatedProof]
     ) throws(EntryRefusal) -> AgentResponse {
         try EntryRefusal.from { () throws(VaultError) in
-            try use.vault.confirm(opener, ceiling: ceiling)
+            try deriving(
+                upTo: ceiling, while: { vaults.isHeld(place, use.unlocking) },
+                with: { use.vault.slots }
+            ) { () throws(VaultError) in
+                try use.vault.confirm(opener, ceiling: ceiling)
+            }
         }
         proofs.removeAll { $0.place == place }
         proofs.append(

@@ -12,6 +12,8 @@ struct AgentServices: Sendable {
     let limitsFiles: Bool
     let helpers: HelperChannel
     let stop: WakeSignal
+    /// Shared by all clients.
+    var limits = MemoryLimits()
     /// The time in Unix seconds.
     var unixTime: @Sendable () -> Int64 = SystemClock.unixTime
 
@@ -43,13 +45,21 @@ struct AgentServices: Sendable {
         let number = vaults.beginUnlocking(place)
         defer { vaults.endUnlocking(number) }
         do throws(VaultError) {
-            // The first use records wipes, unless the vault is being moved.
-            let vault = try Vault.unlock(
-                at: place.path, with: opener, ceiling: ceiling, savesWipes: false)
-            guard vaults.hold(HeldVault(vault), for: time, number) else { return .notHeld }
-            unlocking = number
-            return .listing(listing(of: vault))
+            return try deriving(
+                upTo: ceiling, while: { vaults.isOpening(number) },
+                with: { () throws(VaultError) in try Vault.slots(at: place.path) }
+            ) { () throws(VaultError) in
+                let size = FileStamp(of: place.path)?.size ?? 0
+                guard vaults.hasRoom(for: place, size: size) else { throw .busy }
+                // The first use records wipes, unless the vault is being moved.
+                let vault = try Vault.unlock(
+                    at: place.path, with: opener, ceiling: ceiling, savesWipes: false)
+                guard vaults.hold(HeldVault(vault), for: time, number) else { return .notHeld }
+                unlocking = number
+                return .listing(listing(of: vault))
+            }
         } catch {
+            if case .busy = error, !vaults.isOpening(number) { return .notHeld }
             return .failed(error)
         }
     }
@@ -92,9 +102,10 @@ struct AgentServices: Sendable {
             let response = body(use)
             vaults.learn(from: use, of: place)
             switch response {
-            case .code, .match, .contents, .listing, .found, .check, .lockOut, .done:
-                return vaults.isHeld(place, use.unlocking) ? response : .notHeld
             case .failed(.busy) where isMoving: return .moving
+            case .code, .match, .contents, .listing, .found, .check, .lockOut, .done,
+                .failed(.busy):
+                return vaults.isHeld(place, use.unlocking) ? response : .notHeld
             default: return response
             }
         } catch {

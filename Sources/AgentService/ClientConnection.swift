@@ -31,6 +31,11 @@ final class ClientConnection: @unchecked Sendable {
     /// The vaults that were opened for this connection only.
     private var opened: Set<VaultPlace> = []
 
+    /// Whether it is this client's turn to send a large request.
+    private var hasLargeTurn = false
+    /// Why a large request was not read.
+    private var refusal: AgentResponse?
+
     /// How long a new client may wait before its first request.
     private let firstTimeout: Duration
 
@@ -51,7 +56,10 @@ final class ClientConnection: @unchecked Sendable {
             var idleTime: Duration? = firstTimeout
             while let frame = try next(idleTime) {
                 setServed(true)
-                defer { setServed(false) }
+                defer {
+                    setServed(false)
+                    endLargeTurn()
+                }
                 idleTime = nil
                 let request: AgentRequest
                 do throws(AgentProtocolError) {
@@ -65,6 +73,7 @@ final class ClientConnection: @unchecked Sendable {
         } catch {
             // The client has gone, or memory ran out; other clients are not affected.
         }
+        endLargeTurn()
         uses.record(in: service.vaults)
         service.forget(&shown) { _ in true }
         for place in opened { service.vaults.lock(place.only(for: number)) }
@@ -104,12 +113,33 @@ final class ClientConnection: @unchecked Sendable {
         if let pause = uses.pause, try !isAsking(within: pause) {
             uses.record(in: service.vaults)
         }
+        refusal = nil
         let received = try connection.receive(
-            limit: AgentProtocol.largestRequest, largeFrames: AgentProtocol.edits,
-            idleTime: idleTime,
-            timeout: AgentProtocol.frameTimeout)
-        guard case .frame(let frame) = received else { return nil }
+            limit: AgentProtocol.largestRequest,
+            largeFrames: AgentProtocol.largeRequests { self.beginLargeTurn(needsVault: !$0) },
+            idleTime: idleTime, timeout: AgentProtocol.frameTimeout)
+        guard case .frame(let frame) = received else {
+            if let refusal { _ = try send(refusal) }
+            return nil
+        }
         return frame
+    }
+
+    /// Waits for the turn to send a large request, or to receive a whole vault.
+    ///
+    /// - Parameter needsVault: whether the turn comes only if the vault is open.
+    /// - Returns: whether it has come; if not, ``refusal`` says why.
+    private func beginLargeTurn(needsVault: Bool) -> Bool {
+        guard !hasLargeTurn else { return true }
+        refusal = service.refusalOfLargeRequest(needsVault: needsVault, usedAt: own)
+        hasLargeTurn = refusal == nil
+        return hasLargeTurn
+    }
+
+    private func endLargeTurn() {
+        guard hasLargeTurn else { return }
+        hasLargeTurn = false
+        service.endLargeRequest()
     }
 
     private func isAsking(within time: Duration) throws(SystemCallFailure) -> Bool {
@@ -122,10 +152,14 @@ final class ClientConnection: @unchecked Sendable {
     }
 
     private func response(to asked: AgentRequest) -> AgentResponse {
+        // A small one may be answered with a whole vault.
+        if service.takesMuchMemory(asked), !beginLargeTurn(needsVault: false) {
+            return refusal ?? .failed(.busy)
+        }
         switch service.admission(of: asked) {
-        case .refused(let response): response
-        case .move(let move, let account): service.carryOut(move, for: account, person)
-        case .admitted(let request): response(toAdmitted: request)
+        case .refused(let response): return response
+        case .move(let move, let account): return service.carryOut(move, for: account, person)
+        case .admitted(let request): return response(toAdmitted: request)
         }
     }
 

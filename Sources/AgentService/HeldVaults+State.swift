@@ -9,6 +9,8 @@ extension HeldVaults {
         var vault: HeldVault
         /// The state of the file that `vault` reflects; `nil` if it must be read again.
         var stamp: FileStamp?
+        /// The size of the file that `vault` reflects, in bytes.
+        var size: Int64
         let unlocking: UInt64
         let time: HoldingTime
         let end: Duration

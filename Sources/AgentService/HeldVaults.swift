@@ -27,6 +27,8 @@ package final class HeldVaults: Sendable {
     let clock: @Sendable () -> AgentClock
     private let wake: @Sendable () -> Void
     let state: Mutex<State>
+    /// One large file is read at a time.
+    private let largeReading = Mutex(())
 
     /// - Parameter wake: called when ``dropExpired()`` must be called again, because a vault is held.
     package init(
@@ -52,6 +54,11 @@ package final class HeldVaults: Sendable {
         }
     }
 
+    /// Whether the vault is still being opened, and has not been locked.
+    func isOpening(_ unlocking: UInt64) -> Bool {
+        state.withLock { $0.opening[unlocking] != nil }
+    }
+
     /// Records that a vault could not be opened.
     package func endUnlocking(_ unlocking: UInt64) {
         state.withLock { $0.opening[unlocking] = nil }
@@ -66,12 +73,13 @@ package final class HeldVaults: Sendable {
         _ vault: HeldVault, for time: HoldingTime, _ unlocking: UInt64
     ) -> Bool {
         let now = clock()
+        let size = vault.stamp()?.size ?? 0
         let isHeld = state.withLock { state in
             state.drop(at: now)
             guard let place = state.opening.removeValue(forKey: unlocking), !state.isClosed
             else { return false }
             state.vaults[place] = Held(
-                vault: vault, stamp: nil, unlocking: unlocking, time: time,
+                vault: vault, stamp: nil, size: size, unlocking: unlocking, time: time,
                 end: now.sinceBoot + time.total, lastUse: now.sinceBoot)
             return true
         }
@@ -89,17 +97,42 @@ package final class HeldVaults: Sendable {
         _ place: VaultPlace, mayChange: @escaping () -> Bool = { true }
     ) throws(Refusal) -> Use {
         guard let held = current(place) else { throw .notHeld }
+        let stamp = held.vault.stamp()
+        if let stamp, stamp == held.stamp { return use(of: held, mayChange) }
+        guard let size = stamp?.size, size > HeldVaults.largestSmallFile else {
+            return try refreshed(held, stamp, at: place, mayChange)
+        }
+        try largeReading.withLock { _ throws(Refusal) in
+            // Another thread may have read it meanwhile.
+            guard let held = current(place) else { throw .notHeld }
+            guard stamp != held.stamp else { return }
+            guard reserve(size, for: place, held.unlocking) else {
+                lock(place, since: held.unlocking)
+                throw .notHeld
+            }
+            _ = try refreshed(held, stamp, at: place, mayChange)
+        }
+        guard let held = current(place) else { throw .notHeld }
+        return use(of: held, mayChange)
+    }
+
+    private func use(of held: Held, _ mayChange: @escaping () -> Bool) -> Use {
         let vault = held.vault.vault()
         vault.mayChange = mayChange
-        let stamp = held.vault.stamp()
-        if let stamp, stamp == held.stamp {
-            return Use(vault: vault, unlocking: held.unlocking)
-        }
+        return Use(vault: vault, unlocking: held.unlocking)
+    }
+
+    private func refreshed(
+        _ held: Held, _ stamp: FileStamp?, at place: VaultPlace,
+        _ mayChange: @escaping () -> Bool
+    ) throws(Refusal) -> Use {
+        let use = use(of: held, mayChange)
+        let vault = use.vault
         let reason: LockReason
         do throws(VaultError) {
             guard try !vault.refresh() else {
                 keep(HeldVault(vault), stamp, of: place, held.unlocking)
-                return Use(vault: vault, unlocking: held.unlocking)
+                return use
             }
             reason = .olderFile
         } catch .replaced {

@@ -17,9 +17,20 @@ package enum AgentProtocol {
     package static let version: UInt8 = 5
     /// The maximum size of a request in bytes, unless it contains a change of the vault.
     package static let largestRequest = 64 << 10
-    /// The requests that contain a change of the vault.
-    package static let edits = IncomingFrame.LargeFrames(
-        limit: 64 << 20, where: AgentRequest.isEdit)
+    /// The maximum size of a request that contains a change of the vault, or a vault.
+    package static let largestEdit = 64 << 20
+
+    /// The requests that may exceed ``largestRequest``.
+    ///
+    /// - Parameter isAdmitted: whether this one is read; its argument says whether it moves a vault.
+    package static func largeRequests(
+        where isAdmitted: @escaping @Sendable (Bool) -> Bool
+    ) -> IncomingFrame.LargeFrames {
+        IncomingFrame.LargeFrames(limit: largestEdit) { beginning in
+            AgentRequest.isEdit(beginning) && isAdmitted(AgentRequest.isMove(beginning))
+        }
+    }
+
     /// The maximum size of the answer to a module's question.
     package static let largestAnswer = 4096
     /// The maximum size of a response in bytes.

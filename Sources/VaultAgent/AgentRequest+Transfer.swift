@@ -171,6 +171,10 @@ extension AgentRequest: Transferable {
         return frame.count > 1 && edits.contains(frame[1])
     }
 
+    static func isMove(_ frame: Span<UInt8>) -> Bool {
+        frame.count > 1 && frame[1] == Kind.move.rawValue
+    }
+
     /// Whether a request of another version may be read: its encoding is the same in all versions.
     static func isUniversal(_ request: Span<UInt8>) -> Bool {
         request.count == 1

@@ -45,6 +45,29 @@ struct AgentKeyTests {
         #expect(try agent.shell("bin/watchword code A --at 59").text == "287082\n")
     }
 
+    @Test(
+        "a lock ends the check of a move out of the system agent, which keeps the vault",
+        .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
+    func move() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep(["Bank:me --presence per-use:pam"])
+        let path = agent.folder.path
+        try SystemAgentFixture.root(
+            """
+            printf '#!/bin/sh\ntouch %s/state/asked\nexec sleep 3600\n' '\(path)' >'\(path)/wait'
+            chmod 755 '\(path)/wait'
+            """)
+        try agent.configure("required pam_exec.so quiet \(path)/wait")
+        let terminal = try agent.terminal("vault move --to-user --passphrase-file pass.txt")
+        try SystemAgentFixture.root("until [ -e '\(path)/state/asked' ]; do :; done")
+        try agent.run("lock")
+        #expect(try terminal.end() == 4)
+        #expect(terminal.screen.contains("the agent has locked the vault"))
+        try agent.configure("required pam_permit.so")
+        let second = try agent.terminal("vault move --to-user --passphrase-file pass.txt")
+        #expect(try second.end() == 0)
+    }
+
     @Test("a lock interrupts a sign-in, no key remains in memory, and the next sign-in resumes it")
     func signIn() throws {
         let agent = try AgentFixture([])

@@ -118,9 +118,13 @@ final class SystemAgentFixture {
 
     /// Creates a vault with these entries, and gives it to the agent.
     ///
-    /// - Parameter entries: the arguments of `watchword add` for each, without the key.
-    func keep(_ entries: [String] = ["Site:me"], of user: User = .games) throws {
-        try make(entries, of: user)
+    /// - Parameters:
+    ///   - entries: the arguments of `watchword add` for each, without the key.
+    ///   - cost: the binary logarithm of scrypt's cost.
+    func keep(
+        _ entries: [String] = ["Site:me"], of user: User = .games, cost: Int = 10
+    ) throws {
+        try make(entries, of: user, cost: cost)
         try Self.root(
             """
             set -e
@@ -133,9 +137,11 @@ final class SystemAgentFixture {
     }
 
     /// Creates a vault with these entries in a user's own folder.
-    func make(_ entries: [String] = ["Site:me"], of user: User = .games) throws {
+    func make(
+        _ entries: [String] = ["Site:me"], of user: User = .games, cost: Int = 10
+    ) throws {
         let passphrase = "--passphrase-file pass.txt"
-        try run("init -q --scrypt-log-n 10 \(passphrase) --no-recovery-key", as: user)
+        try run("init -q --scrypt-log-n \(cost) \(passphrase) --no-recovery-key", as: user)
         for entry in entries {
             try run("add -q \(entry) --secret-file key.txt \(passphrase)", as: user)
         }

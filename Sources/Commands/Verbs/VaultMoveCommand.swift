@@ -174,6 +174,7 @@ private struct VaultMoving {
             used = opener
             return .move(step(opener))
         }
+        if case .notHeld = response { throw .agentLocked(nil) }
         guard let used else { throw .agent(.malformed) }
         return (response, used)
     }

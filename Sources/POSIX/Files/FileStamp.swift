@@ -4,7 +4,8 @@ internal import Glibc
 public struct FileStamp: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64
-    private let size: Int64
+    /// The size of the file in bytes.
+    public let size: Int64
     private let changedAt: (seconds: Int, nanoseconds: Int)
 
     /// Reads the stamp of the file at `path`; `nil` if it does not exist or cannot be accessed.

@@ -1,0 +1,111 @@
+import Cryptography
+import Foundation
+import SecretVault
+import TestSupport
+import Testing
+import VaultAgent
+
+@testable import POSIX
+
+/// How much of the system agent's memory one user's requests take.
+@Suite(
+    .serialized,
+    .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
+struct SystemAgentMemoryTests {
+    // The first byte of a request, after its version.
+    private static let edit: UInt8 = 12
+    private static let move: UInt8 = 20
+
+    /// A client that has sent the beginning of a large request.
+    private struct Sender: ~Copyable {
+        let socket: FileDescriptor
+        let client: AgentClient
+
+        /// The response, instead of one to the whole request.
+        func response() throws -> String { "\(try client.send(.status))" }
+    }
+
+    /// Connects to the agent, and sends the beginning of a request of this kind.
+    private static func sender(
+        of kind: UInt8, to agent: SystemAgentFixture
+    ) throws -> Sender {
+        let socket = try LocalSocket.connect(to: agent.folder.file("run/agent.sock"))
+        try socket.setBlocking(true)
+        let client = AgentClient(FrameConnection(try socket.duplicate()), isSystem: true)
+        let beginning = [AgentProtocol.version, kind]
+        let rest = [UInt8](repeating: 0, count: AgentProtocol.largestRequest - beginning.count)
+        let size = UInt32(AgentProtocol.largestEdit).littleEndianBytes
+        try socket.writeAll((size + beginning + rest).span)
+        return Sender(socket: socket, client: client)
+    }
+
+    /// The most memory that a process has used, in bytes.
+    private static func peakMemory(of process: Int32) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(Int(line.split(separator: " ")[1])) << 10
+    }
+
+    @Test("a user's key derivations run one after another")
+    func derivations() throws {
+        let agent = try SystemAgentFixture()
+        // The test itself is this user. A derivation takes 64 MiB.
+        let entries = (1...4).map { "Bank\($0):me --presence per-use:passphrase" }
+        try agent.keep(entries, of: .root, cost: 16)
+        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let unlock = AgentRequest.unlock(.ofSystem, opener, ceiling: 20, .standard)
+        guard case .listing(let listing) = try agent.client().send(unlock) else {
+            Issue.record("no list")
+            return
+        }
+        var requests = listing.entries.map { entry in
+            AgentRequest.code(
+                .ofSystem, entry.summary.id, .moment(59, offset: 0, isRefresh: false),
+                .opener(opener))
+        }
+        requests += [
+            .open(.ofSystem, opener, ceiling: 20), .prove(.ofSystem, opener, ceiling: 20),
+        ]
+        let connections = try requests.map { request in
+            let socket = try LocalSocket.connect(to: agent.folder.file("run/agent.sock"))
+            let connection = FrameConnection(socket)
+            let frame = try FrameWriter()
+            frame.append(AgentProtocol.version)
+            frame.append(request)
+            #expect(try connection.send(frame, timeout: .seconds(10)))
+            return connection
+        }
+        for connection in connections {
+            let received = try connection.receive(
+                limit: 1 << 20, idleTime: .seconds(60),
+                timeout: .seconds(10))
+            guard case .frame(let frame) = received else {
+                Issue.record("no response")
+                return
+            }
+            let kind = try frame.withBytes { "\(try AgentResponse(parsing: $0))" }
+                .prefix { $0.isLetter }
+            #expect(["listing", "code", "done"].contains(kind))
+        }
+        #expect(try Self.peakMemory(of: agent.keyHolder()) < 3 * 64 << 20)
+    }
+
+    @Test("a user without an open vault cannot send a large edit")
+    func edits() throws {
+        let agent = try SystemAgentFixture()
+        #expect(try Self.sender(of: Self.edit, to: agent).response() == "notHeld")
+    }
+
+    @Test("a user sends one vault at a time, and is told to try again")
+    func moves() throws {
+        let agent = try SystemAgentFixture()
+        let first = try Self.sender(of: Self.move, to: agent)
+        // The agent reads on when its turn has come.
+        try first.socket.writeAll([UInt8](repeating: 0, count: 1 << 20).span)
+        let busy = "failed(SecretVault.VaultError.busy)"
+        #expect(try Self.sender(of: Self.move, to: agent).response() == busy)
+        first.socket.shutDown()
+        let next = try Self.sender(of: Self.move, to: agent)
+        try next.socket.writeAll([UInt8](repeating: 0, count: 1 << 20).span)
+    }
+}
