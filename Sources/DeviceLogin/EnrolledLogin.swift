@@ -53,7 +53,7 @@ public struct EnrolledLogin {
         return try signIn.run(over: &sender)
     }
 
-    private static func freshNonce() throws(DeviceLoginError) -> RotationNonce {
+    static func freshNonce() throws(DeviceLoginError) -> RotationNonce {
         do { return try RotationNonce.random() } catch { throw .cryptography(error) }
     }
 }

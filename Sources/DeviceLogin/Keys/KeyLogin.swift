@@ -141,8 +141,7 @@ public struct KeyLogin {
     private func request(
         _ operation: HelperRequest.Operation, _ purpose: String
     ) throws(DeviceLoginError) -> HelperRequest {
-        let nonce: RotationNonce
-        do { nonce = try RotationNonce.random() } catch { throw .cryptography(error) }
+        let nonce = try EnrolledLogin.freshNonce()
         return HelperRequest(
             server: key.server, authorities: key.authorities,
             idempotencyKey: "\(purpose)-\(nonce.text)", operation: operation)
