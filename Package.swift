@@ -383,7 +383,7 @@ let package = Package(
         tests("HTTPListenerTests", "HTTPListener", "HTTPMessage", "Cryptography"),
         tests(
             "ServerTests", "Arguments", "Attestation", "CommandRunner", "Cryptography",
-            "DeviceLogin",
+            "DeviceLogin", "HardwareTokens",
             "HTTPListener", "HTTPMessage", "JSONReading", "JSONText", "OneTimePassword",
             "PostgreSQLServer",
             "PostgreSQLStore", "SecretVault", "ServerCommands", "ServiceTranscripts", "SQLiteStore",

@@ -19,6 +19,8 @@ enum HelperProtocol {
     static let longestText = 1 << 10
     /// The maximum length of a public key or a signature in bytes.
     static let longestKey = 128
+    /// The maximum size of a TPM's structure or certificate in bytes.
+    static let largestStructure = 1 << 11
 }
 
 /// Appends fields to memory that is wiped.

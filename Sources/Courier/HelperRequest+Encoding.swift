@@ -4,7 +4,7 @@ internal import POSIX
 extension HelperRequest {
     private enum Kind: UInt8 {
         case enrolment = 1
-        case login, keyRegistration, challenge, signature
+        case login, keyRegistration, challenge, signature, keyActivation
     }
 
     /// Appends the request in the form that is sent over the pipe.
@@ -32,6 +32,12 @@ extension HelperRequest {
             fields.byte(registration.presence.rawValue)
             fields.byte(registration.isInTPM ? 1 : 0)
             fields.string(registration.deviceName)
+            fields.byte(registration.attestation == nil ? 0 : 1)
+            for part in registration.attestation?.parts ?? [] { fields.string(part.span) }
+        case .keyActivation(let credential, let secret):
+            fields.byte(Kind.keyActivation.rawValue)
+            fields.string(credential.text)
+            fields.string(secret)
         case .challenge(let credential):
             fields.byte(Kind.challenge.rawValue)
             fields.string(credential.text)
@@ -58,6 +64,10 @@ extension HelperRequest {
                 && registration.deviceName.utf8.count <= HelperProtocol.longestText
                 && registration.point.count <= HelperProtocol.longestKey
                 && registration.signature.count <= HelperProtocol.longestKey
+                && (registration.attestation?.parts ?? []).allSatisfy {
+                    $0.count <= HelperProtocol.largestStructure
+                }
+        case .keyActivation(_, let secret): return Token.isToken(secret)
         case .challenge: return true
         case .signature(let signature):
             return signature.signature.count <= HelperProtocol.longestKey
@@ -98,7 +108,12 @@ extension HelperRequest {
                 KeyRegistration(
                     ticket: try fields.secret(bytes), point: try fields.key(bytes),
                     signature: try fields.key(bytes), presence: try fields.presence(bytes),
-                    isInTPM: try fields.flag(bytes), deviceName: try fields.text(bytes)))
+                    isInTPM: try fields.flag(bytes), deviceName: try fields.text(bytes),
+                    attestation: try fields.attestation(bytes)))
+        case .keyActivation:
+            let credential = try fields.token(bytes)
+            operation = .keyActivation(
+                credential: credential, secret: try fields.secret(bytes))
         case .challenge: operation = .challenge(credential: try fields.token(bytes))
         case .signature:
             let (credential, challenge) = (try fields.token(bytes), try fields.token(bytes))
@@ -115,6 +130,20 @@ extension HelperRequest {
 }
 
 extension FieldReader {
+    fileprivate mutating func attestation(
+        _ bytes: Span<UInt8>
+    ) throws(Unreadable) -> HelperRequest.KeyAttestation? {
+        guard try flag(bytes) else { return nil }
+        return HelperRequest.KeyAttestation(
+            certificate: try structure(bytes), endorsementKey: try structure(bytes),
+            attestationKey: try structure(bytes), deviceKey: try structure(bytes),
+            certification: try structure(bytes), signature: try structure(bytes))
+    }
+
+    private mutating func structure(_ bytes: Span<UInt8>) throws(Unreadable) -> [UInt8] {
+        try string(bytes, limit: HelperProtocol.largestStructure).map { bytes[$0] }
+    }
+
     fileprivate mutating func key(_ bytes: Span<UInt8>) throws(Unreadable) -> [UInt8] {
         try string(bytes, limit: HelperProtocol.longestKey).map { bytes[$0] }
     }

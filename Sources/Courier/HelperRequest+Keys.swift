@@ -18,11 +18,14 @@ extension HelperRequest {
         public let isInTPM: Bool
         /// The device's name, as the account's owner will see it; may be empty.
         public let deviceName: String
+        /// What the TPM says about the key, if the server is to check it.
+        public let attestation: KeyAttestation?
 
         /// Creates a registration.
         public init(
             ticket: SecretBytes, point: [UInt8], signature: [UInt8],
-            presence: DeviceKeyTranscript.Presence, isInTPM: Bool, deviceName: String
+            presence: DeviceKeyTranscript.Presence, isInTPM: Bool, deviceName: String,
+            attestation: KeyAttestation? = nil
         ) {
             self.ticket = ticket
             self.point = point
@@ -30,6 +33,43 @@ extension HelperRequest {
             self.presence = presence
             self.isInTPM = isInTPM
             self.deviceName = deviceName
+            self.attestation = attestation
+        }
+    }
+
+    /// What a TPM says about a device key: its structures, as the server checks them.
+    public struct KeyAttestation: Sendable {
+        /// The certificate of the endorsement key, in DER.
+        public let certificate: [UInt8]
+        /// The endorsement key.
+        public let endorsementKey: [UInt8]
+        /// The attestation key.
+        public let attestationKey: [UInt8]
+        /// The device key.
+        public let deviceKey: [UInt8]
+        /// The attestation key's statement about the device key.
+        public let certification: [UInt8]
+        /// The attestation key's signature, in DER.
+        public let signature: [UInt8]
+
+        /// Collects the structures.
+        public init(
+            certificate: [UInt8], endorsementKey: [UInt8], attestationKey: [UInt8],
+            deviceKey: [UInt8], certification: [UInt8], signature: [UInt8]
+        ) {
+            self.certificate = certificate
+            self.endorsementKey = endorsementKey
+            self.attestationKey = attestationKey
+            self.deviceKey = deviceKey
+            self.certification = certification
+            self.signature = signature
+        }
+
+        /// All structures, in the order of the initialiser.
+        var parts: [[UInt8]] {
+            [
+                certificate, endorsementKey, attestationKey, deviceKey, certification, signature,
+            ]
         }
     }
 

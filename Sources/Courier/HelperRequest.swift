@@ -10,6 +10,8 @@ public struct HelperRequest: Sendable {
         case login(Login)
         /// Register a device key.
         case keyRegistration(KeyRegistration)
+        /// Complete the registration of an attested key, with what the TPM revealed, in base64url.
+        case keyActivation(credential: Token, secret: SecretBytes)
         /// Get a challenge for the device key of this credential.
         case challenge(credential: Token)
         /// Sign in, or confirm a text, with a device key.

@@ -8,6 +8,10 @@ public enum HelperResponse: Sendable {
     case accepted(Acceptance)
     /// The device key is registered, with this custody.
     case registered(credential: Token, custody: Token)
+    /// The device key is registered once the TPM has revealed a secret.
+    case keyToActivate(credential: Token, KeyActivation)
+    /// The attested device key is registered.
+    case keyActivated
     /// A challenge to sign.
     case challenge(KeyChallenge)
     /// The device key's signature was accepted.
@@ -50,6 +54,20 @@ public enum HelperResponse: Sendable {
             self.login = login
             self.expiresAt = expiresAt
             self.next = next
+        }
+    }
+
+    /// A secret that only the TPM with an attested key reveals.
+    public struct KeyActivation: Hashable, Sendable {
+        /// The protected secret.
+        public let blob: [UInt8]
+        /// The seed that protects it, encrypted to the TPM.
+        public let seed: [UInt8]
+
+        /// Creates an activation.
+        public init(blob: [UInt8], seed: [UInt8]) {
+            self.blob = blob
+            self.seed = seed
         }
     }
 

@@ -7,6 +7,7 @@ typealias Reply = Result<HelperResponse, HTTPHelperFailure>
 extension Result where Success == HelperResponse, Failure == HTTPHelperFailure {
     private enum Kind: UInt8 {
         case failure, enrolled, accepted, denied, problem, registered, challenge, signed
+        case keyToActivate, keyActivated
     }
 
     /// The reply in the form that is sent over the pipe.
@@ -40,6 +41,13 @@ extension Result where Success == HelperResponse, Failure == HTTPHelperFailure {
             fields.byte(Kind.registered.rawValue)
             fields.string(credential.text)
             fields.string(custody.text)
+        case .success(.keyToActivate(let credential, let activation)):
+            fields.byte(Kind.keyToActivate.rawValue)
+            fields.string(credential.text)
+            fields.string(activation.blob.span)
+            fields.string(activation.seed.span)
+        case .success(.keyActivated):
+            fields.byte(Kind.keyActivated.rawValue)
         case .success(.challenge(let challenge)):
             fields.byte(Kind.challenge.rawValue)
             fields.string(challenge.token.text)
@@ -104,6 +112,16 @@ extension Result where Success == HelperResponse, Failure == HTTPHelperFailure {
         case .registered:
             let credential = try fields.token(bytes)
             self = .success(.registered(credential: credential, custody: try fields.token(bytes)))
+        case .keyToActivate:
+            let credential = try fields.token(bytes)
+            let blob = try fields.string(bytes, limit: HelperProtocol.largestStructure)
+            let seed = try fields.string(bytes, limit: HelperProtocol.largestStructure)
+            self = .success(
+                .keyToActivate(
+                    credential: credential,
+                    HelperResponse.KeyActivation(
+                        blob: blob.map { bytes[$0] }, seed: seed.map { bytes[$0] })))
+        case .keyActivated: self = .success(.keyActivated)
         case .challenge:
             let token = try fields.token(bytes)
             self = .success(

@@ -79,7 +79,8 @@ extension EnrolledSecret {
                 Presentation(
                     which: .current, secret: current.secret, nonce: nonce, generation: generation,
                     isRepeated: true))
-        case .enrolled, .problem, .registered, .challenge, .signed: return .unexpectedResponse
+        case .enrolled, .problem, .registered, .keyToActivate, .keyActivated, .challenge, .signed:
+            return .unexpectedResponse
         }
     }
 

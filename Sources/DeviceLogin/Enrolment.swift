@@ -101,7 +101,9 @@ public struct Enrolment: Sendable {
             guard handed.generation < 1 << 62 else { throw .unexpectedResponse }
             return (credential, handed)
         case .problem(let problem): throw .problem(problem)
-        case .accepted, .denied, .registered, .challenge, .signed: throw .unexpectedResponse
+        case .accepted, .denied, .registered, .keyToActivate, .keyActivated, .challenge,
+            .signed:
+            throw .unexpectedResponse
         }
     }
 

@@ -29,7 +29,7 @@ public enum AuthenticatorProgram {
                 return try device.secret(of: credential, pin: pin)
             }
             return .secret(secret.0)
-        case .seal, .unseal, .makeKey, .sign: throw .badRequest
+        case .seal, .unseal, .makeKey, .sign, .attest, .activate: throw .badRequest
         }
     }
 

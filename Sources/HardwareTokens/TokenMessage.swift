@@ -19,6 +19,8 @@ public enum TokenResult: Sendable {
     case madeKey(TPMKey, point: [UInt8])
     /// The signature in DER.
     case signature([UInt8])
+    /// What the TPM says about the key.
+    case attested(TPMAttestation)
     /// The new credential and its secret.
     case made(FIDOCredential, SecretBytes)
     /// The secret.
@@ -50,6 +52,7 @@ enum TokenMessage {
         case refused = 7
         case madeKey = 8
         case signature = 9
+        case attested = 10
     }
 
     /// Appends the frame, with its length, to an empty buffer.
@@ -78,6 +81,15 @@ enum TokenMessage {
         case .done(.signature(let signature)):
             buffer.append([Kind.signature.rawValue])
             buffer.append { $0.append(string: signature.span) }
+        case .done(.attested(let attestation)):
+            buffer.append([Kind.attested.rawValue])
+            buffer.append { output in
+                output.append(string: attestation.certificate.span)
+                output.append(string: attestation.endorsementKey.span)
+                output.append(string: attestation.attestationKey.span)
+                output.append(string: attestation.certification.span)
+                output.append(string: attestation.signature.span)
+            }
         case .done(.made(let credential, let secret)):
             buffer.append([Kind.made.rawValue])
             buffer.append { output in
@@ -121,6 +133,7 @@ enum TokenMessage {
             self = .done(.madeKey(key, point: point))
         case .signature:
             self = .done(.signature(try fields.data(frame, limit: TPMKey.longestSignature)))
+        case .attested: self = .done(.attested(try fields.attestation(frame)))
         case .made:
             let credential = try fields.credential(frame)
             self = .done(.made(credential, try fields.tokenSecret(frame)))
@@ -143,6 +156,19 @@ enum TokenMessage {
 }
 
 extension FieldReader {
+    fileprivate mutating func attestation(
+        _ bytes: Span<UInt8>
+    ) throws(Unreadable) -> TPMAttestation {
+        let attestation = TPMAttestation(
+            certificate: try data(bytes, limit: TPMAttestation.largestCertificate),
+            endorsementKey: try data(bytes, limit: TPMAttestation.largestArea),
+            attestationKey: try data(bytes, limit: TPMAttestation.largestArea),
+            certification: try data(bytes, limit: TPMAttestation.largestArea),
+            signature: try data(bytes, limit: TPMKey.longestSignature))
+        guard let attestation else { throw Unreadable() }
+        return attestation
+    }
+
     fileprivate mutating func tokenSecret(_ bytes: Span<UInt8>) throws(Unreadable) -> SecretBytes {
         let secret = try secret(bytes, limit: TokenRequest.secretCount)
         guard secret.count == TokenRequest.secretCount else { throw Unreadable() }

@@ -31,6 +31,8 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case noPCR7
     /// The storage hierarchy has a password.
     case ownerPassword
+    /// The TPM has no certificate of its maker for its RSA endorsement key.
+    case noCertificate
 
     // An authenticator.
     /// Too many wrong PINs: the authenticator must be reset.
@@ -54,6 +56,7 @@ extension TokenRefusal {
     private static let plain: [(UInt8, TokenRefusal)] = [
         (1, .noDevice), (2, .noPermission), (3, .otherDevice), (5, .noPIN), (8, .badAnswer),
         (9, .badRequest), (11, .changedPCR7), (12, .noPCR7), (13, .ownerPassword),
+        (14, .noCertificate),
         (20, .blockedPIN), (21, .needsReinsertion), (22, .noPINSet), (23, .notTouched),
         (24, .declined), (25, .notSupported), (26, .severalDevices),
     ]

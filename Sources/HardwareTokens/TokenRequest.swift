@@ -12,6 +12,10 @@ public enum TokenRequest: Sendable {
     case makeKey(authorization: SecretBytes, pin: SecretBytes?, in: TPMAddress)
     /// Sign a message with a key in a TPM.
     case sign([UInt8], with: TPMKey, authorization: SecretBytes, in: TPMAddress)
+    /// Let a TPM attest a key that it has made, for a message.
+    case attest(TPMKey, for: [UInt8], authorization: SecretBytes, in: TPMAddress)
+    /// Reveal the secret that a server protected for an attested TPM.
+    case activate(TPMActivation, in: TPMAddress)
     /// Make a credential on the device at this path (by default, the only one), and get its secret.
     case makeCredential(device: String?, salt: [UInt8], requiresPIN: Bool)
     /// Get the secret of a credential.
@@ -37,6 +41,8 @@ extension TokenRequest {
         case secret = 4
         case makeKey = 5
         case sign = 6
+        case attest = 7
+        case activate = 8
     }
 
     /// Appends the request to a frame.
@@ -74,6 +80,17 @@ extension TokenRequest {
             string(message)
             frame.append { $0.append(key) }
             secret(authorization)
+            string(address.text.utf8)
+        case .attest(let key, let message, let authorization, let address):
+            byte(Kind.attest.rawValue)
+            string(message)
+            frame.append { $0.append(key) }
+            secret(authorization)
+            string(address.text.utf8)
+        case .activate(let activation, let address):
+            byte(Kind.activate.rawValue)
+            string(activation.blob)
+            string(activation.seed)
             string(address.text.utf8)
         case .makeCredential(let device, let salt, let requiresPIN):
             byte(Kind.makeCredential.rawValue)
@@ -123,6 +140,19 @@ extension TokenRequest {
             let authorization = try fields.secret(frame, limit: TPMKey.authorizationCount)
             self = .sign(
                 message, with: key, authorization: authorization, in: try fields.address(frame))
+        case .attest:
+            let message = try fields.data(frame, limit: TPMKey.longestMessage)
+            let key = try fields.key(frame)
+            let authorization = try fields.secret(frame, limit: TPMKey.authorizationCount)
+            self = .attest(
+                key, for: message, authorization: authorization, in: try fields.address(frame))
+        case .activate:
+            let blob = try fields.data(frame, limit: TPMActivation.largestBlob)
+            let seed = try fields.data(frame, limit: TPMActivation.largestSeed)
+            guard let activation = TPMActivation(blob: blob, seed: seed) else {
+                throw FieldReader.Unreadable()
+            }
+            self = .activate(activation, in: try fields.address(frame))
         case .makeCredential:
             let device = try fields.path(frame)
             let salt = try fields.data(frame, limit: FIDOCredential.saltCount)

@@ -93,18 +93,29 @@ extension TPMConnection {
         try load(key.publicArea, key.privateArea, of: TPM2_ALG_ECC, under: parent).0
     }
 
+    /// Sets the value with which the next commands use a key.
+    func setAuthorization(
+        _ authorization: SecretBytes, of key: TPMHandle
+    ) throws(TokenRefusal) {
+        var value = TPM2B_AUTH()
+        defer { wipe(&value) }
+        value.size = authorization.withBytes { put($0, into: &value.buffer) }
+        try check("Esys_TR_SetAuth", unsafe Esys_TR_SetAuth(context, key.number, &value))
+    }
+
+    /// The SHA-256 digest of a message.
+    func hash(_ message: [UInt8]) throws(TokenRefusal) -> [UInt8] {
+        do { return try sha256(message.span) } catch { throw .failed(call: "SHA256", code: 0) }
+    }
+
     /// Signs a message; the signature is in DER.
     func sign(
         _ message: [UInt8], with key: TPMHandle, _ authorization: SecretBytes,
         under parent: TPMHandle
     ) throws(TokenRefusal) -> [UInt8] {
-        var value = TPM2B_AUTH()
-        defer { wipe(&value) }
-        value.size = authorization.withBytes { put($0, into: &value.buffer) }
-        try check("Esys_TR_SetAuth", unsafe Esys_TR_SetAuth(context, key.number, &value))
-        let hash: [UInt8]
-        do { hash = try sha256(message.span) } catch { throw .failed(call: "SHA256", code: 0) }
+        try setAuthorization(authorization, of: key)
         var digest = TPM2B_DIGEST()
+        let hash = try hash(message)
         digest.size = put(hash.span, into: &digest.buffer)
         // The scheme is the key's own.
         var (scheme, ticket) = (TPMT_SIG_SCHEME(), TPMT_TK_HASHCHECK())
@@ -120,8 +131,13 @@ extension TPMConnection {
                 &ticket, &signature))
         guard let found = unsafe signature else { throw .badAnswer }
         defer { unsafe Esys_Free(found) }
-        guard unsafe found.pointee.sigAlg == TPM2_ALG_ECDSA else { throw .badAnswer }
-        let numbers = unsafe found.pointee.signature.ecdsa
+        return try der(unsafe found.pointee)
+    }
+
+    /// A signature with ECDSA, in DER.
+    func der(_ signature: TPMT_SIGNATURE) throws(TokenRefusal) -> [UInt8] {
+        guard signature.sigAlg == TPM2_ALG_ECDSA else { throw .badAnswer }
+        let numbers = unsafe signature.signature.ecdsa
         let r = try coordinate(numbers.signatureR)
         let s = try coordinate(numbers.signatureS)
         do { return try ecdsaSignature(r: r.span, s: s.span) } catch {

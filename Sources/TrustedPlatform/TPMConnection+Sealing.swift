@@ -213,7 +213,7 @@ extension TPMConnection {
         }
     }
 
-    private func bytes(
+    func bytes(
         _ marshal: (UnsafeMutablePointer<UInt8>, Int, UnsafeMutablePointer<Int>) -> TSS2_RC
     ) throws(TokenRefusal) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: TPMObject.largestArea)

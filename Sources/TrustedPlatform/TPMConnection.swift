@@ -76,13 +76,15 @@ struct TPMCode {
         switch value & 0xffff {
         case WATCHWORD_RC_LOCKOUT: .lockedOut(seconds: nil)
         // TPM_RC_AUTH_FAIL, which the TPM counts: the key has a PIN.
-        case _ where isFormatOne && number == 0x0e && call == "Esys_Sign": .wrongPIN(left: nil)
+        case _
+        where isFormatOne && number == 0x0e && (call == "Esys_Sign" || call == "Esys_Certify"):
+            .wrongPIN(left: nil)
         // TPM_RC_AUTH_FAIL and TPM_RC_BAD_AUTH; which session failed does not matter.
         case _ where isFormatOne && (number == 0x0e || number == 0x22):
             switch call {
             case "Esys_Unseal": .wrongPIN(left: nil)
             // The value is not the key's.
-            case "Esys_Sign": .badRequest
+            case "Esys_Sign", "Esys_Certify": .badRequest
             default: .ownerPassword
             }
         // TPM_RC_POLICY_FAIL, TPM_RC_PCR_CHANGED

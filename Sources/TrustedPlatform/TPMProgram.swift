@@ -100,6 +100,45 @@ public enum TPMProgram {
         }
     }
 
+    /// Lets the TPM attest a key that it has made, for a message.
+    public static func attest(
+        _ key: TPMKey, for message: [UInt8], authorization: SecretBytes, in address: TPMAddress,
+        over channel: borrowing TokenChannel
+    ) throws(TokenRefusal) -> TokenResult {
+        let tpm = try confinedConnection(to: address, over: channel)
+        let certificate = try tpm.endorsementCertificate()
+        // A TPM may have room for three keys only, so this one does not stay loaded.
+        let endorsementKey = try tpm.endorsementKey().publicArea
+        let parent = try tpm.parent(of: key)
+        let loaded = try tpm.load(key, under: parent)
+        let attestationKey = try tpm.attestationKey()
+        func attested(_ value: SecretBytes) throws(TokenRefusal) -> TokenResult {
+            let (certification, signature) = try tpm.certify(
+                loaded, by: attestationKey.handle, for: message, value, under: parent)
+            let attestation = TPMAttestation(
+                certificate: certificate, endorsementKey: endorsementKey,
+                attestationKey: attestationKey.publicArea, certification: certification,
+                signature: signature)
+            guard let attestation else { throw .badAnswer }
+            return .attested(attestation)
+        }
+        guard key.requiresPIN else { return try attested(authorization) }
+        return try withPIN(for: tpm, over: channel) { pin throws(TokenRefusal) in
+            try attested(value(authorization, pin))
+        }
+    }
+
+    /// Reveals a secret that a server protected for this TPM.
+    public static func activate(
+        _ activation: TPMActivation, in address: TPMAddress, over channel: borrowing TokenChannel
+    ) throws(TokenRefusal) -> TokenResult {
+        let tpm = try confinedConnection(to: address, over: channel)
+        let attestationKey = try tpm.attestationKey()
+        let endorsementKey = try tpm.endorsementKey()
+        return .secret(
+            try tpm.activate(activation, for: attestationKey.handle, endorsementKey.handle))
+    }
+
     /// Opens the TPM, which loads a library, and then gives up everything else, before the first
     /// message.
     private static func confinedConnection(

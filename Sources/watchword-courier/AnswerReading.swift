@@ -14,9 +14,8 @@ extension HTTPResponse {
         case (.enrolment, 200), (.enrolment, 201): return try enrolled(try object())
         case (.login, 200): return try login(try object())
         case (.keyRegistration, 200), (.keyRegistration, 201):
-            let answer = try object()
-            return .registered(
-                credential: try answer.token("credential"), custody: try answer.token("custody"))
+            return try registered(try object())
+        case (.keyActivation, 200): return try activated(try object())
         case (.challenge, 200), (.challenge, 201): return try challenge(try object())
         case (.signature, 200): return try signature(try object())
         // A redirect is not followed, because it may lead anywhere. Its status is reported.
@@ -60,6 +59,25 @@ extension HTTPResponse {
         return .denied(wipe: HelperResponse.WipeOrder(word: reason))
     }
 
+    private func registered(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        let credential = try object.token("credential")
+        guard let activation = object["activation"] else {
+            return .registered(credential: credential, custody: try object.token("custody"))
+        }
+        return .keyToActivate(
+            credential: credential,
+            HelperResponse.KeyActivation(
+                blob: try activation.bytes("blob"), seed: try activation.bytes("seed")))
+    }
+
+    private func activated(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        switch object["result"]?.string {
+        case "accepted": return .keyActivated
+        case "denied": return .denied(wipe: nil)
+        default: throw .badAnswer
+        }
+    }
+
     private func challenge(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
         let challenge = HelperResponse.KeyChallenge(
             token: try object.token("challenge"),
@@ -101,6 +119,11 @@ extension JSONValue {
     fileprivate func secret(_ name: String) throws(HTTPHelperFailure) -> SecretBytes {
         guard let secret = self[name]?.secretText, Token.isToken(secret) else { throw .badAnswer }
         return secret
+    }
+
+    fileprivate func bytes(_ name: String) throws(HTTPHelperFailure) -> [UInt8] {
+        guard let text = self[name]?.string else { throw .badAnswer }
+        do { return try Base64URL.decode(Array(text.utf8).span) } catch { throw .badAnswer }
     }
 
     fileprivate func whole(_ name: String) throws(HTTPHelperFailure) -> UInt64 {

@@ -87,6 +87,7 @@ extension HelperRequest.Operation {
         case .enrolment: "/v1/device/enrolments"
         case .login: "/v1/device/logins"
         case .keyRegistration: "/v1/device/keys"
+        case .keyActivation: "/v1/device/keys/activation"
         case .challenge: "/v1/device/challenges"
         case .signature: "/v1/device/signatures"
         }
@@ -110,6 +111,8 @@ extension HelperRequest.Operation {
                     ("rotation_nonce", .text(login.nonce.text)), ("secret", .secret(login.secret)),
                 ]
             case .keyRegistration(let registration): Self.members(of: registration)
+            case .keyActivation(let credential, let secret):
+                [("credential", .text(credential.text)), ("secret", .secret(secret))]
             case .challenge(let credential): [("credential", .text(credential.text))]
             case .signature(let signature):
                 [
@@ -132,13 +135,26 @@ extension HelperRequest.Operation {
         of registration: HelperRequest.KeyRegistration
     ) -> [(String, JSONValue)] {
         let name = registration.deviceName
-        return (name.isEmpty ? [] : [("name", .text(name))]) + [
+        let attestation = registration.attestation.map { [("attestation", json($0))] } ?? []
+        return attestation + (name.isEmpty ? [] : [("name", .text(name))]) + [
             ("custody", .text(registration.isInTPM ? "tpm" : "vault")),
             ("presence", .text(registration.presence.word)),
             ("public_key", .text(Base64URL.encode(registration.point.span))),
             ("signature", .text(Base64URL.encode(registration.signature.span))),
             ("ticket", .secret(registration.ticket)),
         ]
+    }
+
+    private static func json(_ attestation: HelperRequest.KeyAttestation) -> JSONValue {
+        func text(_ bytes: [UInt8]) -> JSONValue { .text(Base64URL.encode(bytes.span)) }
+        return .object([
+            ("attestation_key", text(attestation.attestationKey)),
+            ("certificates", .list([text(attestation.certificate)])),
+            ("certification", text(attestation.certification)),
+            ("device_key", text(attestation.deviceKey)),
+            ("endorsement_key", text(attestation.endorsementKey)),
+            ("signature", text(attestation.signature)),
+        ])
     }
 }
 

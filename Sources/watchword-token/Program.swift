@@ -23,6 +23,12 @@ internal import TrustedPlatform
                     try TPMProgram.sign(
                         message, with: key, authorization: authorization, in: address,
                         over: channel)
+                case .attest(let key, let message, let authorization, let address):
+                    try TPMProgram.attest(
+                        key, for: message, authorization: authorization, in: address,
+                        over: channel)
+                case .activate(let activation, let address):
+                    try TPMProgram.activate(activation, in: address, over: channel)
                 case .makeCredential, .secret:
                     try AuthenticatorProgram.answer(request, over: channel)
                 }

@@ -67,7 +67,7 @@ struct EnrolledKeyTests {
     func order() throws {
         let new = try Self.sample(isRegistered: false)
         let token = try #require(Token("cr_2"))
-        let registered = new.registered(as: token, now: 1)
+        let registered = new.registered(as: token, isAttested: false, now: 1)
         func order(_ first: EnrolledKey, _ second: EnrolledKey) -> EnrolledOrder {
             EnrolledSecret.order(of: first.form(), second.form())
         }

@@ -78,7 +78,7 @@ struct TestServer: RequestSender {
         case .login(let login):
             arrived.append(login)
             answer = decide(login, request.fallback)
-        case .keyRegistration, .challenge, .signature:
+        case .keyRegistration, .keyActivation, .challenge, .signature:
             preconditionFailure("a server for enrolled secrets got a request for a device key")
         }
         // Denials are not recorded: the same cause denies a repeated request again.
@@ -133,7 +133,7 @@ extension HelperRequest {
     fileprivate var fallback: Token {
         switch operation {
         case .login(let login): login.credential
-        case .enrolment, .keyRegistration, .challenge, .signature:
+        case .enrolment, .keyRegistration, .keyActivation, .challenge, .signature:
             Token("cr_test") ?? { preconditionFailure("cr_test is a valid token") }()
         }
     }

@@ -190,7 +190,7 @@ import Testing
             let enrolled = try await harness.run(harness.keyEnrolment + ["--pin"] + pin)
             #expect(enrolled.status == status, "\(enrolled.words)")
             #expect(
-                enrolled.words.contains("in the TPM, which requires the PIN") == (status == 0))
+                enrolled.words.contains("in the TPM; it requires the PIN") == (status == 0))
         }
         let status = try await harness.run("--json", "key", "status", "mill").text
         #expect(status.contains(#""pin":"required""#), "\(status)")

@@ -40,14 +40,14 @@ struct LoginHarness: Sendable {
     }
 
     /// A server for device keys, on the port that they sign.
-    func keyServer() async throws -> ServerProcess {
+    func keyServer(_ more: [String] = []) async throws -> ServerProcess {
         let folder = try TestCertificates.shared.get()
         return try await ServerProcess(
             state,
             arguments: [
                 "--tls-certificate", folder.file("good.pem"), "--tls-key", folder.file("good.key"),
                 "--audience", "https://localhost:\(keyPort)",
-            ], port: keyPort)
+            ] + more, port: keyPort)
     }
 
     /// Runs `watchword` with the device's vault and passphrase.

@@ -17,10 +17,19 @@ public final class EmulatedTPM {
     private let process: Process
     private let state: TemporaryFolder
 
+    /// Whether emulated TPMs can have a certificate.
+    public static let canHaveCertificate =
+        isInstalled
+        && ["swtpm_setup", "swtpm_localca", "certtool"].allSatisfy { ForeignProgram($0) != nil }
+
     /// Starts a TPM that has just been made: it has seeds of its own.
-    public init() throws {
+    ///
+    /// - Parameter hasCertificate: whether a maker, who exists only for this TPM, has certified its
+    ///   endorsement key.
+    public init(hasCertificate: Bool = false) throws {
         guard let program = ForeignProgram("swtpm") else { throw Failure.missing }
         state = try TemporaryFolder()
+        if hasCertificate { try EmulatedTPM.certify(in: state) }
         for _ in 0..<20 {
             let port = UInt16.random(in: 10_000..<20_000)
             let process = Process()
@@ -45,6 +54,50 @@ public final class EmulatedTPM {
     deinit {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
+    }
+
+    /// The file with the certificate of the TPM's maker, if it has one.
+    public var makersCertificate: String { state.file("ca/issuercert.pem") }
+
+    /// Makes a maker, and the state of a TPM with the maker's certificate.
+    private static func certify(in state: TemporaryFolder) throws {
+        let folder = state.file("ca")
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        for (name, lines) in [
+            (
+                "setup.conf",
+                [
+                    "create_certs_tool=\(ForeignProgram("swtpm_localca")?.path ?? "")",
+                    "create_certs_tool_config=\(state.file("ca.conf"))",
+                    "create_certs_tool_options=\(state.file("ca.options"))",
+                    "active_pcr_banks = sha256",
+                ]
+            ),
+            (
+                "ca.conf",
+                [
+                    "statedir = \(folder)", "signingkey = \(folder)/signkey.pem",
+                    "issuercert = \(folder)/issuercert.pem", "certserial = \(folder)/serial",
+                ]
+            ),
+            (
+                "ca.options",
+                [
+                    "--platform-manufacturer Example", "--platform-version 1",
+                    "--platform-model emulated",
+                ]
+            ),
+        ] {
+            let text = lines.joined(separator: "\n") + "\n"
+            _ = try state.write(Array(text.utf8), to: name)
+        }
+        guard let program = ForeignProgram("swtpm_setup") else { throw Failure.missing }
+        let outcome = try program.run([
+            "--tpm2", "--tpmstate", state.path, "--create-ek-cert", "--overwrite", "--config",
+            state.file("setup.conf"),
+        ])
+        guard outcome.status == 0 else { throw Failure.notStarted }
     }
 
     /// The TPM's address for `watchword --tpm`.

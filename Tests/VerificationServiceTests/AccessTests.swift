@@ -52,6 +52,7 @@ struct AccessTests {
         "POST /v1/browser/assertions": nil,
         "POST /v1/challenges": "verify",
         "POST /v1/device/keys": nil,
+        "POST /v1/device/keys/activation": nil,
         "POST /v1/device/challenges": nil,
         "POST /v1/device/signatures": nil,
         "GET /v1/events": "audit",

@@ -98,6 +98,13 @@ struct TextFormTests {
                 ["", "a\rb", "a\tb", "\u{1B}[2J", "a\u{7F}", String(repeating: "x", count: 1_025)]
             ),
             (
+                .structure, ["AA", "AAA", "AAAA", "-_-_Aw", String(repeating: "A", count: 6_144)],
+                [
+                    "", "A", "AB", "AAB", "AA==", "+AAA", "AAAAA",
+                    String(repeating: "A", count: 6_148),
+                ]
+            ),
+            (
                 .base64URL, ["AA", "AAA", "AAAA", "-_-_Aw", String(repeating: "A", count: 128)],
                 ["", "A", "AB", "AAB", "AA==", "+AAA", "AAAAA", String(repeating: "A", count: 132)]
             ),

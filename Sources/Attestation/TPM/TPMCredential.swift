@@ -11,6 +11,9 @@ public struct TPMCredential: Hashable, Sendable {
     /// without its length).
     public let encryptedSeed: [UInt8]
 
+    /// The maximum length of a secret in bytes.
+    public static let longestSecret = 32
+
     /// Protects `secret`, at most 32 bytes, for the key with `name`.
     ///
     /// - Parameter endorsementKey: An RSA key whose name algorithm is SHA-256 and whose cipher is
@@ -28,7 +31,7 @@ public struct TPMCredential: Hashable, Sendable {
     static func blob(
         _ secret: SecretBytes, for name: [UInt8], seed: SecretBytes
     ) throws(CryptographyFailure) -> [UInt8] {
-        precondition(secret.count <= 32, "a secret has at most the length of a digest")
+        precondition(secret.count <= longestSecret, "a secret has at most the length of a digest")
         let none: [UInt8] = []
         let key = try kbkdfSHA256(secret: seed, label: "STORAGE", context: name.span, count: 16)
         let sized = SecretBytes(capacity: 2 + secret.count) { output in

@@ -165,6 +165,7 @@ extension Option {
         "ticket-file", .file, "read the enrolment ticket from FILE (- for stdin)")
     static let caFile = Option("ca-file", .file, "trusted CA certificates in PEM format")
     static let pin = Option("pin", "let the TPM require a PIN before each signature")
+    static let attest = Option("attest", "let the TPM prove to the server that it has the key")
     static let custody = Option(
         "custody", .choice(["tpm", "vault"]), placeholder: "PLACE",
         "tpm or vault (default: tpm if there is one)")

@@ -6,7 +6,8 @@ extension CommandHelp {
         summary: "make a device key and register it",
         operands: .name,
         options: [
-            .server, .ticketFile, .caFile, .custody, .pin, .deviceName, .presence, .onFailure,
+            .server, .ticketFile, .caFile, .custody, .pin, .attest,
+            .deviceName, .presence, .onFailure,
             .presenceCheck,
         ],
         examples: [
@@ -24,6 +25,9 @@ extension CommandHelp {
             "With --pin, the key is made in the TPM and the TPM also requires a PIN of 4 to 32 bytes "
                 + "before each signature. It counts wrong PINs, together with those of other keys, "
                 + "and accepts none for some time after too many.",
+            "With --attest, the TPM sends its maker's certificate, and the server checks that the key "
+                + "cannot leave this TPM. The server must trust the maker (--tpm-roots), and can "
+                + "recognise the computer from then on.",
             "Each use of the key requires confirmation, and three failures wipe it, except as "
                 + "changed by --presence and --on-failure. A new key keeps the access control of "
                 + "an earlier enrolment under this name.",

@@ -13,16 +13,15 @@ extension Messages {
         case .unreadable:
             "the key was stored by another version of Watchword; enrol the device again"
         case .denied:
-            "the server denied the signature, and the key was kept; try again, or enrol the device "
-                + "again"
+            "the server denied it, and the key was kept; try again, or enrol the device again"
         case .wipeNotObeyed:
             "the server denied the signature and ordered a wipe without a valid reason; the key "
                 + "was kept"
         case .wiped(let reason): sentence(forWiped: reason, "key")
         case .unexpectedResponse: "the server sent an invalid response; the key was kept"
         case .problem(let problem) where problem.type.text == refusedKey:
-            "the server refused the key: it knows this server by another address (--audience), or "
-                + "it requires a stronger presence check"
+            "the server refused the key: it knows this server by another address (--audience), it "
+                + "requires a stronger presence check, or it does not trust the TPM (--tpm-roots)"
         case .problem(let problem) where problem.type.text == refusedTicket:
             "the ticket is unknown, already used or expired; request another one"
         case .token(.refused(.otherDevice)):
@@ -36,7 +35,8 @@ extension Messages {
     /// Where a device key is.
     static func place(of key: EnrolledKey) -> String {
         guard key.holding.isInTPM else { return "the vault" }
-        return key.holding.requiresPIN ? "the TPM, which requires the PIN" : "the TPM"
+        let place = key.isAttested ? "the TPM, as the server has checked" : "the TPM"
+        return key.holding.requiresPIN ? "\(place); it requires the PIN" : place
     }
 
     private static let refusedKey = "urn:watchword:problem:refused-key"

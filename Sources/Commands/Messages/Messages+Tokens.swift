@@ -97,6 +97,8 @@ extension Messages {
             return "PCR 7 has changed (Secure Boot or its keys); if you expected this, remove the "
                 + "slot and add it again"
         case .noPCR7: return "the TPM has no PCR 7 for SHA-256; omit --pcr7"
+        case .noCertificate:
+            return "the TPM has no certificate of its maker; enrol the device without --attest"
         case .ownerPassword:
             return "the TPM's storage hierarchy has a password, which is not supported"
         case .blockedPIN:

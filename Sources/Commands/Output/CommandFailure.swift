@@ -200,7 +200,7 @@ extension ExitCode {
             case .refused(let refusal):
                 switch refusal {
                 case .noDevice, .noPermission, .failed, .notConfined, .badAnswer, .noPCR7,
-                    .ownerPassword, .notSupported:
+                    .ownerPassword, .noCertificate, .notSupported:
                     .system
                 case .badRequest: .badInput
                 case .otherDevice, .wrongPIN, .noPIN, .lockedOut, .changedPCR7, .blockedPIN,

@@ -40,14 +40,15 @@ enum KeyEnrolCommand {
         return .done
     }
 
-    /// `--custody`, which `--pin` implies.
+    /// `--custody`, which `--pin` and `--attest` imply.
     private static func custody(_ session: Session) throws(CommandFailure) -> String? {
         let word = try session.usage { () throws(UsageError) in
             try session.arguments.choice(.custody)
         }
-        guard session.arguments.has(.pin) else { return word }
+        let needing = [Option.pin, .attest].first { session.arguments.has($0) }
+        guard let needing else { return word }
         if let word, word != "tpm" {
-            throw .usage(.conflict("\(Option.custody.name) \(word)", Option.pin.name))
+            throw .usage(.conflict("\(Option.custody.name) \(word)", needing.name))
         }
         return "tpm"
     }
@@ -59,7 +60,10 @@ enum KeyEnrolCommand {
     ) throws(CommandFailure) -> KeyPlace {
         let address = try session.tpmAddress()
         switch custody {
-        case "tpm": return .tpm(address, pin: try pin(order, earlier, session))
+        case "tpm":
+            return .tpm(
+                address, pin: try pin(order, earlier, session),
+                attests: session.arguments.has(.attest))
         case "vault": return .vault
         default: return .tpmOrVault(address)
         }

@@ -11,13 +11,25 @@ extension EnrolledKey {
         case vault = 0
         case tpm = 1
         case tpmWithPIN = 2
+        case attestedTPM = 3
+        case attestedTPMWithPIN = 4
+
+        init(requiresPIN: Bool, isAttested: Bool) {
+            self =
+                isAttested
+                ? (requiresPIN ? .attestedTPMWithPIN : .attestedTPM)
+                : (requiresPIN ? .tpmWithPIN : .tpm)
+        }
+
+        var requiresPIN: Bool { self == .tpmWithPIN || self == .attestedTPMWithPIN }
+        var isAttested: Bool { self == .attestedTPM || self == .attestedTPMWithPIN }
     }
 
     /// The bytes are not a form of this version.
     typealias Unreadable = FieldReader.Unreadable
 
     /// The maximum size of a form without address and authorities.
-    static let largestRest = 4 << 10
+    static let largestRest = 8 << 10
 
     /// Whether the bytes are a device key, and not an enrolled secret.
     static func isForm(_ form: SecretBytes) -> Bool {
@@ -43,6 +55,13 @@ extension EnrolledKey {
             output.append(registration.presence.rawValue)
             output.append(string: Array(registration.deviceName.utf8).span)
             output.append(string: registration.signature.span)
+            let certificate = registration.attestation?.certificate ?? []
+            output.append(string: certificate.span)
+            guard let attestation = registration.attestation else { return }
+            output.append(string: attestation.endorsementKey.span)
+            output.append(string: attestation.attestationKey.span)
+            output.append(string: attestation.certification.span)
+            output.append(string: attestation.signature.span)
         }
         return form
     }
@@ -53,7 +72,8 @@ extension EnrolledKey {
             output.append(Custody.vault.rawValue)
             scalar.withBytes { output.append(string: $0) }
         case .tpm(let key, let authorization):
-            output.append((key.requiresPIN ? Custody.tpmWithPIN : .tpm).rawValue)
+            let custody = Custody(requiresPIN: key.requiresPIN, isAttested: isAttested)
+            output.append(custody.rawValue)
             authorization.withBytes { output.append(string: $0) }
             output.append(UInt64(key.parent), bytes: 4)
             output.append(string: key.parentName.span)
@@ -82,7 +102,7 @@ extension EnrolledKey {
             let point = try fields.string(bytes, limit: EnrolledKey.pointCount).map { bytes[$0] }
             let ticketDigest = try fields.string(bytes, limit: EnrolledKey.digestCount)
                 .map { bytes[$0] }
-            let holding = try fields.holding(bytes)
+            let (holding, isAttested) = try fields.holding(bytes)
             let registration = try fields.registration(bytes)
             try fields.finish(bytes)
             // Either the server has answered, or there is something to send.
@@ -95,7 +115,7 @@ extension EnrolledKey {
             return EnrolledKey(
                 server: server, authorities: authorities, credential: credential,
                 changed: changed, point: point, ticketDigest: ticketDigest, holding: holding,
-                registration: registration)
+                registration: registration, isAttested: isAttested)
         }
     }
 
@@ -106,7 +126,7 @@ extension EnrolledKey {
 extension FieldReader {
     fileprivate mutating func holding(
         _ bytes: Span<UInt8>
-    ) throws(Unreadable) -> EnrolledKey.Holding {
+    ) throws(Unreadable) -> (EnrolledKey.Holding, isAttested: Bool) {
         guard let custody = EnrolledKey.Custody(rawValue: try byte(bytes)) else {
             throw Unreadable()
         }
@@ -114,8 +134,8 @@ extension FieldReader {
         case .vault:
             let range = try string(bytes, limit: SigningKey.scalarCount)
             guard range.count == SigningKey.scalarCount else { throw Unreadable() }
-            return .vault(scalar: SecretBytes(copying: bytes.extracting(range)))
-        case .tpm, .tpmWithPIN:
+            return (.vault(scalar: SecretBytes(copying: bytes.extracting(range))), false)
+        case .tpm, .tpmWithPIN, .attestedTPM, .attestedTPMWithPIN:
             let range = try string(bytes, limit: TPMKey.authorizationCount)
             let parent = UInt32(truncatingIfNeeded: try number(bytes, width: 4))
             let name = try string(bytes, limit: .max).map { bytes[$0] }
@@ -123,9 +143,10 @@ extension FieldReader {
             let privateArea = try string(bytes, limit: .max).map { bytes[$0] }
             let key = TPMKey(
                 publicArea: publicArea, privateArea: privateArea, parent: parent, parentName: name,
-                requiresPIN: custody == .tpmWithPIN)
+                requiresPIN: custody.requiresPIN)
             guard range.count == TPMKey.authorizationCount, let key else { throw Unreadable() }
-            return .tpm(key, authorization: SecretBytes(copying: bytes.extracting(range)))
+            let authorization = SecretBytes(copying: bytes.extracting(range))
+            return (.tpm(key, authorization: authorization), custody.isAttested)
         }
     }
 
@@ -141,7 +162,25 @@ extension FieldReader {
         let deviceName = try text(bytes, limit: Enrolment.longestDeviceName)
         let signature = try string(bytes, limit: EnrolledKey.longestSignature).map { bytes[$0] }
         return EnrolledKey.Registration(
-            ticket: ticket, presence: presence, deviceName: deviceName, signature: signature)
+            ticket: ticket, presence: presence, deviceName: deviceName, signature: signature,
+            attestation: try attestation(bytes))
+    }
+
+    private mutating func attestation(
+        _ bytes: Span<UInt8>
+    ) throws(Unreadable) -> TPMAttestation? {
+        let certificate = try string(bytes, limit: TPMAttestation.largestCertificate)
+            .map { bytes[$0] }
+        guard !certificate.isEmpty else { return nil }
+        let endorsementKey = try string(bytes, limit: TPMAttestation.largestArea).map { bytes[$0] }
+        let attestationKey = try string(bytes, limit: TPMAttestation.largestArea).map { bytes[$0] }
+        let certification = try string(bytes, limit: TPMAttestation.largestArea).map { bytes[$0] }
+        let signature = try string(bytes, limit: EnrolledKey.longestSignature).map { bytes[$0] }
+        let attestation = TPMAttestation(
+            certificate: certificate, endorsementKey: endorsementKey,
+            attestationKey: attestationKey, certification: certification, signature: signature)
+        guard let attestation else { throw Unreadable() }
+        return attestation
     }
 }
 

@@ -34,6 +34,8 @@ public struct EnrolledKey: Sendable {
         let presence: DeviceKeyTranscript.Presence
         let deviceName: String
         let signature: [UInt8]
+        /// What the TPM says about the key, if the server is to check it.
+        var attestation: TPMAttestation?
     }
 
     /// The server that the key signs in to.
@@ -52,15 +54,34 @@ public struct EnrolledKey: Sendable {
     public let holding: Holding
     /// The registration, unless the server has answered it.
     let registration: Registration?
+    /// Whether the server has checked that the private key is in a TPM.
+    public internal(set) var isAttested = false
 
     /// The custody in JSON, as servers name it.
-    public var custody: String { holding.isInTPM ? "tpm" : "vault" }
+    public var custody: String {
+        guard holding.isInTPM else { return "vault" }
+        return isAttested ? "tpm-attested" : "tpm"
+    }
 
     /// The state after the registration.
-    func registered(as credential: Token, now: Int64) -> EnrolledKey {
+    func registered(as credential: Token, isAttested: Bool, now: Int64) -> EnrolledKey {
         EnrolledKey(
             server: server, authorities: authorities, credential: credential, changed: now,
-            point: point, ticketDigest: ticketDigest, holding: holding, registration: nil)
+            point: point, ticketDigest: ticketDigest, holding: holding, registration: nil,
+            isAttested: isAttested)
+    }
+
+    /// The TPM's structures, as they are sent to the server.
+    var evidence: HelperRequest.KeyAttestation? {
+        guard case .tpm(let key, _) = holding, let attestation = registration?.attestation else {
+            return nil
+        }
+        return HelperRequest.KeyAttestation(
+            certificate: attestation.certificate, endorsementKey: attestation.endorsementKey,
+            attestationKey: attestation.attestationKey,
+            // Without its length.
+            deviceKey: Array(key.publicArea.dropFirst(2)),
+            certification: attestation.certification, signature: attestation.signature)
     }
 }
 

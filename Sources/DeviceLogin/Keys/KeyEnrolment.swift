@@ -1,5 +1,6 @@
 public import Courier
 public import Cryptography
+internal import HardwareTokens
 public import SecretVault
 
 /// The enrolment of a device key: makes a key, stores it, and registers it with a ticket.
@@ -59,11 +60,40 @@ public struct KeyEnrolment: Sendable {
         }
         // An earlier run was only prevented from saying so.
         guard key.credential == nil else { return key }
+        let registered: EnrolledKey
         switch try EnrolledLogin.send(request(key), over: &sender) {
         case .registered(let credential, _):
-            let registered = key.registered(as: credential, now: now)
-            try VaultEntry(id: id, vault: vault).keep(registered.form())
-            return registered
+            registered = key.registered(as: credential, isAttested: false, now: now)
+        case .keyToActivate(let credential, let activation):
+            try activate(key, as: credential, activation, over: &sender)
+            registered = key.registered(as: credential, isAttested: true, now: now)
+        case .problem(let problem): throw .problem(problem)
+        default: throw .unexpectedResponse
+        }
+        try VaultEntry(id: id, vault: vault).keep(registered.form())
+        return registered
+    }
+
+    /// Lets the TPM reveal the secret with which the server completes the registration.
+    ///
+    /// A repeated run gets the same response to its registration, and sends the same secret again.
+    private func activate(
+        _ key: EnrolledKey, as credential: Token, _ activation: HelperResponse.KeyActivation,
+        over sender: inout some RequestSender
+    ) throws(DeviceLoginError) {
+        guard let saved = key.registration, saved.attestation != nil else {
+            throw .unexpectedResponse
+        }
+        guard let address = place.address else { throw .token(.refused(.noDevice)) }
+        let secret = try TPMSigner.secret(protectedBy: activation, in: address)
+        let request = HelperRequest(
+            server: key.server, authorities: key.authorities,
+            idempotencyKey: try EnrolledLogin.key(
+                of: "watchword key activation", saved.ticket, key.point),
+            operation: .keyActivation(credential: credential, secret: secret))
+        switch try EnrolledLogin.send(request, over: &sender) {
+        case .keyActivated: return
+        case .denied: throw .denied
         case .problem(let problem): throw .problem(problem)
         default: throw .unexpectedResponse
         }
@@ -116,12 +146,15 @@ public struct KeyEnrolment: Sendable {
         } catch {
             throw .cryptography(error)
         }
+        let signature = try signer.sign(transcript, asking: &person)
+        let attestation =
+            place.attests ? try signer.attestation(for: transcript, asking: &person) : nil
         let key = EnrolledKey(
             server: order.server, authorities: order.authorities, credential: nil, changed: now,
             point: signer.point, ticketDigest: ticketDigest, holding: signer.holding,
             registration: EnrolledKey.Registration(
                 ticket: ticket, presence: presence, deviceName: order.deviceName,
-                signature: try signer.sign(transcript, asking: &person)))
+                signature: signature, attestation: attestation))
         do throws(VaultError) {
             let id = try vault.update { changes throws(VaultError) in
                 try order.put(
@@ -144,6 +177,6 @@ public struct KeyEnrolment: Sendable {
                 HelperRequest.KeyRegistration(
                     ticket: saved.ticket, point: key.point, signature: saved.signature,
                     presence: saved.presence, isInTPM: key.holding.isInTPM,
-                    deviceName: saved.deviceName)))
+                    deviceName: saved.deviceName, attestation: key.evidence)))
     }
 }

@@ -15,6 +15,10 @@ protocol TranscriptSigner {
     func sign(
         _ transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
     ) throws(DeviceLoginError) -> [UInt8]
+    /// What a TPM says about the key, for a transcript; `nil` if the key is in no TPM.
+    func attestation(
+        for transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
+    ) throws(DeviceLoginError) -> TPMAttestation?
 }
 
 /// A private key in this process.
@@ -48,6 +52,10 @@ struct SoftwareSigner: TranscriptSigner {
     ) throws(DeviceLoginError) -> [UInt8] {
         do { return try key.sign(transcript.bytes.span) } catch { throw .cryptography(error) }
     }
+
+    func attestation(
+        for transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
+    ) -> TPMAttestation? { nil }
 }
 
 /// A private key in a TPM, which `watchword-token` uses.
@@ -104,6 +112,29 @@ struct TPMSigner: TranscriptSigner {
         return signature
     }
 
+    func attestation(
+        for transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
+    ) throws(DeviceLoginError) -> TPMAttestation? {
+        let request = TokenRequest.attest(
+            key, for: transcript.bytes, authorization: authorization, in: address)
+        guard case .attested(let attestation) = try TPMSigner.carryOut(request, asking: &person)
+        else { throw .token(.badAnswer) }
+        return attestation
+    }
+
+    /// Lets the TPM reveal a secret that a server protected for it, and returns it in base64url.
+    static func secret(
+        protectedBy activation: HelperResponse.KeyActivation, in address: TPMAddress
+    ) throws(DeviceLoginError) -> SecretBytes {
+        guard let activation = TPMActivation(blob: activation.blob, seed: activation.seed) else {
+            throw .unexpectedResponse
+        }
+        var nobody = KnownPIN(value: nil)
+        let result = try carryOut(.activate(activation, in: address), asking: &nobody)
+        guard case .secret(let secret) = result else { throw .token(.badAnswer) }
+        return Base64URL.encode(secret)
+    }
+
     private static func carryOut(
         _ request: TokenRequest, asking person: inout some TokenHelper.Person
     ) throws(DeviceLoginError) -> TokenResult {
@@ -127,22 +158,37 @@ struct KnownPIN: TokenHelper.Person {
 public enum KeyPlace: Sendable {
     /// In the vault.
     case vault
-    /// In this TPM, which requires the PIN, if there is one, before each signature.
-    case tpm(TPMAddress, pin: SecretBytes?)
+    /// In this TPM, which requires the PIN, if there is one, before each signature, and attests the
+    /// key to the server if that is wanted.
+    case tpm(TPMAddress, pin: SecretBytes?, attests: Bool)
     /// In this TPM, or in the vault if the TPM cannot be opened.
     case tpmOrVault(TPMAddress)
 
     /// The PIN of a new key, if it has one.
     var pin: SecretBytes? {
-        guard case .tpm(_, let pin) = self else { return nil }
+        guard case .tpm(_, let pin, _) = self else { return nil }
         return pin
+    }
+
+    /// Whether the TPM attests a new key to the server.
+    var attests: Bool {
+        guard case .tpm(_, _, let attests) = self else { return false }
+        return attests
+    }
+
+    /// The TPM; `nil` for the vault.
+    var address: TPMAddress? {
+        switch self {
+        case .vault: nil
+        case .tpm(let address, _, _), .tpmOrVault(let address): address
+        }
     }
 
     /// Makes a key.
     func makeSigner() throws(DeviceLoginError) -> any TranscriptSigner {
         switch self {
         case .vault: return try SoftwareSigner.make()
-        case .tpm(let address, let pin): return try TPMSigner.make(in: address, pin: pin)
+        case .tpm(let address, let pin, _): return try TPMSigner.make(in: address, pin: pin)
         case .tpmOrVault(let address):
             do throws(DeviceLoginError) { return try TPMSigner.make(in: address, pin: nil) } catch {
                 switch error {

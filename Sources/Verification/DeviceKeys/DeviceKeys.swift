@@ -1,4 +1,4 @@
-internal import Attestation
+public import Attestation
 public import Cryptography
 
 /// Registers the public keys of devices, and verifies their signatures.
@@ -8,15 +8,20 @@ public struct DeviceKeys: Sendable {
     let verifier: Verifier
     /// The addresses under which devices reach the server, compared byte for byte.
     let audiences: [String]
+    /// The makers of TPMs whose attestations are trusted; `nil` if there are none.
+    let roots: TrustAnchors?
 
     /// The maximum length of a signature in bytes.
     static let maximumSignatureCount = 72
 
-    /// - Parameter audiences: the addresses under which devices reach the server:
-    ///   `https://host[:port]`, in lower case and without a final slash.
-    public init(_ verifier: Verifier, audiences: [String]) {
+    /// - Parameters:
+    ///   - audiences: the addresses under which devices reach the server: `https://host[:port]`, in
+    ///     lower case and without a final slash.
+    ///   - roots: the certificates of the makers of TPMs whose attestations are trusted.
+    public init(_ verifier: Verifier, audiences: [String], trusting roots: TrustAnchors? = nil) {
         self.verifier = verifier
         self.audiences = audiences
+        self.roots = roots
     }
 
     /// Whether this is an address as devices sign it: `https://host[:port]` in lower case, without
@@ -49,7 +54,7 @@ public struct DeviceKeys: Sendable {
             var record = try verifier.newRecord(.key, subject, name: name, state: .pending, context)
             record.audience = audience.sorted()
             record.material = .pendingDeviceKey(
-                PendingDeviceKey(presence: presence, replaces: replaces))
+                PendingDeviceKey(presence: presence, replaces: replaces, activation: nil))
             let (ticket, row) = try verifier.newEnrolmentTicket(for: record, context)
             return Decision(
                 outcome: .granted(
@@ -71,10 +76,13 @@ public struct DeviceKeys: Sendable {
     ///   - signature: over the transcript of the enrolment, with the key.
     ///   - custody: where the device says that it keeps the key; the claim of an attested TPM counts
     ///     as that of any other.
+    ///   - evidence: what the TPM says about the key. The registration is then completed by
+    ///     ``activate(_:with:origin:recorder:)``.
     ///   - name: replaces the name given at enrolment; `nil` keeps it.
     public func register(
         _ ticket: Token, point: [UInt8], signature: [UInt8],
-        presence: DeviceKeyTranscript.Presence, custody: KeyCustody, name: String? = nil,
+        presence: DeviceKeyTranscript.Presence, custody: KeyCustody,
+        attestation evidence: DeviceKeyAttestation.Evidence? = nil, name: String? = nil,
         origin: Origin = .unknown, recorder: Recorder<DeviceKeyRegistration>? = nil
     ) async throws(VerifierError) -> DeviceKeyRegistration {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
@@ -82,15 +90,14 @@ public struct DeviceKeys: Sendable {
             guard let row, row.expiresAt > context.now,
                 let record = try await verifier.record(row.credential), record.state == .pending,
                 !record.isLapsed(at: context.now),
-                case .pendingDeviceKey(let pending) = record.material
+                case .pendingDeviceKey(let pending) = record.material, pending.activation == nil
             else { return denied(row, row == nil ? .unknown : .expired, context) }
             guard point.count == RegisteredDeviceKey.pointCount, let key = Self.key(point) else {
                 return denied(row, .publicKey, context)
             }
-            guard
-                try isEnrolment(
-                    signature, by: key, of: point, with: ticket, presence: presence)
-            else { return denied(row, .signature, context) }
+            let transcript = try enrolment(
+                signedBy: signature, key, of: point, with: ticket, presence: presence)
+            guard let transcript else { return denied(row, .signature, context) }
             guard presence.rawValue >= pending.presence.rawValue else {
                 return denied(row, .presence, context)
             }
@@ -100,25 +107,40 @@ public struct DeviceKeys: Sendable {
             guard try await verifier.record(fingerprint: fingerprint) == nil else {
                 return denied(row, .credentialKnown, context)
             }
-            var active = record.confirmed(name: name, context)
-            active.fingerprint = fingerprint
+            if let evidence {
+                return try attested(
+                    by: evidence, point, transcript, record, pending, name, row, context)
+            }
             let registered = RegisteredDeviceKey(
                 point: point, custody: custody == .vault ? .vault : .tpm,
                 attestationKeyDigest: nil, endorsementKeyDigest: nil)
-            let place = active.place
-            active.material = .deviceKey(
-                try deciding { () throws(CryptographyFailure) in
-                    try DeviceKeyState(
-                        sealing: registered, presence: pending.presence, for: place,
-                        under: context.keys.current)
-                })
-            return Decision(
-                outcome: .accepted(active.id, registered.custody),
-                changes: [
-                    .spendTicket(digest: row.digest), .updateCredential(active.row),
-                    .endAnswers(of: active.id), context.event(.enrolled, of: active),
-                ] + (try await verifier.replacing(pending.replaces, context)))
+            return try await accepted(
+                registered, fingerprint, record, pending, name,
+                [.spendTicket(digest: row.digest)], context)
         }
+    }
+
+    /// Makes the credential active.
+    func accepted(
+        _ registered: RegisteredDeviceKey, _ fingerprint: [UInt8], _ record: CredentialRecord,
+        _ pending: PendingDeviceKey, _ name: String?, _ changes: [StoreChange],
+        _ context: DecisionContext
+    ) async throws(VerifierError) -> Decision<DeviceKeyRegistration> {
+        var active = record.confirmed(name: name, context)
+        active.fingerprint = fingerprint
+        let place = active.place
+        active.material = .deviceKey(
+            try deciding { () throws(CryptographyFailure) in
+                try DeviceKeyState(
+                    sealing: registered, presence: pending.presence, for: place,
+                    under: context.keys.current)
+            })
+        return Decision(
+            outcome: .accepted(active.id, registered.custody),
+            changes: changes + [
+                .updateCredential(active.row), .endAnswers(of: active.id),
+                context.event(.enrolled, of: active),
+            ] + (try await verifier.replacing(pending.replaces, context)))
     }
 
     /// The key with this point; `nil` if the point is not valid.
@@ -128,32 +150,39 @@ public struct DeviceKeys: Sendable {
         } catch { return nil }
     }
 
-    /// Whether the device signed the enrolment for one of the server's addresses.
-    private func isEnrolment(
-        _ signature: [UInt8], by key: VerificationKey, of point: [UInt8], with ticket: Token,
-        presence: DeviceKeyTranscript.Presence
-    ) throws(VerifierError) -> Bool {
-        guard signature.count <= Self.maximumSignatureCount else { return false }
+    /// The enrolment that the device signed, for one of the server's addresses; `nil` if it did not.
+    private func enrolment(
+        signedBy signature: [UInt8], _ key: VerificationKey, of point: [UInt8],
+        with ticket: Token, presence: DeviceKeyTranscript.Presence
+    ) throws(VerifierError) -> DeviceKeyTranscript? {
+        guard signature.count <= Self.maximumSignatureCount else { return nil }
         for audience in audiences {
             guard let scope = DeviceKeyTranscript.Scope(audience: audience, presence: presence)
             else { continue }
-            let isSigned = try deciding { () throws(CryptographyFailure) in
+            let transcript = try deciding { () throws(CryptographyFailure) in
                 let transcript = try DeviceKeyTranscript.enrolment(
                     scope, ticket: ticket.text, point: point)
                 return try key.isValid(signature.span, of: transcript.bytes.span)
+                    ? transcript : nil
             }
-            if isSigned { return true }
+            if let transcript { return transcript }
         }
-        return false
+        return nil
     }
 
-    private func denied(
+    func denied(
         _ row: TicketRow?, _ reason: DenialReason, _ context: DecisionContext
+    ) -> Decision<DeviceKeyRegistration> {
+        denied(subject: row?.subject, credential: row?.credential, reason, context)
+    }
+
+    func denied(
+        subject: Subject?, credential: CredentialID?, _ reason: DenialReason,
+        _ context: DecisionContext
     ) -> Decision<DeviceKeyRegistration> {
         Decision(outcome: .denied(reason), changes: [], recordsResponse: false).counting(
             context.unwritten(
-                .denied, Event.Reason(reason), subject: row?.subject,
-                credential: row?.credential),
+                .denied, Event.Reason(reason), subject: subject, credential: credential),
             by: DenialCounter.Sender(strangerAt: context.origin))
     }
 }

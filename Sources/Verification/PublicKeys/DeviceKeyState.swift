@@ -41,6 +41,15 @@ struct PendingDeviceKey: Hashable, Sendable {
     let presence: DeviceKeyTranscript.Presence
     /// The credential to be revoked once the key is registered.
     let replaces: CredentialID?
+    /// A key whose TPM still has to reveal a secret; `nil` before a device sends a key.
+    let activation: Activation?
+
+    /// What is known about an attested key.
+    struct Activation: Hashable, Sendable {
+        let key: RegisteredDeviceKey
+        /// SHA-256 of the secret.
+        let secretDigest: [UInt8]
+    }
 }
 
 /// The stored state of a device key, which stays when the credential is revoked, so that only the
@@ -59,10 +68,7 @@ struct DeviceKeyState: Hashable, Sendable {
         for row: SealingContext, under version: KeyVersion
     ) throws(CryptographyFailure) {
         var writer = ByteWriter()
-        writer.write(key.point)
-        writer.write(key.custody.rawValue)
-        writer.writeOptional(key.attestationKeyDigest) { $0.write($1) }
-        writer.writeOptional(key.endorsementKeyDigest) { $0.write($1) }
+        key.write(into: &writer)
         registration = try SealedBox(
             sealing: writer.bytes, as: Self.purpose, for: row, under: version)
         self.presence = presence
@@ -75,12 +81,8 @@ struct DeviceKeyState: Hashable, Sendable {
         var reader = ByteReader(
             try registration.open(as: Self.purpose, for: row, under: version))
         do throws(ByteReaderError) {
-            let key = RegisteredDeviceKey(
-                point: try reader.readBytes(), custody: try reader.readChoice(),
-                attestationKeyDigest: try reader.readOptionalBytes(),
-                endorsementKeyDigest: try reader.readOptionalBytes())
+            let key = try RegisteredDeviceKey(from: &reader)
             try reader.end()
-            guard key.point.count == RegisteredDeviceKey.pointCount else { throw .malformed }
             return key
         } catch { throw .damagedRow }
     }
@@ -111,10 +113,31 @@ struct DeviceKeyUse: OpenUse {
     let presence: DeviceKeyTranscript.Presence
 }
 
+extension RegisteredDeviceKey {
+    func write(into writer: inout ByteWriter) {
+        writer.write(point)
+        writer.write(custody.rawValue)
+        writer.writeOptional(attestationKeyDigest) { $0.write($1) }
+        writer.writeOptional(endorsementKeyDigest) { $0.write($1) }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        point = try reader.readBytes()
+        custody = try reader.readChoice()
+        attestationKeyDigest = try reader.readOptionalBytes()
+        endorsementKeyDigest = try reader.readOptionalBytes()
+        guard point.count == RegisteredDeviceKey.pointCount else { throw .malformed }
+    }
+}
+
 extension PendingDeviceKey {
     func write(into writer: inout ByteWriter) {
         writer.write(presence.rawValue)
         writer.writeOptional(replaces) { $0.write($1.bytes) }
+        writer.writeOptional(activation) { writer, activation in
+            activation.key.write(into: &writer)
+            writer.write(activation.secretDigest)
+        }
     }
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
@@ -122,6 +145,11 @@ extension PendingDeviceKey {
         replaces = try reader.readOptional { reader throws(ByteReaderError) in
             guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .malformed }
             return id
+        }
+        activation = try reader.readOptional { reader throws(ByteReaderError) in
+            Activation(
+                key: try RegisteredDeviceKey(from: &reader),
+                secretDigest: try reader.readBytes())
         }
     }
 }

@@ -27,7 +27,8 @@ package final class Service: Sendable {
     ) {
         self.verifier = verifier
         passkeys = settings.passkeys.map { Passkeys(verifier, for: $0.relyingParty) }
-        deviceKeys = DeviceKeys(verifier, audiences: settings.audiences)
+        deviceKeys = DeviceKeys(
+            verifier, audiences: settings.audiences, trusting: settings.tpmRoots)
         self.settings = settings
         self.dependencies = dependencies
         let start = dependencies.instant()
@@ -99,6 +100,7 @@ package final class Service: Sendable {
         case .verifyInBrowser: try await verifyInBrowser(call)
         case .createConfirmation: try await createConfirmation(call)
         case .registerDeviceKey: try await registerDeviceKey(call)
+        case .activateDeviceKey: try await activateDeviceKey(call)
         case .createDeviceChallenge: try await createDeviceChallenge(call)
         case .verifyDeviceSignature: try await verifyDeviceSignature(call)
         case .closeAccount: try await closeAccount(call)

@@ -41,12 +41,32 @@ extension Service {
         let signature = try bytes(call, "signature")
         let presence = try presence(call)
         let custody = call.fields.string("custody").flatMap(KeyCustody.init) ?? .vault
+        let evidence = try evidence(call)
         let name = call.fields.string("name")
         return try await deciding(call, answer: Self.answer(to:)) {
             recorder throws(VerifierError) in
             try await deviceKeys.register(
                 ticket, point: point, signature: signature, presence: presence, custody: custody,
-                name: name, origin: call.deviceOrigin, recorder: recorder)
+                attestation: evidence, name: name, origin: call.deviceOrigin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/device/keys/activation`.
+    func activateDeviceKey(_ call: Call) async throws(Refusal) -> Answer {
+        let credential = try namedCredential(call)
+        guard let text = call.fields.secret("secret") else {
+            throw Refusal(.invalidField("secret"))
+        }
+        let secret: SecretBytes
+        do throws(Base64Error) {
+            secret = try text.withBytes { text throws(Base64Error) in
+                try Base64URL.decodeSecret(text)
+            }
+        } catch { throw Refusal(.invalidField("secret")) }
+        return try await deciding(call, answer: Self.answer(toActivation:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.activate(
+                credential, with: secret, origin: call.origin, recorder: recorder)
         }
     }
 
@@ -92,6 +112,30 @@ extension Service {
         return presence
     }
 
+    /// What the TPM says about the key, if the device sends it.
+    private func evidence(
+        _ call: Call
+    ) throws(Refusal) -> DeviceKeyAttestation.Evidence? {
+        guard let object = call.fields.object("attestation") else { return nil }
+        func bytes(_ value: JSONValue?) throws(Refusal) -> [UInt8] {
+            guard let bytes = value?.secretText?.withBytes({ TextForm.bytes($0) }) else {
+                throw Refusal(.invalidField("attestation"))
+            }
+            return bytes
+        }
+        var certificates: [[UInt8]] = []
+        for certificate in object["certificates"]?.elements ?? [] {
+            certificates.append(try bytes(certificate))
+        }
+        return DeviceKeyAttestation.Evidence(
+            endorsementChain: certificates,
+            endorsementKey: try bytes(object["endorsement_key"]),
+            attestationKey: try bytes(object["attestation_key"]),
+            deviceKey: try bytes(object["device_key"]),
+            certification: try bytes(object["certification"]),
+            signature: try bytes(object["signature"]))
+    }
+
     private func bytes(_ call: Call, _ field: String) throws(Refusal) -> [UInt8] {
         guard let bytes = call.fields.secret(field)?.withBytes({ TextForm.bytes($0) }) else {
             throw Refusal(.invalidField(field))
@@ -121,8 +165,29 @@ extension Service {
                 ("credential", .text(credential.text)), ("state", .text("active")),
                 ("custody", .text(custody.rawValue)),
             ])
+        case .pending(let credential, let activation, let expiresAt):
+            .made([
+                ("credential", .text(credential.text)), ("state", .text("pending")),
+                (
+                    "activation",
+                    .object([
+                        ("blob", .text(Base64URL.encode(activation.blob.span))),
+                        ("seed", .text(Base64URL.encode(activation.encryptedSeed.span))),
+                    ])
+                ), ("expires_at", .text(expiresAt.text)),
+            ])
         case .denied(.unknown), .denied(.expired): Answer(.refusedTicket)
         case .denied: Answer(.refusedKey)
+        }
+    }
+
+    private static func answer(toActivation outcome: DeviceKeyRegistration) -> Answer {
+        switch outcome {
+        case .accepted(_, let custody):
+            .answered(
+                [("result", .text("accepted")), ("custody", .text(custody.rawValue))],
+                outcome: "accepted")
+        case .pending, .denied: .answered([("result", .text("denied"))], outcome: "denied")
         }
     }
 

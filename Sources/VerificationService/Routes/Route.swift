@@ -4,7 +4,8 @@ enum Operation: String, CaseIterable, Hashable, Sendable {
     case resynchronizeCredential, unlockCredential, redeemEnrolment, signIn, redeemLogin
     case registerPasskey, beginCeremony, verifyAssertion, completeStepUp, listAcceptedPasskeys
     case beginBrowserCeremony, registerInBrowser, verifyInBrowser
-    case createConfirmation, registerDeviceKey, createDeviceChallenge, verifyDeviceSignature
+    case createConfirmation, registerDeviceKey, activateDeviceKey, createDeviceChallenge
+    case verifyDeviceSignature
     case closeAccount, listEvents, describeInterface
 }
 

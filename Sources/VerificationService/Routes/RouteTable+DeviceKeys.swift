@@ -11,7 +11,14 @@ extension RouteTable {
             path: path(.word("device"), .word("keys")), access: .device,
             summary: "Registers a device's public key with an enrolment ticket.",
             body: .one(RequestShapes.keyRegistration), success: .made,
-            answers: [ResponseShapes.registeredKey], problems: [.refusedTicket, .refusedKey]),
+            answers: [ResponseShapes.registeredKey, ResponseShapes.keyToActivate],
+            problems: [.refusedTicket, .refusedKey]),
+        Route(
+            operation: .activateDeviceKey, method: .post,
+            path: path(.word("device"), .word("keys"), .word("activation")), access: .device,
+            summary: "Completes the registration of a key that a TPM attested.",
+            body: .one(RequestShapes.keyActivation), success: .answered,
+            answers: [ResponseShapes.activatedKey, ResponseShapes.refusedActivation]),
         Route(
             operation: .createDeviceChallenge, method: .post,
             path: path(.word("device"), .word("challenges")), access: .device,

@@ -32,8 +32,27 @@ extension RequestShapes {
             // The device's own claim.
             .optional(
                 "custody", .choice([KeyCustody.vault.rawValue, KeyCustody.tpm.rawValue])),
+            .optional("attestation", .object(attestation)),
             .optional("name", .text(.label)), .optional("user_agent", .text(.userAgent)),
         ])
+
+    /// What a TPM says about a key.
+    private static let attestation = Shape(
+        "KeyAttestation",
+        [
+            .required(
+                "certificates",
+                .list(.text(.structure), counts: 1...TrustAnchors.longestChain)),
+            .required("endorsement_key", .text(.structure)),
+            .required("attestation_key", .text(.structure)),
+            .required("device_key", .text(.structure)),
+            .required("certification", .text(.structure)),
+            .required("signature", .text(.base64URL)),
+        ])
+
+    static let keyActivation = Shape(
+        "KeyActivation",
+        [.required("credential", .text(.credential)), .required("secret", .text(.base64URL))])
 
     static let deviceChallenge = Shape(
         "DeviceChallengeRequest", [.required("credential", .text(.credential))])

@@ -19,6 +19,32 @@ extension ResponseShapes {
             .required("custody", .choice(KeyCustody.allCases.map(\.rawValue))),
         ])
 
+    static let keyToActivate = Shape(
+        "KeyToActivate",
+        [
+            .required("credential", .text(.credential)), .required("state", .choice(["pending"])),
+            .required(
+                "activation",
+                .object(
+                    Shape(
+                        "TPMCredential",
+                        [
+                            .required("blob", .text(.structure)),
+                            .required("seed", .text(.structure)),
+                        ]))),
+            .required("expires_at", .text(.time)),
+        ])
+
+    static let activatedKey = Shape(
+        "ActivatedKey",
+        [
+            .required("result", .choice(["accepted"])),
+            .required("custody", .choice([KeyCustody.attestedTPM.rawValue])),
+        ])
+
+    static let refusedActivation = Shape(
+        "RefusedActivation", [.required("result", .choice(["denied"]))])
+
     static let signatureAcceptance = Shape(
         "SignatureAcceptance",
         [

@@ -1,0 +1,232 @@
+import Cryptography
+import Foundation
+import HardwareTokens
+import ServiceTranscripts
+import TestSupport
+import Testing
+
+/// Device keys in TPMs that the server checks.
+@Suite(
+    .serialized,
+    .enabled(if: EmulatedTPM.canHaveCertificate, "swtpm or swtpm-tools is not installed"))
+struct KeyAttestationTests {
+    @Test("key enrol --attest proves that the key is in a TPM of a trusted maker")
+    func command() async throws {
+        let harness = try await LoginHarness()
+        let tpm = try EmulatedTPM(hasCertificate: true)
+        let server = try await harness.keyServer(["--tpm-roots", tpm.makersCertificate])
+        let address = ["--tpm", tpm.address]
+        try harness.folder.write(Array("2580\n".utf8), to: "pin")
+        let pin = ["--pin-file", harness.folder.file("pin")]
+        for more in [[], ["--pin"] + pin] {
+            try await harness.ticket(#"{"type":"key"}"#)
+            let enrolled = try await harness.run(
+                harness.keyEnrolment + ["--attest"] + more + address)
+            #expect(enrolled.status == 0, "\(enrolled.words)")
+            #expect(enrolled.words.contains("in the TPM, as the server has checked"))
+            let status = try await harness.run("--json", "key", "status", "mill").text
+            #expect(status.contains(#""custody":"tpm-attested""#), "\(status)")
+            let present = try await harness.run(
+                ["key", "present", "mill"] + address + (more.isEmpty ? [] : pin))
+            #expect(present.status == 0, "\(present.words)")
+            let redeemed = try await Asker(harness.application.port, key: harness.key).ask(
+                "POST", "/v1/logins/redeem",
+                #"{"login":"\#(present.text.trimmingCharacters(in: .newlines))"}"#)
+            #expect(redeemed?.texts["custody"] == "tpm-attested")
+        }
+        // Without --attest, the same TPM is only the device's claim.
+        try await harness.ticket(#"{"type":"key"}"#)
+        let claimed = try await harness.run(harness.keyEnrolment + address)
+        #expect(claimed.status == 0 && claimed.words.contains("The key is in the TPM."))
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test("K-78 a TPM without a certificate, and one of another maker, are refused")
+    func untrusted() async throws {
+        let harness = try await LoginHarness()
+        let (tpm, other) = (
+            try EmulatedTPM(hasCertificate: true), try EmulatedTPM(hasCertificate: true)
+        )
+        let bare = try EmulatedTPM()
+        let server = try await harness.keyServer(["--tpm-roots", other.makersCertificate])
+        for (address, status, words) in [
+            (bare.address, 6, "has no certificate of its maker"),
+            (tpm.address, 5, "does not trust the TPM"),
+        ] as [(String, Int32, String)] {
+            try await harness.ticket(#"{"type":"key"}"#)
+            let refused = try await harness.run(
+                harness.keyEnrolment + ["--attest", "--tpm", address])
+            #expect(refused.status == status, "\(refused.words)")
+            #expect(refused.words.contains(words), "\(refused.words)")
+        }
+        #expect(try await server.stop() == 0)
+        // A server without trusted makers refuses the attestation, and does not ignore it.
+        let without = try await harness.keyServer()
+        try await harness.ticket(#"{"type":"key"}"#)
+        let refused = try await harness.run(
+            harness.keyEnrolment + ["--attest", "--tpm", tpm.address])
+        #expect(refused.status == 5, "\(refused.words)")
+        for server in [without, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    /// A device that sends its requests itself, so that it can change them.
+    private struct Device {
+        let tpm: EmulatedTPM
+        let key: TPMKey
+        let point: [UInt8]
+        let authorization: SecretBytes
+
+        private struct Nobody: TokenHelper.Person {
+            func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? { nil }
+            func touch(number: Int, of count: Int) {}
+        }
+
+        static func carryOut(_ request: TokenRequest) async throws -> TokenResult {
+            try await onOwnThread {
+                var nobody = Nobody()
+                return try TokenHelper(path: BuiltProgram.path("watchword-token"))
+                    .carryOut(request, with: &nobody)
+            }
+        }
+
+        init(_ tpm: EmulatedTPM) async throws {
+            self.tpm = tpm
+            authorization = try Randomness.secret(count: TPMKey.authorizationCount)
+            let made = try await Self.carryOut(
+                .makeKey(
+                    authorization: authorization, pin: nil,
+                    in: #require(TPMAddress(tpm.address))))
+            guard case .madeKey(let key, let point) = made else {
+                throw TokenHelper.Failure.badAnswer
+            }
+            (self.key, self.point) = (key, point)
+        }
+
+        /// The body of a registration with this ticket.
+        func registration(_ ticket: String) async throws -> [String: Any] {
+            let scope = try #require(
+                DeviceKeyTranscript.Scope(
+                    audience: SampleDeviceKey.audience, presence: .none))
+            let transcript = try DeviceKeyTranscript.enrolment(
+                scope, ticket: SecretBytes(text: ticket), point: point
+            ).bytes
+            let address = try #require(TPMAddress(tpm.address))
+            let signed = try await Self.carryOut(
+                .sign(transcript, with: key, authorization: authorization, in: address))
+            let attested = try await Self.carryOut(
+                .attest(key, for: transcript, authorization: authorization, in: address))
+            guard case .signature(let signature) = signed, case .attested(let statement) = attested
+            else { throw TokenHelper.Failure.badAnswer }
+            func text(_ bytes: [UInt8]) -> String { Base64URL.encode(bytes.span) }
+            return [
+                "ticket": ticket, "public_key": text(point), "signature": text(signature),
+                "presence": "none", "custody": "tpm",
+                "attestation": [
+                    "certificates": [text(statement.certificate)],
+                    "endorsement_key": text(statement.endorsementKey),
+                    "attestation_key": text(statement.attestationKey),
+                    "device_key": text(Array(key.publicArea.dropFirst(2))),
+                    "certification": text(statement.certification),
+                    "signature": text(statement.signature),
+                ] as [String: Any],
+            ]
+        }
+
+        /// The secret that the TPM reveals.
+        func secret(_ answer: [String: Any]) async throws -> String {
+            let activation = try #require(answer["activation"] as? [String: String])
+            func bytes(_ name: String) throws -> [UInt8] {
+                try Base64URL.decode(Array((activation[name] ?? "").utf8).span)
+            }
+            let wanted = try #require(
+                TPMActivation(blob: bytes("blob"), seed: bytes("seed")))
+            let result = try await Self.carryOut(
+                .activate(wanted, in: #require(TPMAddress(tpm.address))))
+            guard case .secret(let secret) = result else { throw TokenHelper.Failure.badAnswer }
+            let bytes = secret.withBytes { [UInt8](copying: $0) }
+            return Base64URL.encode(bytes.span)
+        }
+    }
+
+    private func post(
+        _ asker: Asker, _ target: String, _ body: [String: Any]
+    ) async throws -> (status: Int, object: [String: Any]) {
+        let json = String(
+            decoding: try JSONSerialization.data(withJSONObject: body), as: UTF8.self)
+        let answer = try #require(try await asker.ask("POST", target, json))
+        let object = try JSONSerialization.jsonObject(with: Data(answer.body))
+        return (answer.status, try #require(object as? [String: Any]))
+    }
+
+    @Test(
+        "K-78 no changed attestation and no wrong activation is accepted over HTTP",
+        arguments: TestedStore.installed)
+    func changed(_ store: TestedStore) async throws {
+        let tpm = try EmulatedTPM(hasCertificate: true)
+        let state = try await store.state()
+        let server = try await ServerProcess(
+            state,
+            arguments: [
+                "--audience", SampleDeviceKey.audience, "--tpm-roots", tpm.makersCertificate,
+            ])
+        let application = try Asker(server.port, key: try await state.makeKey())
+        let asker = try Asker(server.port)
+        func ticket() async throws -> String {
+            let answer = try await application.ask(
+                "POST", "/v1/subjects/alice/credentials", #"{"type":"key"}"#)
+            return try #require(answer?.texts["ticket"])
+        }
+        let device = try await Device(tpm)
+        let ticketText = try await ticket()
+        let good = try await device.registration(ticketText)
+        let evidence = try #require(good["attestation"] as? [String: Any])
+        let other = try await Device(tpm).registration(try await ticket())
+        let foreign = try #require(other["attestation"] as? [String: Any])
+        let elsewhere = try await Device(try EmulatedTPM(hasCertificate: true))
+        let another = try #require(
+            try await elsewhere.registration(ticketText)["attestation"] as? [String: Any])
+        for (name, value) in evidence {
+            // Another key of the same TPM has the same certificate, endorsement and attestation keys.
+            for source in [foreign, another] where "\(source[name] ?? "")" != "\(value)" {
+                var changed = evidence
+                changed[name] = source[name]
+                var body = good
+                body["attestation"] = changed
+                let answer = try await post(asker, "/v1/device/keys", body)
+                #expect(answer.status == 403, "\(name): \(answer)")
+            }
+        }
+        // All of this spent no ticket.
+        let begun = try await post(asker, "/v1/device/keys", good)
+        #expect(begun.status == 201 && begun.object["state"] as? String == "pending")
+        let credential = try #require(begun.object["credential"] as? String)
+        let again = try await post(asker, "/v1/device/keys", good)
+        #expect(again.status == 403)
+        // The key does not sign in yet.
+        let challenge = try await post(
+            asker, "/v1/device/challenges", ["credential": credential])
+        let early = try await post(
+            asker, "/v1/device/signatures",
+            [
+                "credential": credential, "challenge": challenge.object["challenge"] ?? "",
+                "audience": SampleDeviceKey.audience, "purpose": "sign-in", "presence": "none",
+                "signature": good["signature"] ?? "",
+            ])
+        #expect(early.object["result"] as? String == "denied")
+        await #expect(throws: TokenHelper.Failure.self) {
+            try await elsewhere.secret(begun.object)
+        }
+        let secret = try await device.secret(begun.object)
+        let target = "/v1/device/keys/activation"
+        let wrong = String(repeating: "A", count: 43)
+        for (secret, result) in [(wrong, "denied"), (secret, "accepted"), (secret, "denied")] {
+            let answer = try await post(
+                asker, target, ["credential": credential, "secret": secret])
+            #expect(answer.status == 200 && answer.object["result"] as? String == result)
+        }
+        let list = try await application.ask("GET", "/v1/subjects/alice/credentials")
+        let body = list?.text ?? ""
+        #expect(body.components(separatedBy: #""state":"active""#).count == 2, "\(body)")
+        #expect(try await server.stop() == 0)
+    }
+}
