@@ -7,18 +7,21 @@ let package = Package(
     name: "Benchmarks",
     dependencies: [.package(name: "Watchword", path: "../..")],
     targets: [
-        .systemLibrary(name: "CSHA", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "COpenSSLAlone", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CSQLiteAlone", pkgConfig: "sqlite3"),
         .executableTarget(
             name: "CodeBenchmark",
-            dependencies: ["CSHA", .product(name: "InternalModules", package: "Watchword")],
+            dependencies: [
+                "COpenSSLAlone", .product(name: "InternalModules", package: "Watchword"),
+            ],
             swiftSettings: [.swiftLanguageMode(.v6)]),
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [
-                "CSQLiteAlone", .product(name: "PostgreSQLStore", package: "Watchword"),
+                "COpenSSLAlone", "CSQLiteAlone",
+                .product(name: "InternalModules", package: "Watchword"),
+                .product(name: "PostgreSQLStore", package: "Watchword"),
                 .product(name: "SQLiteStore", package: "Watchword"),
-                .product(name: "Verification", package: "Watchword"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6)]),
     ]

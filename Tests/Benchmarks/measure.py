@@ -22,6 +22,7 @@ import time
 
 import agent
 import decisions
+import passkeys
 import postgresql
 import programs
 import scale
@@ -36,6 +37,7 @@ PARTS = {
     "vault": ("A large vault", programs.measure_vault),
     "pictures": ("Pictures", programs.measure_pictures),
     "sqlite": ("Decisions on SQLite", decisions.measure_store),
+    "passkeys": ("Passkeys on SQLite", passkeys.measure),
     "denials": ("Timing of denials", decisions.measure_denials),
     "year": ("A year of daily logins", decisions.measure_year),
     "postgresql": ("Decisions on PostgreSQL", postgresql.measure),

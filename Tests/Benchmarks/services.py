@@ -80,11 +80,11 @@ def state(folder):
 
 
 @contextlib.contextmanager
-def serving(place, folder):
+def serving(place, folder, *options):
     """Our server on that folder's database, and its port."""
     log = os.path.join(folder, "log")
     command = [place.shipped("watchword-server"), "serve", *state(folder), "--listen", "127.0.0.1:0",
-               "--ops-listen", "127.0.0.1:0", "--no-clock-check"]
+               "--ops-listen", "127.0.0.1:0", "--no-clock-check", *options]
     with open(log, "wb") as output, ended(subprocess.Popen(command, stderr=output)) as process:
         yield process, until(lambda: listening(log), process)
 

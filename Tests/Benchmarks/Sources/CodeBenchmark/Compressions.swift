@@ -1,4 +1,4 @@
-import CSHA
+import COpenSSLAlone
 
 /// The minimum work of a code: OpenSSL's compressions alone, each chained to the previous one.
 enum Compressions {

@@ -7,6 +7,9 @@ import Verification
 /// Measures the verifier on a store; prints lines “NAME NUMBER”.
 ///
 ///     fill STORE KEYS COUNT       enrols COUNT credentials with the keys that `bodies` uses
+///     fill-passkeys STORE KEYS COUNT  registers COUNT passkeys, which `assertions` and `sign` use
+///     assertions KEYS EPOCH COUNT STORE…  nanoseconds per assertion, and per code and bare signature check, alternating between filled stores
+///     sign                        reads lines “NUMBER CHALLENGE”, and prints what a browser returns
 ///     bodies COUNT                prints request bodies with their current codes, as JSON lines
 ///     callers STORE KEYS COUNT EPOCH  nanoseconds per decision with 1, 8, 32 and 128 callers
 ///     decisions STORE COUNT       nanoseconds per decision with 1 and 32 callers, and per bare update
@@ -21,14 +24,28 @@ enum StoreBenchmark {
     static func main() async throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
         switch (arguments.first, arguments.count) {
-        case ("fill", 4):
+        case ("fill", 4), ("fill-passkeys", 4):
             let place = Place(arguments[1], keys: try Place.ring(arguments[2]))
             let store = try place.open()
             // SQLite has no timeouts except for locks.
             let batch = store is SQLiteVerificationStore ? 48_000 : 480
-            try await Population(count: try count(arguments[3]))
-                .fill(store, keys: place.keys, batch: batch)
+            let count = try count(arguments[3])
+            if arguments[0] == "fill" {
+                try await Population(count: count).fill(store, keys: place.keys, batch: batch)
+            } else {
+                try await PasskeyPopulation(count: count)
+                    .fill(store, keys: place.keys, batch: batch)
+            }
             try place.close(store)
+        case ("assertions", 5...) where arguments.count % 2 == 1:
+            let keys = try Place.ring(arguments[1])
+            let sizes = try stride(from: 3, to: arguments.count, by: 2).map { index in
+                let population = try PasskeyPopulation(count: try count(arguments[index]))
+                return (population, Place(arguments[index + 1], keys: keys))
+            }
+            try await Assertions(sizes: sizes, epoch: count(arguments[2])).run()
+        case ("sign", 1):
+            try sign()
         case ("callers", 5):
             let place = Place(arguments[1], keys: try Place.ring(arguments[2]))
             try await Callers(
@@ -68,6 +85,19 @@ enum StoreBenchmark {
         for number in 0..<count {
             print(
                 #"{"subject":"subject-\#(number)","code":"\#(population.code(number, at: now))"}"#)
+        }
+    }
+
+    private static func sign() throws {
+        let population = try PasskeyPopulation(count: 1)
+        while let line = readLine() {
+            let words = line.split(separator: " ")
+            guard words.count == 2, let number = Int(words[0]) else { throw BenchmarkError.usage }
+            let text = Array(words[1].utf8)
+            let challenge = try Base64URL.decode(text.span)
+            // Not `print`, which keeps lines back if the output is a pipe.
+            let line = try population.signed(number, challenge) + [UInt8(ascii: "\n")]
+            FileHandle.standardOutput.write(Data(line))
         }
     }
 
