@@ -277,15 +277,21 @@ struct DeviceKeyTests {
         for server in [scene.server, second] { #expect(try await server.stop() == 0) }
     }
 
-    @Test("a server without --audience refuses to enrol a device key, and says why")
+    @Test("a server without --audience refuses requests about device keys, and says why")
     func notConfigured() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
         let asker = try Asker(server.port, key: try await state.makeKey())
-        let answer = try await asker.ask(
-            "POST", "/v1/subjects/alice/credentials", #"{"type":"key"}"#)
-        #expect(answer?.status == 404)
-        #expect(answer?.texts["option"] == "audience")
+        let credential = #""credential":"cr_AAAAAAAAAAAAAAAAAAAAAA""#
+        for (route, body) in [
+            ("subjects/alice/credentials", #"{"type":"key"}"#),
+            ("challenges", #"{\#(credential),"purpose":"confirm","text":"Pay"}"#),
+            ("device/challenges", #"{\#(credential)}"#),
+        ] {
+            let answer = try await asker.ask("POST", "/v1/\(route)", body)
+            #expect(answer?.status == 404)
+            #expect(answer?.texts["option"] == "audience")
+        }
         #expect(try await server.stop() == 0)
     }
 }

@@ -99,4 +99,35 @@ struct DeviceKeyLimitTests {
         #expect(try await device.begin().status == 201)
         #expect(try await device.begin().status == 429)
     }
+
+    @Test("V-19 neither pages nor invalid requests use up the rate of challenges")
+    func separateRates() async throws {
+        let rate = try #require(AddressRate(perSecond: 20, burst: 40))
+        let fixture = try await ServiceFixture(addressRate: rate)
+        let device = try await Device("alice", fixture)
+        for status in [201, 201, 201, 201, 429] {
+            #expect(try await fixture.driver.beginOnPage().status == status)
+        }
+        for _ in 0..<5 {
+            let invalid = try await fixture.ask(
+                "POST", "/v1/device/challenges", #"{"credential":1}"#, as: nil)
+            #expect(invalid.status == 400)
+        }
+        #expect(try await device.begin().status == 201)
+    }
+
+    @Test("V-19 the holder of a revoked key causes one denied and one wiped event per minute")
+    func wipeEvents() async throws {
+        let fixture = try await ServiceFixture()
+        let device = try await Device("alice", fixture)
+        _ = try await fixture.ask("DELETE", "/v1/credentials/\(device.id)")
+        for _ in 0..<5 {
+            let wiped = try await device.present(try await device.begin())
+            #expect(wiped.status == 200 && wiped.text("wipe_reason") == "revoked")
+        }
+        let events = try await fixture.ask("GET", "/v1/events?limit=100")
+        let kinds = events.json?["events"]?.elements?.compactMap { $0["kind"]?.string } ?? []
+        #expect(kinds.filter { $0 == "wiped" }.count == 1)
+        #expect(kinds.filter { $0 == "denied" }.count == 1)
+    }
 }

@@ -134,6 +134,17 @@ extension DeviceKeys {
             ], secretsOf: record.id)
     }
 
+    /// The sender that a denial is counted for.
+    ///
+    /// The holder of a revoked key must learn of it, however many strangers share the address, so
+    /// the holder's denials are counted separately.
+    private func sender(
+        of revoked: CredentialRecord?, _ context: DecisionContext
+    ) -> DenialCounter.Sender? {
+        guard let stranger = DenialCounter.Sender(strangerAt: context.origin) else { return nil }
+        return revoked.map { .holder($0.id) } ?? stranger
+    }
+
     /// Denies a signature, and spends its challenge if there is one.
     private func denied(
         _ challenge: Challenge?, _ record: CredentialRecord?, _ reason: DenialReason,
@@ -149,8 +160,7 @@ extension DeviceKeys {
         }
         return Decision(outcome: outcome, changes: changes, recordsResponse: false).counting(
             event(.denied), wipe == nil ? [] : [event(.wiped)],
-            // The holder of a revoked key must learn of it, however many strangers share the address.
-            by: wipe == nil ? DenialCounter.Sender(strangerAt: context.origin) : nil)
+            by: sender(of: wipe == nil ? nil : record, context))
     }
 }
 

@@ -82,17 +82,13 @@ extension Service {
             }
         case .device, .browser, .everybody:
             try take(from: limiter, exchange)
-            if match.route.access == .browser
-                || match.route.operation == .createDeviceChallenge
-            {
-                try take(from: writeLimiter, exchange)
-            }
             if match.route.access == .browser { page = try origin(ofPage: request) }
         }
+        let call: Call
         do throws(Problem) {
             let query = try query(target, match.route)
             let fields = try fields(request, match.route, exchange.client)
-            return Call(
+            call = Call(
                 route: match.route, parameters: match.parameters, query: query, fields: fields,
                 client: exchange.client,
                 origin: Origin(
@@ -105,6 +101,13 @@ extension Service {
         } catch {
             throw Refusal(error)
         }
+        // Only valid requests count, because any web page can make a browser send invalid ones.
+        if match.route.access == .browser {
+            try take(from: pageLimiter, exchange)
+        } else if match.route.operation == .createDeviceChallenge {
+            try take(from: challengeLimiter, exchange)
+        }
+        return call
     }
 
     private func take(from limiter: AddressLimiter, _ exchange: Exchange) throws(Refusal) {

@@ -13,8 +13,10 @@ package final class Service: Sendable {
     let settings: ServiceSettings
     let dependencies: ServiceDependencies
     let limiter: AddressLimiter
-    /// Also limits the routes on which anybody makes the server write to the database.
-    let writeLimiter: AddressLimiter
+    // Anybody can make the server write to the database on the routes of pages and of device
+    // challenges. Each has its own limiter, so that pages cannot keep devices from signing in.
+    let pageLimiter: AddressLimiter
+    let challengeLimiter: AddressLimiter
     let refusals: RefusalLog
     let metrics = Metrics()
     /// The cause that was reported last; `nil` if the server was ready.
@@ -33,7 +35,8 @@ package final class Service: Sendable {
         self.dependencies = dependencies
         let start = dependencies.instant()
         limiter = AddressLimiter(rate: settings.addressRate, now: start)
-        writeLimiter = AddressLimiter(rate: settings.addressRate.tenth, now: start)
+        pageLimiter = AddressLimiter(rate: settings.addressRate.tenth, now: start)
+        challengeLimiter = AddressLimiter(rate: settings.addressRate.tenth, now: start)
         refusals = RefusalLog(start: start)
     }
 

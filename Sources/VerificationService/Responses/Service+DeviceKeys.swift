@@ -6,7 +6,7 @@ internal import Verification
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials` for a device key.
     func enrolDeviceKey(_ call: Call, _ subject: Subject) async throws(Refusal) -> Answer {
-        guard !settings.audiences.isEmpty else { throw Refusal(.notConfigured("audience")) }
+        try requireAudience()
         let name = call.fields.string("name") ?? ""
         let presence =
             call.fields.string("presence").flatMap(DeviceKeyTranscript.Presence.init(word:))
@@ -23,6 +23,7 @@ extension Service {
 
     /// `POST /v1/challenges`.
     func createConfirmation(_ call: Call) async throws(Refusal) -> Answer {
+        try requireAudience()
         let credential = try namedCredential(call)
         guard let text = call.fields.string("text") else { throw Refusal(.missingField("text")) }
         return try await deciding(call, answer: Self.answer(to:)) {
@@ -72,6 +73,7 @@ extension Service {
 
     /// `POST /v1/device/challenges`.
     func createDeviceChallenge(_ call: Call) async throws(Refusal) -> Answer {
+        try requireAudience()
         let credential = try namedCredential(call)
         return try await deciding(call, answer: Self.answer(to:)) {
             recorder throws(VerifierError) in
@@ -96,6 +98,11 @@ extension Service {
             recorder throws(VerifierError) in
             try await deviceKeys.verify(sent, origin: call.origin, recorder: recorder)
         }
+    }
+
+    /// Without an audience, no device key can sign in.
+    private func requireAudience() throws(Refusal) {
+        guard !settings.audiences.isEmpty else { throw Refusal(.notConfigured("audience")) }
     }
 
     private func namedCredential(_ call: Call) throws(Refusal) -> CredentialID {
