@@ -8,8 +8,12 @@ final class TLSClient: Sendable {
     private let output = Pipe()
     private static let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
 
+    /// Writing to a client that has ended is an error, and does not end the tests.
+    private static let survivesBrokenPipes = signal(SIGPIPE, SIG_IGN)
+
     /// Connects and trusts the certificate `a.pem` in `folder`.
     init(_ port: UInt16, in folder: TemporaryFolder) throws {
+        _ = TLSClient.survivesBrokenPipes
         process.executableURL = URL(filePath: "/usr/bin/openssl")
         process.arguments = [
             "s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", folder.file("a.pem"),
@@ -25,18 +29,18 @@ final class TLSClient: Sendable {
 
     /// Sends a request and waits for the complete response.
     func ask() async throws -> String {
-        input.fileHandleForWriting.write(Data(TLSClient.request.utf8))
+        try input.fileHandleForWriting.write(contentsOf: Data(TLSClient.request.utf8))
         return try await answer()
     }
 
     /// Sends a request except for its last byte.
-    func begin() {
-        input.fileHandleForWriting.write(Data(TLSClient.request.utf8.dropLast()))
+    func begin() throws {
+        try input.fileHandleForWriting.write(contentsOf: Data(TLSClient.request.utf8.dropLast()))
     }
 
     /// Sends the last byte and waits for the complete response.
     func end() async throws -> String {
-        input.fileHandleForWriting.write(Data(TLSClient.request.utf8.suffix(1)))
+        try input.fileHandleForWriting.write(contentsOf: Data(TLSClient.request.utf8.suffix(1)))
         return try await answer()
     }
 

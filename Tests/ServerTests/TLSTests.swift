@@ -67,7 +67,7 @@ struct TLSTests {
         // Connections that outlive the certificate; one of them is in the middle of a request.
         let clients = try (0..<2).map { _ in try TLSClient(server.port, in: state.folder) }
         for client in clients { #expect(try await client.ask().hasPrefix("HTTP/1.1 200")) }
-        clients[1].begin()
+        try clients[1].begin()
 
         try makeTestIdentity("b", in: state.folder)
         try state.folder.write(try state.folder.bytes(of: "b.pem"), to: "a.pem")
