@@ -11,6 +11,8 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     case deviceKey
     /// The server has not answered the key's registration.
     case unregistered
+    /// An earlier run with this ticket made the key elsewhere, or without the PIN.
+    case otherPlace
     /// This version cannot read the entry's content.
     case unreadable
     /// The secret is older than one that was already presented: it comes from a backup. It was not

@@ -61,6 +61,10 @@ extension HTTPResponse {
 
     private func registered(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
         let credential = try object.token("credential")
+        let isPending = object["activation"] != nil
+        guard credential.text.hasPrefix("cr_"),
+            object["state"]?.string == (isPending ? "pending" : "active")
+        else { throw .badAnswer }
         guard let activation = object["activation"] else {
             return .registered(credential: credential, custody: try object.token("custody"))
         }
@@ -82,7 +86,9 @@ extension HTTPResponse {
         let challenge = HelperResponse.KeyChallenge(
             token: try object.token("challenge"),
             expiry: try object.whole("expires_ms"))
-        guard challenge.bytes != nil else { throw .badAnswer }
+        guard challenge.bytes != nil, challenge.token.text.hasPrefix("wwx_") else {
+            throw .badAnswer
+        }
         return .challenge(challenge)
     }
 

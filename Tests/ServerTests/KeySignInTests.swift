@@ -111,13 +111,49 @@ import Testing
         #expect(try await harness.enrol(harness.keyPort, "Mill:bob").status == 0)
         let key = try await harness.run("key", "present", "bob")
         #expect(key.status == 1 && key.words.contains("not a device key"), "\(key.words)")
-        // A ticket for a secret registers no key, and the unregistered key does not sign.
+        // A ticket for a secret registers no key, and the earlier key still signs.
         try await harness.ticket()
         let wrong = try await harness.run(harness.keyEnrolment)
         #expect(wrong.status == 5 && wrong.words.contains("request another one"))
-        let unregistered = try await harness.run("key", "present", "alice")
+        let earlier = try await harness.run("key", "present", "alice")
+        #expect(earlier.status == 0, "\(earlier.words)")
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test("K-80 an enrolment that does not succeed leaves the earlier key")
+    func failedEnrolment() async throws {
+        let harness = try await LoginHarness()
+        var server = try await harness.keyServer()
+        func credential() async throws -> String? {
+            let present = try await harness.run("key", "present", "mill")
+            #expect(present.status == 0, "\(present.words)")
+            return try await redeem(present.text, harness)["credential"]
+        }
+        let first = try await harness.ticket(#"{"type":"key"}"#)
+        #expect(try await harness.run(harness.keyEnrolment).status == 0)
+        #expect(try await server.stop() == 0)
+        let second = try await harness.ticket(#"{"type":"key"}"#)
+        #expect(try await harness.run(harness.keyEnrolment).status == 6)
+        server = try await harness.keyServer()
+        #expect(try await credential() == first["credential"])
+        // The new key waits in the vault; it is not registered as one in a TPM.
+        let elsewhere = try await harness.run(
+            harness.keyEnrolment + ["--custody", "tpm", "--tpm", "device:/nonexistent"])
+        #expect(elsewhere.status == 3, "\(elsewhere.words)")
+        #expect(elsewhere.words.contains("request another ticket"))
+        #expect(try await harness.run(harness.keyEnrolment).status == 0)
+        #expect(try await credential() == second["credential"])
+        // A ticket that the server does not know, and a name that it refuses.
+        try harness.folder.write(
+            Array("wwt_\(String(repeating: "A", count: 43))\n".utf8), to: "ticket.txt")
+        #expect(try await harness.run(harness.keyEnrolment).status == 5)
+        #expect(try await credential() == second["credential"])
+        try await harness.ticket(#"{"type":"key"}"#)
+        let named = try await harness.run(harness.keyEnrolment + ["--device-name", " laptop"])
+        #expect(named.status == 5, "\(named.words)")
+        #expect(try await credential() == second["credential"])
         #expect(
-            unregistered.status == 3 && unregistered.words.contains("has not confirmed the key"))
+            try await harness.run(harness.keyEnrolment + ["--device-name", "laptop"]).status == 0)
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }
     }
 

@@ -17,7 +17,8 @@ extension CommandHelp {
         details: [
             "The application issues the ticket, which can be used once, within ten minutes. The "
                 + "device makes a key pair and registers the public key; the private key is stored "
-                + "under NAME and never sent. An earlier enrolment under this name is purged first.",
+                + "under NAME and never sent. A key under this name can be used until the server has "
+                + "registered the new one, and is then purged.",
             "Without --custody, the key is made in the TPM if it can be opened, and otherwise in "
                 + "the vault; the command says which. A key in the TPM cannot leave it, and the TPM "
                 + "signs only with a value that is stored in the vault. Repeat --tpm with each "
@@ -52,7 +53,8 @@ extension CommandHelp {
         details: [
             "The application writes the file: the challenge on the first line, expires_ms on the "
                 + "second, and then the text. The command shows the text, asks whether to sign it, "
-                + "and prints a ticket with which the application learns which text was signed."
+                + "and prints a ticket with which the application learns which text was signed. A text "
+                + "has at most 20 lines."
         ])
     static let keyStatus = CommandHelp(
         summary: "show the local state of a device key",

@@ -10,6 +10,9 @@ extension Messages {
         case .unregistered:
             "the server has not confirmed the key; run watchword key enrol with the same ticket "
                 + "again"
+        case .otherPlace:
+            "an earlier run with this ticket made the key elsewhere, or without the PIN; run it with "
+                + "those options, or request another ticket"
         case .unreadable:
             "the key was stored by another version of Watchword; enrol the device again"
         case .denied:

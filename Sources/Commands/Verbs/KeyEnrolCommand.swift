@@ -74,13 +74,16 @@ enum KeyEnrolCommand {
         _ order: EnrolmentOrder, _ earlier: [RecordID: EntryContent], _ session: Session
     ) throws(CommandFailure) -> SecretBytes? {
         guard session.arguments.has(.pin) else { return nil }
-        let isMade: Bool
+        let name = order.name.visible
+        let made: EnrolledKey?
         do {
-            isMade = try KeyEnrolment.isMade(order.enrolment, with: order.ticket, in: earlier)
+            made = try KeyEnrolment.made(for: order.enrolment, with: order.ticket, in: earlier)
         } catch {
-            throw .deviceKey(session.arguments.operands[0], error)
+            throw .deviceKey(name, error)
         }
-        return isMade ? nil : try session.newPIN()
+        guard let made else { return try session.newPIN() }
+        guard made.holding.requiresPIN else { throw .deviceKey(name, .otherPlace) }
+        return nil
     }
 
     /// The content of the earlier enrolments, opened after the confirmation that they require: one

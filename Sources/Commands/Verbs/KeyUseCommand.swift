@@ -29,11 +29,12 @@ enum KeyUseCommand {
         }
         return try use(session) { server throws(CommandFailure) in
             // The text is shown even with --yes and --quiet, but not among the results.
-            for line in confirmation.text.split(separator: "\n", omittingEmptySubsequences: false) {
-                session.printer.prompt(VisibleText.of(String(line)))
-            }
+            // The margin tells the text from what the program says.
+            let lines = confirmation.lines
+            for line in lines { session.printer.prompt("  | " + VisibleText.of(String(line))) }
             if !session.arguments.has(.yes) {
-                try Question.confirm("Sign this text for \(VisibleText.of(server))?")
+                let what = lines.count == 1 ? "this line" : "these \(lines.count) lines"
+                try Question.confirm("Sign \(what) for \(VisibleText.of(server))?")
             }
             return .confirmText(server)
         } sign: { login, turn, helper, person throws(DeviceLoginError) in

@@ -40,7 +40,8 @@ extension EnrolledKey {
     func form() -> SecretBytes {
         let address = Array(server.text.utf8)
         let name = Array((credential?.text ?? "").utf8)
-        let capacity = EnrolledKey.largestRest + address.count + authorities.count
+        let capacity =
+            EnrolledKey.largestRest + address.count + authorities.count + (next?.count ?? 0)
         let form = SecretBytes(capacity: capacity) { output in
             output.append(EnrolledKey.version)
             output.append(string: address.span)
@@ -50,7 +51,12 @@ extension EnrolledKey {
             output.append(string: point.span)
             output.append(string: ticketDigest.span)
             write(holding, to: &output)
-            guard let registration else { return output.append(0, bytes: 4) }
+            guard let registration else {
+                output.append(0, bytes: 4)
+                // Only a registered key waits for another one.
+                next?.withBytes { output.append(string: $0) }
+                return
+            }
             registration.ticket.withBytes { output.append(string: $0) }
             output.append(registration.presence.rawValue)
             output.append(string: Array(registration.deviceName.utf8).span)
@@ -104,6 +110,11 @@ extension EnrolledKey {
                 .map { bytes[$0] }
             let (holding, isAttested) = try fields.holding(bytes)
             let registration = try fields.registration(bytes)
+            var next: SecretBytes?
+            if registration == nil, fields.position < bytes.count {
+                next = SecretBytes(
+                    copying: bytes.extracting(try fields.string(bytes, limit: .max)))
+            }
             try fields.finish(bytes)
             // Either the server has answered, or there is something to send.
             guard point.count == EnrolledKey.pointCount,
@@ -115,7 +126,7 @@ extension EnrolledKey {
             return EnrolledKey(
                 server: server, authorities: authorities, credential: credential,
                 changed: changed, point: point, ticketDigest: ticketDigest, holding: holding,
-                registration: registration, isAttested: isAttested)
+                registration: registration, isAttested: isAttested, next: next)
         }
     }
 

@@ -56,6 +56,8 @@ public struct EnrolledKey: Sendable {
     let registration: Registration?
     /// Whether the server has checked that the private key is in a TPM.
     public internal(set) var isAttested = false
+    /// The stored form of the key that replaces this one as soon as the server has registered it.
+    var next: SecretBytes?
 
     /// The custody in JSON, as servers name it.
     public var custody: String {

@@ -5,8 +5,9 @@ public import SecretVault
 
 /// The enrolment of a device key: makes a key, stores it, and registers it with a ticket.
 ///
-/// The key and the request are stored before the request is sent, and in the same save, earlier
-/// enrolments under the name are purged. A run that was killed is repeated with the same ticket: it
+/// The key and the request are stored before the request is sent. A key that the server registered
+/// earlier is kept, and can be used, until the server has registered the new one; then it is purged
+/// in the save that stores the response. A run that was killed is repeated with the same ticket: it
 /// sends the stored request again.
 public struct KeyEnrolment: Sendable {
     private let order: Enrolment
@@ -43,8 +44,8 @@ public struct KeyEnrolment: Sendable {
     ///   - turn: proves that no other process uses the key.
     ///   - sender: sends requests to the server.
     ///   - now: Unix seconds.
-    /// - Throws: ``DeviceLoginError``. After every error but a refusal by the vault, a run with the
-    ///   same ticket continues.
+    /// - Throws: ``DeviceLoginError``. After an error, a run with the same ticket continues; after a
+    ///   refusal by the vault or the server, it starts again.
     public func register(
         with ticket: SecretBytes, replacing earlier: [RecordID: EntryContent],
         in vault: UnlockedVault, turn: borrowing LoginLock,
@@ -52,12 +53,14 @@ public struct KeyEnrolment: Sendable {
     ) throws(DeviceLoginError) -> EnrolledKey {
         guard Token.isToken(ticket) else { throw .badTicket }
         let digest = try KeyEnrolment.digest(of: ticket)
-        let (id, key): (RecordID, EnrolledKey)
+        let pending: Pending
         if let stored = KeyEnrolment.stored(earlier, digest, for: order) {
-            (id, key) = stored
+            guard stored.key.isAs(place) else { throw .otherPlace }
+            pending = stored
         } else {
-            (id, key) = try make(ticket, digest, replacing: earlier, in: vault, now, isEarlier)
+            pending = try make(ticket, digest, replacing: earlier, in: vault, now, isEarlier)
         }
+        let key = pending.key
         // An earlier run was only prevented from saying so.
         guard key.credential == nil else { return key }
         let registered: EnrolledKey
@@ -67,11 +70,57 @@ public struct KeyEnrolment: Sendable {
         case .keyToActivate(let credential, let activation):
             try activate(key, as: credential, activation, over: &sender)
             registered = key.registered(as: credential, isAttested: true, now: now)
-        case .problem(let problem): throw .problem(problem)
+        case .problem(let problem):
+            if problem.isFinal { try drop(pending, in: vault) }
+            throw .problem(problem)
         default: throw .unexpectedResponse
         }
-        try VaultEntry(id: id, vault: vault).keep(registered.form())
+        if pending.current == nil {
+            try VaultEntry(id: pending.id, vault: vault).keep(registered.form())
+        } else {
+            _ = try put(registered, replacing: earlier, in: vault, now, isEarlier)
+        }
         return registered
+    }
+
+    /// A key that the server has not registered yet, as far as this device knows.
+    private struct Pending {
+        /// The entry that holds it.
+        let id: RecordID
+        let key: EnrolledKey
+        /// The registered key that the entry is for until then; `nil` if there is none.
+        let current: EnrolledKey?
+    }
+
+    /// Forgets a key that the server will not register.
+    private func drop(_ pending: Pending, in vault: UnlockedVault) throws(DeviceLoginError) {
+        if var current = pending.current {
+            current.next = nil
+            return try VaultEntry(id: pending.id, vault: vault).keep(current.form())
+        }
+        do throws(VaultError) {
+            try vault.update { changes throws(VaultError) in
+                try changes.remove(pending.id, purge: true)
+            }
+        } catch {
+            throw .vault(error)
+        }
+    }
+
+    /// Stores a key in the place of earlier enrolments.
+    private func put(
+        _ key: EnrolledKey, replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault,
+        _ now: Int64, _ isEarlier: (EntrySummary) -> Bool
+    ) throws(DeviceLoginError) -> RecordID {
+        do throws(VaultError) {
+            return try vault.update { changes throws(VaultError) in
+                try order.put(
+                    key.form(), into: &changes, now: now, isEarlier, Set(earlier.keys),
+                    standard: KeyEnrolment.standardAccess)
+            }
+        } catch {
+            throw .vault(error)
+        }
     }
 
     /// Lets the TPM reveal the secret with which the server completes the registration.
@@ -99,11 +148,11 @@ public struct KeyEnrolment: Sendable {
         }
     }
 
-    /// Whether an earlier run with this ticket has already made the key.
-    public static func isMade(
-        _ enrolment: Enrolment, with ticket: SecretBytes, in earlier: [RecordID: EntryContent]
-    ) throws(DeviceLoginError) -> Bool {
-        stored(earlier, try digest(of: ticket), for: enrolment) != nil
+    /// The key that an earlier run with this ticket has made.
+    public static func made(
+        for enrolment: Enrolment, with ticket: SecretBytes, in earlier: [RecordID: EntryContent]
+    ) throws(DeviceLoginError) -> EnrolledKey? {
+        stored(earlier, try digest(of: ticket), for: enrolment)?.key
     }
 
     private static func digest(of ticket: SecretBytes) throws(DeviceLoginError) -> [UInt8] {
@@ -117,22 +166,39 @@ public struct KeyEnrolment: Sendable {
     /// The key that an earlier run with this ticket has stored.
     private static func stored(
         _ earlier: [RecordID: EntryContent], _ ticketDigest: [UInt8], for order: Enrolment
-    ) -> (RecordID, EnrolledKey)? {
-        for (id, content) in earlier {
-            let key: EnrolledKey
-            // Anything else is replaced.
-            do throws(DeviceLoginError) { key = try EnrolledKey(content) } catch { continue }
-            if key.server == order.server, key.ticketDigest == ticketDigest { return (id, key) }
+    ) -> Pending? {
+        func isWanted(_ key: EnrolledKey) -> Bool {
+            key.server == order.server && key.ticketDigest == ticketDigest
+        }
+        for (id, key) in keys(in: earlier) {
+            if isWanted(key) { return Pending(id: id, key: key, current: nil) }
+            guard let form = key.next else { continue }
+            do throws(EnrolledKey.Unreadable) {
+                let next = try EnrolledKey(reading: form)
+                if isWanted(next) { return Pending(id: id, key: next, current: key) }
+            } catch { continue }
         }
         return nil
     }
 
-    /// Makes a key, signs its registration, and stores both in the place of earlier enrolments.
+    /// The device keys among earlier enrolments; anything else is replaced.
+    private static func keys(
+        in earlier: [RecordID: EntryContent]
+    ) -> [(RecordID, EnrolledKey)] {
+        earlier.compactMap { id, content in
+            do throws(DeviceLoginError) { return (id, try EnrolledKey(content)) } catch {
+                return nil
+            }
+        }
+    }
+
+    /// Makes a key, signs its registration, and stores both: beside the registered key, or else in
+    /// the place of earlier enrolments.
     private func make(
         _ ticket: SecretBytes, _ ticketDigest: [UInt8],
         replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault, _ now: Int64,
         _ isEarlier: (EntrySummary) -> Bool
-    ) throws(DeviceLoginError) -> (RecordID, EnrolledKey) {
+    ) throws(DeviceLoginError) -> Pending {
         let old = vault.entries.last { $0.kind == .enrolled && isEarlier($0) }
         let presence = presence(
             order.accessControl(old?.accessControl ?? KeyEnrolment.standardAccess))
@@ -155,16 +221,15 @@ public struct KeyEnrolment: Sendable {
             registration: EnrolledKey.Registration(
                 ticket: ticket, presence: presence, deviceName: order.deviceName,
                 signature: signature, attestation: attestation))
-        do throws(VaultError) {
-            let id = try vault.update { changes throws(VaultError) in
-                try order.put(
-                    key.form(), into: &changes, now: now, isEarlier, Set(earlier.keys),
-                    standard: KeyEnrolment.standardAccess)
-            }
-            return (id, key)
-        } catch {
-            throw .vault(error)
+        let registered = KeyEnrolment.keys(in: earlier).first { $0.1.credential != nil }
+        guard let (id, current) = registered else {
+            let id = try put(key, replacing: earlier, in: vault, now, isEarlier)
+            return Pending(id: id, key: key, current: nil)
         }
+        var waiting = current
+        waiting.next = key.form()
+        try VaultEntry(id: id, vault: vault).keep(waiting.form())
+        return Pending(id: id, key: key, current: current)
     }
 
     private func request(_ key: EnrolledKey) throws(DeviceLoginError) -> HelperRequest {
@@ -178,5 +243,27 @@ public struct KeyEnrolment: Sendable {
                     ticket: saved.ticket, point: key.point, signature: saved.signature,
                     presence: saved.presence, isInTPM: key.holding.isInTPM,
                     deviceName: saved.deviceName, attestation: key.evidence)))
+    }
+}
+
+extension HelperResponse.Problem {
+    /// Whether this server will never accept the same request.
+    fileprivate var isFinal: Bool {
+        [400, 403, 409, 410, 422].contains(status)
+            && type.text.hasPrefix("urn:watchword:problem:")
+    }
+}
+
+extension EnrolledKey {
+    /// Whether the key is where a new one would be made.
+    fileprivate func isAs(_ place: KeyPlace) -> Bool {
+        switch place {
+        case .tpmOrVault: true
+        case .vault: !holding.isInTPM
+        case .tpm(_, let pin, let attests):
+            // The PIN is not asked for if the key has been made.
+            holding.isInTPM && (pin == nil || holding.requiresPIN)
+                && (!attests || isAttested || registration?.attestation != nil)
+        }
     }
 }

@@ -27,8 +27,17 @@ public struct KeyConfirmation: Sendable {
         else { return nil }
         challenge = HelperResponse.KeyChallenge(token: token, expiry: expiry)
         text = String(lines[2].hasSuffix("\n") ? lines[2].dropLast() : lines[2])
-        guard challenge.bytes != nil, !text.isEmpty else { return nil }
+        // More lines could scroll the first ones away before somebody answers.
+        guard challenge.bytes != nil, lines.count <= KeyConfirmation.mostLines,
+            text.contains(where: { !$0.isWhitespace })
+        else { return nil }
     }
+
+    /// The maximum number of lines of a text.
+    public static let mostLines = 20
+
+    /// The lines of the text.
+    public var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
 }
 
 /// The use of an open device key.
@@ -130,6 +139,11 @@ public struct KeyLogin {
         case .denied(wipe: nil): throw .denied
         case .denied(wipe: let order?):
             guard let reason = Tombstone.Reason(order) else { throw .wipeNotObeyed }
+            if let next = key.next {
+                // The server has registered the new key, but this device does not know it yet.
+                try VaultEntry(id: id, vault: vault).keep(next)
+                throw .unregistered
+            }
             try VaultEntry(id: id, vault: vault).wipe(because: reason, now: now)
             throw .wiped(reason)
         case .problem(let problem): throw .problem(problem)
@@ -137,7 +151,8 @@ public struct KeyLogin {
         }
     }
 
-    /// A request with a random idempotency key, which protects against a lost response.
+    /// A request with a random idempotency key, which is repeated with it once if the connection is
+    /// lost.
     private func request(
         _ operation: HelperRequest.Operation, _ purpose: String
     ) throws(DeviceLoginError) -> HelperRequest {

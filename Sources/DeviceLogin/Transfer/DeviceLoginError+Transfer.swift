@@ -7,7 +7,7 @@ extension DeviceLoginError: Transferable {
     private enum Kind: UInt8 {
         case otherKind, unreadable, stale, badTicket, vault, helper, problem, denied
         case wipeNotObeyed, wiped, unexpectedResponse, cryptography, deviceKey, unregistered
-        case token
+        case token, otherPlace
     }
 
     package func write(to output: FrameWriter) {
@@ -17,6 +17,7 @@ extension DeviceLoginError: Transferable {
         case .token: output.append(choice: Kind.token)
         case .deviceKey: output.append(choice: Kind.deviceKey)
         case .unregistered: output.append(choice: Kind.unregistered)
+        case .otherPlace: output.append(choice: Kind.otherPlace)
         case .unreadable: output.append(choice: Kind.unreadable)
         case .stale: output.append(choice: Kind.stale)
         case .badTicket: output.append(choice: Kind.badTicket)
@@ -50,6 +51,7 @@ extension DeviceLoginError: Transferable {
         case .token: self = .token(.badAnswer)
         case .deviceKey: self = .deviceKey
         case .unregistered: self = .unregistered
+        case .otherPlace: self = .otherPlace
         case .unreadable: self = .unreadable
         case .stale: self = .stale
         case .badTicket: self = .badTicket

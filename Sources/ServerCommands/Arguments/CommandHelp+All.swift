@@ -154,8 +154,8 @@ extension CommandHelp {
                 + "--clock-is-right only on machines where the kernel cannot report this: restore "
                 + "then refuses codes up to the clock's time or the newest event's, whichever is "
                 + "later.",
-            "TOTP credentials remain valid, even if they were revoked or disabled after the "
-                + "copy was made, unless --ended names them. To find them, run audit ended on the "
+            "TOTP credentials, passkeys and device keys remain valid, even if they were revoked, "
+                + "replaced or disabled after the copy was made, unless --ended names them. To find them, run audit ended on the "
                 + "lost database, or use the events that you exported with GET /v1/events.",
         ])
     static let openapi = CommandHelp(

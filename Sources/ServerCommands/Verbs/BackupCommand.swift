@@ -85,8 +85,8 @@ enum BackupCommand {
         let since = report.backedUpAt.map { " (\($0.text))" } ?? ""
         try session.printer.line(
             """
-            The credentials that were kept accept time-based codes again, even if they were revoked or
-            disabled after the copy was made\(since). End those first. If the lost database can
+            The credentials that were kept (time-based codes, passkeys and device keys) are accepted
+            again, even if they were revoked, replaced or disabled after the copy was made\(since). End those first. If the lost database can
             be read, `watchword-server audit ended --store sqlite:LOST >ended.txt` lists them; otherwise,
             take them from the events that you exported (kind “revoked” or “disabled”). Then move this
             database away and run restore again with --ended ended.txt, or start the server and send
