@@ -155,8 +155,9 @@ extension CommandHelp {
                 + "then refuses codes up to the clock's time or the newest event's, whichever is "
                 + "later.",
             "TOTP credentials, passkeys and device keys remain valid, even if they were revoked, "
-                + "replaced or disabled after the copy was made, unless --ended names them. To find them, run audit ended on the "
-                + "lost database, or use the events that you exported with GET /v1/events.",
+                + "replaced or disabled after the copy was made, unless --ended names them. To find "
+                + "them, run audit ended on the lost database, or use the events that you exported "
+                + "with GET /v1/events.",
         ])
     static let openapi = CommandHelp(
         summary: "print the OpenAPI document", examples: ["watchword-server openapi"])

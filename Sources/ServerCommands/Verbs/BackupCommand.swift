@@ -86,9 +86,10 @@ enum BackupCommand {
         try session.printer.line(
             """
             The credentials that were kept (time-based codes, passkeys and device keys) are accepted
-            again, even if they were revoked, replaced or disabled after the copy was made\(since). End those first. If the lost database can
-            be read, `watchword-server audit ended --store sqlite:LOST >ended.txt` lists them; otherwise,
-            take them from the events that you exported (kind “revoked” or “disabled”). Then move this
+            again, even if they were revoked, replaced or disabled after the copy was made\(since).
+            End those first. If the lost database can be read,
+            `watchword-server audit ended --store sqlite:LOST >ended.txt` lists them; otherwise, take
+            them from the events that you exported (kind “revoked” or “disabled”). Then move this
             database away and run restore again with --ended ended.txt, or start the server and send
             DELETE /v1/credentials/ID for each.
             """)

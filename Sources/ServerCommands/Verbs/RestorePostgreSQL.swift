@@ -34,9 +34,10 @@ enum RestorePostgreSQL {
         try session.printer.line(
             """
             The credentials that were kept (time-based codes, passkeys and device keys) are accepted
-            again, even if they were revoked, replaced or disabled after the restored state. End those first. If the lost database can be read,
-            `watchword-server audit ended --store LOST-URL >ended.txt` lists them; otherwise, take them from
-            the events that you exported (kind “revoked” or “disabled”). Then run restore again with
+            again, even if they were revoked, replaced or disabled after the restored state. End those
+            first. If the lost database can be read,
+            `watchword-server audit ended --store LOST-URL >ended.txt` lists them; otherwise, take them
+            from the events that you exported (kind “revoked” or “disabled”). Then run restore again with
             --ended ended.txt, or start the server and send DELETE /v1/credentials/ID for each.
             """)
         return .done
