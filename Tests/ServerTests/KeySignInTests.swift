@@ -60,7 +60,9 @@ import Testing
         let file = try await confirmation(of: text, by: credential, harness)
         let confirmed = try await harness.run(
             "key", "confirm", "mill", "--challenge-file", file, "--yes")
-        #expect(confirmed.status == 0 && confirmed.words.contains(text), "\(confirmed.words)")
+        #expect(
+            confirmed.status == 0 && confirmed.words.contains("  | \(text)\n"),
+            "\(confirmed.words)")
         let facts = try await redeem(confirmed.text, harness)
         let digest = try sha256(Array(text.utf8).span)
         #expect(facts["purpose"] == "confirm")

@@ -73,7 +73,7 @@ enum Messages {
         case .deviceKey(let name, let error): "\(name): " + sentence(forKey: error)
         case .notAConfirmation(let file):
             "\(file): not a text to confirm; the first line is the challenge (wwx_…), the second "
-                + "expires_ms, and the rest is the text"
+                + "expires_ms, and the rest is the text, in at most 20 lines"
         case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
         case .ambiguousName(let name, let found):
             "“\(name)” matches several entries; use a longer name or an id:"

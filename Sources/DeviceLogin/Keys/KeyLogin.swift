@@ -18,15 +18,15 @@ public struct KeyConfirmation: Sendable {
     /// The first line is the challenge, the second one `expires_ms`, and the rest the text, to which
     /// one line feed at the end does not belong.
     ///
-    /// - Returns: `nil` if the lines have another form.
+    /// - Returns: `nil` if the lines have another form, or if the text is blank or has too many lines.
     public init?(parsing file: String) {
-        let lines = file.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
-        guard lines.count == 3, let token = Token(String(lines[0])), token.text.hasPrefix("wwx_"),
-            lines[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let expiry = UInt64(lines[1])
+        let parts = file.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let token = Token(String(parts[0])), token.text.hasPrefix("wwx_"),
+            parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let expiry = UInt64(parts[1])
         else { return nil }
         challenge = HelperResponse.KeyChallenge(token: token, expiry: expiry)
-        text = String(lines[2].hasSuffix("\n") ? lines[2].dropLast() : lines[2])
+        text = String(parts[2].hasSuffix("\n") ? parts[2].dropLast() : parts[2])
         // More lines could scroll the first ones away before somebody answers.
         guard challenge.bytes != nil, lines.count <= KeyConfirmation.mostLines,
             text.contains(where: { !$0.isWhitespace })
@@ -140,7 +140,7 @@ public struct KeyLogin {
         case .denied(wipe: let order?):
             guard let reason = Tombstone.Reason(order) else { throw .wipeNotObeyed }
             if let next = key.next {
-                // The server has registered the new key, but this device does not know it yet.
+                // The new key may have replaced this one on the server. Repeating the enrolment finds out.
                 try VaultEntry(id: id, vault: vault).keep(next)
                 throw .unregistered
             }
