@@ -1,3 +1,4 @@
+internal import Cryptography
 public import Presence
 
 /// Checks presence with a passphrase or a recovery key.
@@ -29,5 +30,38 @@ public struct OpenerCheck: PresenceCheck {
     /// Makes one attempt.
     public func isPresent(for purpose: String) throws(Failure) -> Bool {
         try vault.isOpened(by: opener)
+    }
+}
+
+extension UnlockedVault {
+    /// Whether the passphrase or recovery key opens this vault; used by ``OpenerCheck``.
+    ///
+    /// Counts nothing: ``prove(_:for:words:reading:lasting:now:)`` counts the attempt.
+    func isOpened(by opener: VaultOpener) throws(OpenerCheck.Failure) -> Bool {
+        if !opener.provesPresence {
+            throw OpenerCheck.Failure(reason: .presenceNeeded, mayConcealAttempt: false)
+        }
+        let document: VaultDocument
+        do throws(VaultError) {
+            document = try VaultDocument(parsing: location.read())
+            guard document.vaultID == key.vaultID else { throw .replaced }
+        } catch {
+            throw OpenerCheck.Failure(reason: error, mayConcealAttempt: false)
+        }
+        let found: SecretBytes
+        do throws(SlotRefusal) {
+            found = try document.openedKey(with: opener, ceiling: ceiling).0.secret
+        } catch {
+            switch error.outcome {
+            case .refused: return false
+            case .undecided, .notTried:
+                throw OpenerCheck.Failure(
+                    reason: error.error, mayConcealAttempt: error.outcome == .undecided)
+            }
+        }
+        guard found == key.secret || !state.isRekeyed(in: document) else {
+            throw OpenerCheck.Failure(reason: .rekeyed, mayConcealAttempt: false)
+        }
+        return found == key.secret
     }
 }

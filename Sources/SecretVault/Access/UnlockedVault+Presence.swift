@@ -182,37 +182,6 @@ extension UnlockedVault {
         let line = state.records[try state.index(of: id)].line
         return LockOut(try attempts()[line.subject], at: reading)
     }
-
-    /// Whether the passphrase or recovery key opens this vault; used by ``OpenerCheck``.
-    ///
-    /// Counts nothing: ``prove(_:for:words:reading:lasting:now:)`` counts the attempt.
-    func isOpened(by opener: VaultOpener) throws(OpenerCheck.Failure) -> Bool {
-        if !opener.provesPresence {
-            throw OpenerCheck.Failure(reason: .presenceNeeded, mayConcealAttempt: false)
-        }
-        let document: VaultDocument
-        do throws(VaultError) {
-            document = try VaultDocument(parsing: location.read())
-            guard document.vaultID == key.vaultID else { throw .replaced }
-        } catch {
-            throw OpenerCheck.Failure(reason: error, mayConcealAttempt: false)
-        }
-        let found: SecretBytes
-        do throws(SlotRefusal) {
-            found = try document.openedKey(with: opener, ceiling: ceiling).0.secret
-        } catch {
-            switch error.outcome {
-            case .refused: return false
-            case .undecided, .notTried:
-                throw OpenerCheck.Failure(
-                    reason: error.error, mayConcealAttempt: error.outcome == .undecided)
-            }
-        }
-        guard found == key.secret || !state.isRekeyed(in: document) else {
-            throw OpenerCheck.Failure(reason: .rekeyed, mayConcealAttempt: false)
-        }
-        return found == key.secret
-    }
 }
 
 /// Unlocking is a presence check: it required the passphrase or recovery key of a slot.

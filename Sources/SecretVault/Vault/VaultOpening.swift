@@ -1,0 +1,193 @@
+internal import Cryptography
+internal import POSIX
+
+/// A vault file that is being opened.
+struct VaultOpening: ~Copyable {
+    private let location: VaultLocation
+    private let folder: Folder
+    private let reading: () -> ClockReading
+    private let mark: GenerationRecord?
+    private var file: OpenPrivateFile
+    private var document: VaultDocument
+    private var notCleared: VaultReport?
+
+    init(_ path: String, at reading: @escaping () -> ClockReading) throws(VaultError) {
+        let location = try VaultLocation(path)
+        let folder = try location.openFolder()
+        // A writer writes the generation record after the vault. Reading the record first therefore
+        // never yields one that is newer than the file.
+        let mark = try GenerationRecord.read(of: location)
+        let file = try location.hold(in: folder)
+        document = try VaultDocument(parsing: file.bytes)
+        self.file = file
+        self.mark = mark
+        self.location = location
+        self.folder = folder
+        self.reading = reading
+    }
+
+    func attempts() throws(VaultError) -> Attempts {
+        try Attempts.read(location, of: document.vaultID)
+    }
+
+    /// Counts the attempt, makes it, and records the outcome.
+    ///
+    /// The counter stays locked, so attempts run one after another. Concurrent attempts then cannot
+    /// exceed the limit, and none is refused because of another one that succeeds.
+    mutating func key(passphrase: SecretBytes, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int)
+    {
+        let opener = VaultOpener.passphrase(passphrase)
+        guard document.hasSlot(for: opener, ceiling: ceiling) else {
+            return try document.key(with: opener, ceiling: ceiling)
+        }
+        let counter = try AttemptCounter(location, of: document.vaultID)
+        try reload()
+        let attempts = try wipeDueRecords(counter).pruned(
+            to: document.records, of: document.generation)
+        return try SignalQueue.holdingBack(SignalQueue.interruptions) {
+            () throws(VaultError) in
+            let begun = try admitted(attempts, counter)
+            let key: (VaultKey, slot: Int)
+            do throws(SlotRefusal) {
+                key = try document.openedKey(with: opener, ceiling: ceiling)
+            } catch {
+                switch error.outcome {
+                case .refused:
+                    try counter.save(
+                        begun.deciding(
+                            .vault, .refused(by: document.slotsDigest), at: reading()))
+                    _ = try wipeDueRecords(counter)
+                case .undecided: break  // It stays undecided, and costs a wait.
+                case .notTried: _ = counter.settle(attempts)
+                }
+                throw error.error
+            }
+            notCleared = counter.settle(begun.withoutVault())
+            return key
+        } otherwise: {
+            .system($0)
+        }
+    }
+
+    /// Tries `opener` where attempts cannot be counted; a wait that is not over still applies.
+    func uncountedKey(with opener: VaultOpener, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int)
+    {
+        guard try !canCountAttempts() else { throw .writable }
+        if case .passphrase = opener {
+            let attempts = try attempts()
+            guard due(attempts).isEmpty else { throw .wipingDue }
+            let rest = attempts.vault?.rest(at: reading()) ?? 0
+            guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
+        }
+        return try document.key(with: opener, ceiling: ceiling)
+    }
+
+    private func canCountAttempts() throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            let counter = try AttemptCounter(location, of: document.vaultID)
+            try counter.save(counter.read())
+            return true
+        } catch .notCounted(let failure) where failure.isWriteForbidden {
+            return false
+        }
+    }
+
+    /// Tries a recovery key or a device's secret, even if counting fails.
+    mutating func key(uncounted opener: VaultOpener, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int)
+    {
+        do throws(VaultError) {
+            if try !attempts().isEmpty {
+                let counter = try AttemptCounter(location, of: document.vaultID)
+                try reload()
+                _ = try wipeDueRecords(counter)
+            }
+        } catch {
+            notCleared = .failuresNotCleared(error)
+        }
+        let key = try document.key(with: opener, ceiling: ceiling)
+        do throws(VaultError) {
+            if try attempts().vault != nil {
+                let counter = try AttemptCounter(location, of: document.vaultID)
+                let attempts = try counter.read()
+                // A wipe that failed is still due.
+                if !document.hasSecret(ofAny: due(attempts)) {
+                    try counter.save(attempts.withoutVault())
+                }
+            }
+        } catch {
+            notCleared = .failuresNotCleared(error)
+        }
+        return key
+    }
+
+    consuming func unlocked(with key: VaultKey, slot: Int, ceiling: Int, readOnly: Bool)
+        throws(VaultError) -> UnlockedVault
+    {
+        let reports = [
+            try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
+        ]
+        let state = try VaultState(verifying: document, with: key)
+        return UnlockedVault(
+            location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
+            state: state,
+            generationReport: mark?.report(on: document),
+            reports: reports.compactMap { $0 }
+                + location.conflictingCopies(of: state, with: key, in: folder))
+    }
+
+    private func admitted(_ attempts: Attempts, _ counter: borrowing AttemptCounter)
+        throws(VaultError) -> Attempts
+    {
+        switch attempts.admission(of: .vault, at: reading()) {
+        case .wait(let seconds, let moved):
+            // If this write fails, the next attempt only waits longer.
+            if moved != attempts { _ = counter.settle(moved) }
+            throw .lockedOut(seconds: Int64(seconds))
+        case .full: throw .overLimit(.countedEntries)
+        case .begun(let begun):
+            try counter.save(begun)
+            return begun
+        }
+    }
+
+    /// Completes a wipe that was interrupted.
+    mutating func completeInterruptedWipe() throws(VaultError) {
+        // Take the lock, which running attempts hold, only if there is something to wipe.
+        guard try !due(attempts()).isEmpty else { return }
+        let counter = try AttemptCounter(location, of: document.vaultID)
+        try reload()
+        _ = try wipeDueRecords(counter)
+    }
+
+    /// Wipes the records that have reached their limit, including those of an interrupted wipe.
+    ///
+    /// - Returns: the attempts that are counted now.
+    private mutating func wipeDueRecords(_ counter: borrowing AttemptCounter) throws(VaultError)
+        -> Attempts
+    {
+        let attempts = try counter.read()
+        guard !attempts.isEmpty else { return attempts }
+        let left = try counter.wipeDueRecords(
+            attempts, in: document.records, by: document.slotsDigest, at: reading())
+        if left != nil { try reload() }
+        return left ?? attempts
+    }
+
+    private func due(_ attempts: Attempts) -> Set<RecordID> {
+        attempts.due(in: document.records, by: document.slotsDigest)
+    }
+
+    private func isUnchanged() throws(VaultError) -> Bool {
+        do { return try file.isUnchanged(location.name, in: folder) } catch { throw .system(error) }
+    }
+
+    // Another process may have saved or wiped while this one waited for the lock.
+    private mutating func reload() throws(VaultError) {
+        guard try !isUnchanged() else { return }
+        file = try location.hold(in: folder)
+        document = try VaultDocument(parsing: file.bytes)
+    }
+}

@@ -1,0 +1,75 @@
+internal import Cryptography
+
+extension VaultState {
+    /// One record: its unencrypted part, its manifest entry, and its sealed secret.
+    ///
+    /// The entry and the secret agree, unless the record was wiped without the vault key since the
+    /// last save with it. The next save with the key updates the entry.
+    struct Record {
+        let line: RecordLine
+        var listed: ManifestEntry
+        let body: RecordBody
+    }
+}
+
+extension VaultState.Record {
+    func verify() throws(VaultError) {
+        guard listed.id == line.id, listed.revision == line.revision else {
+            throw .damaged(.manifest)
+        }
+        switch (body, listed.secret) {
+        case (.sealed(let box), .sealed(let expected, _)):
+            guard try digest(of: box.span) == expected else { throw .damaged(.record(line.id)) }
+        case (.sealed, .wiped): throw .damaged(.recordRestored(line.id))
+        case (.tombstone(let tombstone), .wiped(let expected)):
+            guard tombstone == expected else { throw .damaged(.record(line.id)) }
+        case (.tombstone, .sealed): break
+        }
+    }
+
+    /// Whether it was wiped without the vault key since the last save with the key.
+    var isWipedWithoutKey: Bool {
+        if case (.tombstone, .sealed) = (body, listed.secret) { true } else { false }
+    }
+
+    /// A copy with the tombstone, if any, in its manifest entry.
+    var settled: VaultState.Record {
+        guard case .tombstone(let tombstone) = body else { return self }
+        var settled = self
+        settled.listed.secret = .wiped(tombstone)
+        return settled
+    }
+
+    /// Seals a secret as the record of `line`.
+    static func sealing(
+        _ payload: RecordPayload, as line: RecordLine, _ properties: EntryProperties,
+        under key: VaultKey
+    ) throws(VaultError) -> VaultState.Record {
+        let box = try SealedBox.seal(
+            payload.sealedForm(), under: key.derived(for: .record, of: line.id),
+            associatedData: VaultLines.vault(key.vaultID) + line.text)
+        let text = Base64.encode(box.span)
+        let listed = ManifestEntry(
+            id: line.id, revision: line.revision,
+            secret: .sealed(
+                digest: try digest(of: text.span), fingerprint: try key.fingerprint(of: payload)),
+            properties: properties)
+        return VaultState.Record(line: line, listed: listed, body: .sealed(text[...]))
+    }
+
+    /// Opens the record's box.
+    func opened(with key: VaultKey) throws(VaultError) -> RecordPayload {
+        guard case .sealed(let text) = body else { throw .wiped }
+        let box: [UInt8]
+        do { box = try Base64.decode(text.span) } catch { throw .damaged(.record(line.id)) }
+        let plaintext = try SealedBox.open(
+            box, under: key.derived(for: .record, of: line.id),
+            associatedData: VaultLines.vault(key.vaultID) + line.text,
+            or: .damaged(.record(line.id)))
+        do {
+            return try RecordPayload(reading: plaintext, kind: listed.properties.traits.kind)
+        } catch {
+            throw .damaged(.content(line.id))
+        }
+    }
+}
