@@ -1,0 +1,88 @@
+import SecretVault
+
+// What opening or checking a vault found.
+extension Messages {
+    /// The damaged part, as a noun phrase.
+    static func description(of part: VaultPart, in entries: [EntrySummary]) -> String {
+        switch part {
+        case .checksum: "the checksum"
+        case .line(let number): "line \(number)"
+        case .header: "the header"
+        case .slot(let number): "slot \(number)"
+        case .manifest: "the list of entries"
+        case .changes: "the count of entries wiped without the key"
+        case .record(let id), .content(let id): "the entry " + name(of: id, in: entries)
+        case .recordRemoved(let id):
+            "the entry \(name(of: id, in: entries)) (removed without a tombstone)"
+        case .recordRestored(let id):
+            "the entry \(name(of: id, in: entries)) (wiped, but its old secret is back)"
+        }
+    }
+
+    static func name(of id: RecordID, in entries: [EntrySummary]) -> String {
+        entries.first { $0.id == id }?.name.visible ?? id.text
+    }
+
+    static func sentence(for report: VaultReport, in entries: [EntrySummary]) -> String {
+        switch report {
+        case .olderFile(let generation, let newest):
+            "the vault is older (generation \(generation)) than the last one used here (\(newest)): "
+                + "later changes are missing, and counters may repeat"
+        case .otherFile(let generation):
+            "the vault is not the file last saved here (generation \(generation)): it was replaced by "
+                + "a copy or tampered with; check your entries"
+        case .conflictingCopy(let path):
+            "\(VisibleText.of(path)) is a copy of the vault that was edited separately; to merge it, run: "
+                + "watchword merge \(ShellWord.quoted(VisibleText.of(path)))"
+        case .wipesNotListed(let error):
+            "entries were wiped, but the vault could not be saved, so an older copy would bring them back: "
+                + sentence(for: error)
+        case .wiped(let id, let tombstone):
+            "\(name(of: id, in: entries)) was wiped on \(Timestamp(unixTime: tombstone.time).text) "
+                + "\(sentence(for: tombstone.reason)); its secret is gone; delete its name with "
+                + "watchword remove"
+        case .generationNotRecorded(let error):
+            "the vault was saved, but its generation was not recorded in .watchword beside it: "
+                + sentence(for: error)
+        case .failuresNotCleared(.notCounted(let failure)):
+            "the vault is open, but earlier failures are still counted: " + sentence(for: failure)
+        case .failuresNotCleared(.newerAttempts):
+            "the vault is open, but earlier failures are still counted: a newer Watchword counted them"
+        case .failuresNotCleared(let error):
+            "the vault is open, but earlier failures are still counted: " + sentence(for: error)
+        case .failuresNotCounted:
+            "the vault cannot be written, so it is read-only and failures are not counted"
+        case .notConfirmed(let failure):
+            "the vault was saved, but a power failure may undo the change: "
+                + sentence(for: failure)
+        case .folderOwnedByOther(let user):
+            "the vault's folder belongs to user ID \(user), who can restore an older vault"
+        case .folderOpenToOthers(let mode):
+            "other users can write to the vault's folder (mode 0\(String(mode, radix: 8))) and restore "
+                + "an older vault; run chmod go-w on it"
+        }
+    }
+
+    /// Why a secret was wiped.
+    static func sentence(for reason: Tombstone.Reason) -> String {
+        switch reason {
+        case .failures: "after too many failures"
+        case .revoked: "because the server revoked it"
+        case .reuseDetected: "because two holders used it"
+        case .tooManyFailures: "because the server received too many wrong secrets"
+        case .accountClosed: "because the account is closed"
+        }
+    }
+
+    /// The result of a check, as one line.
+    static func summary(of check: VaultCheck, generation: UInt64) -> String {
+        let entries = "\(check.opened) \(check.opened == 1 ? "entry" : "entries") opened"
+        let previous =
+            switch check.previous {
+            case .none: "no previous generation"
+            case .whole(let generation): "the previous generation (\(generation)) is intact"
+            case .unusable(let error): "the previous generation: " + sentence(for: error)
+            }
+        return "generation \(generation), \(entries), \(check.damages.count) damaged; \(previous)"
+    }
+}
