@@ -69,9 +69,9 @@ public enum AttestationOutcome: Sendable {
 public enum AttestationVerdict: Sendable {
     /// Nothing.
     case none
-    /// The credential's key made it.
+    /// The credential's own key signed it.
     case selfAttested
-    /// The owner of a certificate made it.
+    /// The owner of a certificate signed it.
     case certified(AttestationCertificates)
     /// It is in a format that is unknown here, and was not verified.
     case unknownFormat

@@ -43,7 +43,7 @@ public struct AuthenticatorData: Sendable {
         do { return try CBORReader(encoded, from: position) } catch { throw .authenticatorData }
     }
 
-    /// Reads the extension outputs, a map that is present exactly if its flag is set.
+    /// Reads the extension outputs, a map that is present if and only if its flag is set.
     fileprivate static func readEnd(
         _ flags: AuthenticatorFlags, _ reader: inout CBORReader
     ) throws(DenialReason) {

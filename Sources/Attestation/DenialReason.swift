@@ -39,7 +39,7 @@ public enum DenialReason: String, CaseIterable, Error, Hashable, Sendable {
     case attestationFormat = "attestation-format"
     /// The attestation statement is not valid.
     case attestation
-    /// The attestation statement leads to no trust anchor.
+    /// The attestation statement does not chain to a trust anchor.
     case attestationUntrusted = "attestation-untrusted"
     /// The credential's id is too long, or differs from the one that the browser states.
     case credentialID = "credential-id"

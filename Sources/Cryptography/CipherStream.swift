@@ -88,7 +88,7 @@ public enum DecryptionError: Error, Hashable, Sendable {
     case vectorLength
     /// The ciphertext does not consist of whole blocks.
     case ciphertextLength
-    /// The padding is invalid, or the key is not that of the wrapped key.
+    /// The padding is invalid, or the key is not the one that wrapped the key.
     case wrongKey
     /// A call into OpenSSL failed.
     case failed(CryptographyFailure)

@@ -4,7 +4,7 @@ internal import COpenSSL
 ///
 /// `info` binds the result to its purpose. Two purposes must never share the same `info`.
 ///
-/// - Throws: ``CryptographyFailure``, also if `count` is greater than 255 × 32.
+/// - Throws: ``CryptographyFailure``, for example if `count` is greater than 255 × 32.
 public func hkdfSHA256(
     secret: SecretBytes, salt: Span<UInt8>, info: Span<UInt8>, count: Int
 ) throws(CryptographyFailure) -> SecretBytes {
@@ -17,7 +17,7 @@ public func hkdfSHA256(
 ///
 /// `key` must be a uniformly distributed key of at least 32 bytes.
 ///
-/// - Throws: ``CryptographyFailure``, also if `count` is greater than 255 × 32.
+/// - Throws: ``CryptographyFailure``, for example if `count` is greater than 255 × 32.
 public func hkdfExpandSHA256(
     key: SecretBytes, info: Span<UInt8>, count: Int
 ) throws(CryptographyFailure) -> SecretBytes {

@@ -6,9 +6,9 @@ public enum DeviceKeyAttestationError: Error, Hashable, Sendable {
     case malformed
     /// The certificate is not an endorsement certificate, or is for another key.
     case endorsementCertificate
-    /// The endorsement certificate leads to no trust anchor.
+    /// The endorsement certificate does not chain to a trust anchor.
     case untrusted(ChainRefusal)
-    /// The attestation key does not sign only what the TPM made, or can leave the TPM.
+    /// The attestation key could sign data that the TPM did not generate, or can leave the TPM.
     case attestationKey
     /// The device key can leave the TPM, was not made in it, or is not the one that is registered.
     case deviceKey
@@ -108,7 +108,7 @@ public struct DeviceKeyAttestation: Sendable {
         }
     }
 
-    /// A restricted key signs a hash only if the TPM made it.
+    /// A restricted key signs a hash only if the TPM computed it.
     private static let attestationAttributes: TPMAttributes = [
         .fixedTPM, .fixedParent, .sensitiveDataOrigin, .userWithAuth, .restricted, .sign,
     ]

@@ -17,7 +17,7 @@ public struct TPMPublicArea: Sendable {
     public let scheme: Scheme?
     private let nameHash: NameHash
 
-    /// A scheme with its hash function, in the TPM's numbers.
+    /// A scheme with its hash function, as the TPM numbers them.
     public struct Scheme: Hashable, Sendable {
         /// ECDSA with SHA-256.
         public static let ecdsaSHA256 = Scheme(algorithm: 0x0018, hash: 0x000b)

@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// The result of checking a chain of certificates.
 public enum ChainOutcome: Hashable, Sendable {
-    /// The chain leads to a trust anchor.
+    /// The chain ends at a trust anchor.
     case anchored
     /// The chain is not accepted.
     case refused(ChainRefusal)
@@ -12,7 +12,7 @@ public enum ChainOutcome: Hashable, Sendable {
 public enum ChainRefusal: Hashable, Sendable {
     /// There is no certificate, or there are more than eight.
     case length
-    /// It leads to no trust anchor.
+    /// It does not end at a trust anchor.
     case notAnchored
     /// A certificate is not valid yet.
     case notYetValid
@@ -57,7 +57,7 @@ public enum ChainRefusal: Hashable, Sendable {
 
     deinit { unsafe X509_STORE_free(store) }
 
-    /// Checks whether `chain`, leaf first, leads to an anchor.
+    /// Checks whether `chain`, leaf first, ends at an anchor.
     ///
     /// This checks signatures, validity periods, who may issue certificates, path lengths, critical
     /// extensions, and that no key or hash function has less than 112 bits of strength. Nothing is

@@ -29,7 +29,7 @@ public struct DeviceKeyChallenge: Sendable {
     public let expiresAt: UnixTime
 }
 
-/// What a device sends to answer a challenge.
+/// A device's response to a challenge.
 public struct DeviceKeySignature: Sendable {
     /// The credential.
     public let credential: CredentialID

@@ -32,7 +32,7 @@ extension DeviceKeys {
         }
     }
 
-    /// Checks what the TPM says about a key, and spends the ticket if it is right.
+    /// Checks what the TPM says about a key, and spends the ticket if it is valid.
     func attested(
         by evidence: DeviceKeyAttestation.Evidence, _ point: [UInt8],
         _ transcript: DeviceKeyTranscript, _ record: CredentialRecord,

@@ -6,7 +6,7 @@ public import Cryptography
 /// Each decision is one commit, as for ``Verifier``. It spends the challenge, whatever its result.
 public struct DeviceKeys: Sendable {
     let verifier: Verifier
-    /// The addresses under which devices reach the server, compared byte for byte.
+    /// The addresses at which devices reach the server, compared byte for byte.
     let audiences: [String]
     /// The makers of TPMs whose attestations are trusted; `nil` if there are none.
     let roots: TrustAnchors?
@@ -15,7 +15,7 @@ public struct DeviceKeys: Sendable {
     static let maximumSignatureCount = 72
 
     /// - Parameters:
-    ///   - audiences: the addresses under which devices reach the server: `https://host[:port]`, in
+    ///   - audiences: the addresses at which devices reach the server: `https://host[:port]`, in
     ///     lower case and without a final slash.
     ///   - roots: the certificates of the makers of TPMs whose attestations are trusted.
     public init(_ verifier: Verifier, audiences: [String], trusting roots: TrustAnchors? = nil) {
@@ -25,13 +25,13 @@ public struct DeviceKeys: Sendable {
     }
 
     /// Whether this is an address as devices sign it: `https://host[:port]` in lower case, without
-    /// the standard port and a final slash or dot, or `http` for this machine.
+    /// the standard port, a final slash or a final dot; `http` only for this machine.
     public static func isAudience(_ text: String) -> Bool { WebOrigin.isServer(text) }
 
     /// Issues a ticket with which a device can register its key once, within ten minutes.
     ///
     /// - Parameters:
-    ///   - presence: how the device has to check that somebody is present, at least.
+    ///   - presence: the weakest presence check that is accepted.
     ///   - replaces: a credential of the subject to be revoked when the key is registered.
     ///   - audience: the clients that may redeem the device's logins; empty if the verifier is used
     ///     without clients.
@@ -74,8 +74,8 @@ public struct DeviceKeys: Sendable {
     /// - Parameters:
     ///   - point: the public key: 65 bytes.
     ///   - signature: over the transcript of the enrolment, with the key.
-    ///   - custody: where the device says that it keeps the key; the claim of an attested TPM counts
-    ///     as that of any other.
+    ///   - custody: where the device says that it keeps the key; without evidence, an attested TPM
+    ///     is recorded as any other TPM.
     ///   - evidence: what the TPM says about the key. The registration is then completed by
     ///     ``activate(_:with:origin:recorder:)``.
     ///   - name: replaces the name given at enrolment; `nil` keeps it.

@@ -67,8 +67,8 @@ struct AssertionPolicy: Hashable, Sendable {
         if policy.backup == .stepUp {
             switch (stored.isBackupEligible, flags.isBackupEligible) {
             case (false, false):
-                // A ceremony under `any` may have recorded that it can no longer be copied, but there
-                // may be a copy.
+                // A ceremony under `any` may have recorded that the passkey can no longer be
+                // copied, although there may be a copy.
                 if wasRegisteredForBackup, !isKnownDevice { stepUp.append(.newDevice) }
             case (true, true): if !isKnownDevice { stepUp.append(.newDevice) }
             case (false, true): stepUp.append(.becameSyncable)

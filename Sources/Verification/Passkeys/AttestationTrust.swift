@@ -7,10 +7,10 @@ public struct AttestationTrust: Sendable {
     public struct Model: Sendable {
         /// Its AAGUID: 16 bytes.
         public let id: [UInt8]
-        /// The anchors that alone vouch for it; `nil` for the general ones.
+        /// The only anchors that are trusted for it; `nil` for the general ones.
         public let anchors: TrustAnchors?
 
-        /// Names a model.
+        /// Describes a model.
         public init(id: [UInt8], anchors: TrustAnchors? = nil) {
             self.id = id
             self.anchors = anchors
@@ -35,7 +35,7 @@ public struct AttestationTrust: Sendable {
         }
     }
 
-    /// Whether the certificates lead to an anchor, and their model is listed if there is a list.
+    /// Whether the certificates chain to an anchor, and their model is listed if there is a list.
     func isTrusted(
         _ certificates: AttestationCertificates, at now: UnixTime
     ) throws(CryptographyFailure) -> Bool {

@@ -1,7 +1,7 @@
 internal import Attestation
 internal import Cryptography
 
-/// What a browser states about a ceremony, and the authenticator signs (WebAuthn Level 3, section
+/// What a browser states about a ceremony; the authenticator signs it (WebAuthn Level 3, section
 /// 5.8.1).
 public struct ClientData: Hashable, Sendable {
     /// `webauthn.create` or `webauthn.get`.

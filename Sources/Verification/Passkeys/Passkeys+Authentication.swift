@@ -10,10 +10,10 @@ extension Passkeys {
     /// - Parameters:
     ///   - subject: whose passkey has to sign; `nil` if the passkey identifies the subject. An
     ///     unknown subject gets options like a known one, the same each time.
-    ///   - relyingPartyID: one of the relying party's IDs, which the page's host must be or be below;
-    ///     `nil` for the first one.
+    ///   - relyingPartyID: one of the relying party's IDs, which is the page's host or a parent
+    ///     domain of it; `nil` for the first one.
     ///   - isConditional: whether the page waits until somebody signs in (conditional mediation).
-    ///   - client: the client that alone may finish the ceremony; `nil` for a browser.
+    ///   - client: the only client that may finish the ceremony; `nil` for a browser.
     public func beginAuthentication(
         for subject: Subject?, at relyingPartyID: String? = nil,
         policy: PasskeyPolicy = .standard, isConditional: Bool = false,
@@ -139,7 +139,7 @@ extension Passkeys {
         return isEqualInConstantTime(sent.span, handle.span) ? nil : .userHandle
     }
 
-    /// Decides on a valid signature by the ceremony's policy.
+    /// Decides on a valid signature under the ceremony's policy.
     private func decide(
         _ challenge: Challenge, _ policy: PasskeyPolicy, _ record: CredentialRecord,
         _ state: PasskeyState, _ passkey: RegisteredPasskey, _ signed: AssertionCheck.Signed,

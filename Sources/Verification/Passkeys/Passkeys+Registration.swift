@@ -102,7 +102,7 @@ extension Passkeys {
     ///
     /// - Parameters:
     ///   - name: replaces the name given at the beginning; `nil` keeps it.
-    ///   - origin: with the browser's user agent, which is kept.
+    ///   - origin: where the request came from, with the browser's user agent, which is stored.
     /// - Returns: `nil` if there is no such credential, or if it is not a passkey.
     public func finishRegistration(
         of credential: CredentialID, with response: RegistrationResponse, name: String? = nil,
@@ -242,7 +242,7 @@ extension CredentialRecord {
 }
 
 extension CredentialRecord {
-    /// The record with the id, and as the next version, of another one.
+    /// The record with the id of another one, as the next version of that one.
     fileprivate func taking(rowOf other: CredentialRecord) -> CredentialRecord {
         CredentialRecord(
             id: other.id, subject: subject, kind: kind, createdAt: createdAt, origin: origin,

@@ -54,12 +54,12 @@ extension Passkeys {
 
     /// Finishes an attempt to register a passkey with a ticket.
     ///
-    /// Success spends the ticket. A denial spends only the attempt's challenge, so that its holder
-    /// can try again.
+    /// Success spends the ticket. A denial spends only the attempt's challenge, so that the
+    /// ticket's holder can try again.
     ///
     /// - Parameters:
     ///   - name: replaces the name given at the beginning; `nil` keeps it.
-    ///   - origin: with the browser's user agent, which is kept.
+    ///   - origin: where the request came from, with the browser's user agent, which is stored.
     public func finishRegistration(
         with ticket: Token, response: RegistrationResponse, name: String? = nil,
         origin: Origin = .unknown,

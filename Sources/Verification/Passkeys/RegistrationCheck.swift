@@ -15,7 +15,7 @@ struct RegistrationCheck {
         case denied(DenialReason)
     }
 
-    /// Decides, apart from whether the passkey is already registered.
+    /// Decides everything except whether the passkey is already registered.
     func verdict() throws(VerifierError) -> Verdict {
         guard let clientData = response.clientData else { return .denied(.clientData) }
         if let reason = clientData.denial(

@@ -19,7 +19,7 @@ public struct RelyingParty: Sendable {
     /// Checks the values.
     ///
     /// - Parameters:
-    ///   - origins: origins whose host is an ID or below one, and names of Android apps
+    ///   - origins: origins whose host is an ID or a subdomain of one, and names of Android apps
     ///     (`android:apk-key-hash:…`).
     ///   - relatedOrigins: other origins that may use the first ID (WebAuthn Level 3, section 5.11).
     public init(
@@ -71,7 +71,8 @@ extension RelyingParty {
     /// Whether this is the origin of a page, as browsers write it.
     public static func isWebOrigin(_ text: String) -> Bool { WebOrigin.host(of: text) != nil }
 
-    /// Whether this is an origin whose host is one of these IDs or below one, or an Android app.
+    /// Whether this is an origin whose host is one of these IDs or a subdomain of one, or an
+    /// Android app.
     public static func isOrigin(_ text: String, of ids: [String]) -> Bool {
         guard let host = WebOrigin.host(of: text) else { return WebOrigin.isAndroidApp(text) }
         return ids.contains { host == $0 || host.hasSuffix("." + $0) }
@@ -86,7 +87,7 @@ public enum RelyingPartyError: Error, Hashable, Sendable {
     case id(String)
     /// This is not an origin as browsers write it.
     case origin(String)
-    /// This origin's host is neither an ID nor below one.
+    /// This origin's host is neither an ID nor a subdomain of one.
     case outOfScope(String)
 }
 

@@ -22,8 +22,8 @@ struct Challenge: Hashable, Sendable {
     let subject: Subject?
     /// The credential that has to answer; `nil` if any credential may.
     let credential: CredentialID?
-    /// The client that began the ceremony, which alone may end it; `nil` if a browser or a device
-    /// began it.
+    /// The client that began the ceremony, and the only one that may end it; `nil` if a browser or
+    /// a device began it.
     let client: ClientID?
     /// When the ceremony began.
     let createdAt: UnixTime

@@ -2,7 +2,7 @@ internal import Cryptography
 
 /// Where a device keeps its key.
 ///
-/// None of these says that a person was there.
+/// None of these proves that a person was present.
 public enum KeyCustody: String, CaseIterable, Hashable, Sendable {
     /// In a vault: as easy to copy as the open vault.
     case vault
@@ -37,7 +37,7 @@ struct RegisteredDeviceKey: Hashable, Sendable {
 
 /// The stored state of a device key that is being registered.
 struct PendingDeviceKey: Hashable, Sendable {
-    /// How the device has to check that somebody is present, at least.
+    /// The weakest presence check that is accepted.
     let presence: DeviceKeyTranscript.Presence
     /// The credential to be revoked once the key is registered.
     let replaces: CredentialID?
@@ -56,7 +56,7 @@ struct PendingDeviceKey: Hashable, Sendable {
 /// key's holder learns of it.
 struct DeviceKeyState: Hashable, Sendable {
     private var registration: SealedBox
-    /// How the device has to check that somebody is present, at least.
+    /// The weakest presence check that is accepted.
     let presence: DeviceKeyTranscript.Presence
     /// The uses whose tickets have not been redeemed yet, oldest first; as for enrolled secrets.
     var openUses = OpenUses<DeviceKeyUse>()

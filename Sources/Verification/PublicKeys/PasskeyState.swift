@@ -9,7 +9,7 @@ struct PasskeyState: Hashable, Sendable {
     var wasUserVerified: Bool
     /// The highest accepted signature counter.
     ///
-    /// It never falls.
+    /// It never decreases.
     private(set) var count: UInt32
     /// The devices on which the passkey was accepted, the last used one last.
     private(set) var devices: [KnownDevice] = []

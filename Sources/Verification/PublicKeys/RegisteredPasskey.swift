@@ -4,11 +4,11 @@ struct RegisteredPasskey: Hashable, Sendable {
     enum Attestation: String, Hashable, Sendable {
         /// There was no statement.
         case none
-        /// The passkey's own key made the statement.
+        /// The passkey's own key signed the statement.
         case selfAttested = "self"
-        /// The statement leads to no trust anchor.
+        /// The statement does not chain to a trust anchor.
         case unverified
-        /// The statement leads to a trust anchor.
+        /// The statement chains to a trust anchor.
         case trusted
     }
 

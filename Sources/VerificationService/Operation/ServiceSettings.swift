@@ -13,7 +13,7 @@ package struct ServiceSettings: Sendable {
     package let pages: PageSettings?
     /// The relying party for passkeys; `nil` if the server offers none.
     package let passkeys: PasskeySettings?
-    /// The addresses under which device keys reach the server.
+    /// The addresses at which device keys reach the server.
     package let audiences: [String]
     /// The trust anchors of TPMs; `nil` if none is trusted.
     package let tpmRoots: TrustAnchors?
