@@ -4,7 +4,7 @@ public import POSIX
 /// Starts `watchword-token`, one process per request, and validates every answer.
 ///
 /// Only this process loads the libraries for TPMs and authenticators and reads what the devices
-/// send. It learns the PIN and one slot's secret, and nothing else of the vault.
+/// send. It learns the PIN and one slot's secret, and nothing else from the vault.
 public struct TokenHelper: Sendable {
     /// Why there is no result.
     public enum Failure: Error, Hashable, Sendable {
@@ -22,7 +22,7 @@ public struct TokenHelper: Sendable {
     public protocol Person {
         /// Asks for the PIN, again after a wrong one; `nil` cancels.
         ///
-        /// - Parameter left: how many more attempts the device allows, if it tells.
+        /// - Parameter left: how many more attempts the device allows, if it reports this.
         mutating func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes?
         /// Asks the person to touch the authenticator.
         mutating func touch(number: Int, of count: Int)

@@ -9,7 +9,7 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case noPermission
     /// The secret or credential was made by another device, or the device was reset since then.
     case otherDevice
-    /// The PIN was wrong too often for one command; the device allows so many more attempts.
+    /// The PIN was wrong too often for one command; the device allows this many more attempts.
     case wrongPIN(left: UInt32?)
     /// No PIN was given.
     case noPIN
@@ -31,7 +31,7 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case noPCR7
     /// The storage hierarchy has a password.
     case ownerPassword
-    /// The TPM has no certificate of its maker for its RSA endorsement key.
+    /// The TPM has no certificate from its maker for its RSA endorsement key.
     case noCertificate
 
     // An authenticator.

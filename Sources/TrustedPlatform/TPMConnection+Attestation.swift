@@ -90,7 +90,7 @@ extension TPMConnection {
         return try endorsementPrimary(&template)
     }
 
-    /// A key that signs only what the TPM itself says; the same one each time.
+    /// A key that signs only what the TPM itself generates; the same one each time.
     func attestationKey() throws(TokenRefusal) -> PrimaryKey {
         var template = TPM2B_PUBLIC()
         template.publicArea.type = TPM2_ALG_ECC

@@ -70,7 +70,7 @@ extension TPMConnection {
         return try unsafe take(found.pointee.size, from: found.pointee.buffer)
     }
 
-    /// Throws if the TPM has no PCR 7 for SHA-256: a policy about it would say nothing.
+    /// Throws if the TPM has no PCR 7 for SHA-256: a policy that names it would protect nothing.
     func requirePCR7() throws(TokenRefusal) {
         var (pcrs, counter) = (TPMConnection.pcr7, UInt32(0))
         var digests: UnsafeMutablePointer<TPML_DIGEST>?

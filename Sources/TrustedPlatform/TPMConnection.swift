@@ -38,7 +38,7 @@ internal import HardwareTokens
         throw TPMCode(code).refusal(of: call)
     }
 
-    /// Reads a number that describes the TPM's state; `nil` if the TPM does not tell.
+    /// Reads a number that describes the TPM's state; `nil` if the TPM does not report it.
     func property(_ property: UInt32) -> UInt32? {
         var isMore: TPMI_YES_NO = 0
         var data: UnsafeMutablePointer<TPMS_CAPABILITY_DATA>?
@@ -53,7 +53,7 @@ internal import HardwareTokens
         return first.value
     }
 
-    /// How many more wrong PINs the TPM accepts; `nil` if it does not tell.
+    /// How many more wrong PINs the TPM permits; `nil` if it does not report this.
     func attemptsLeft() -> UInt32? {
         guard let failed = property(WATCHWORD_PT_LOCKOUT_COUNTER),
             let most = property(WATCHWORD_PT_MAX_AUTH_FAIL)

@@ -53,7 +53,7 @@ extension EnrolledKey {
             write(holding, to: &output)
             guard let registration else {
                 output.append(0, bytes: 4)
-                // Only a registered key waits for another one.
+                // Only a registered key can have a replacement that is not registered yet.
                 next?.withBytes { output.append(string: $0) }
                 return
             }

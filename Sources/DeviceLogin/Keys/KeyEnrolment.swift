@@ -61,7 +61,7 @@ public struct KeyEnrolment: Sendable {
             pending = try make(ticket, digest, replacing: earlier, in: vault, now, isEarlier)
         }
         let key = pending.key
-        // An earlier run was only prevented from saying so.
+        // An earlier run registered the key, but ended before it could report this.
         guard key.credential == nil else { return key }
         let registered: EnrolledKey
         switch try EnrolledLogin.send(request(key), over: &sender) {

@@ -15,8 +15,8 @@ public struct KeyConfirmation: Sendable {
 
     /// Parses what an application hands to the device.
     ///
-    /// The first line is the challenge, the second one `expires_ms`, and the rest the text, to which
-    /// one line feed at the end does not belong.
+    /// The first line is the challenge, the second one `expires_ms`, and the rest is the text. One
+    /// line feed at the end is not part of the text.
     ///
     /// - Returns: `nil` if the lines have another form, or if the text is blank or has too many lines.
     public init?(parsing file: String) {

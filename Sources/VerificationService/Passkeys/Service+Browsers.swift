@@ -3,7 +3,7 @@ internal import JSONText
 internal import Verification
 internal import WebAuthnMessages
 
-// The routes of the server's own pages, which know neither an API key nor a reason.
+// The routes of the server's own pages, which need no API key and return no reasons.
 extension Service {
     /// `POST /v1/browser/ceremonies`.
     func beginBrowserCeremony(_ call: Call) async throws(Refusal) -> Answer {
