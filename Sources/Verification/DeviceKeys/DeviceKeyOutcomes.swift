@@ -39,7 +39,7 @@ public struct DeviceKeySignature: Sendable {
     public let audience: String
     /// What the key is used for.
     public let purpose: DeviceKeyPurpose
-    /// How the device says that it checked that somebody is present.
+    /// The presence check that the device claims to have made.
     public let presence: DeviceKeyTranscript.Presence
     /// The signature in DER.
     public let signature: [UInt8]
@@ -84,6 +84,6 @@ public struct DeviceKeyFacts: Hashable, Sendable {
     public let textDigest: [UInt8]?
     /// Where the device keeps the key.
     public let custody: KeyCustody
-    /// How the device says that it checked that somebody is present.
+    /// The presence check that the device claims to have made.
     public let presence: DeviceKeyTranscript.Presence
 }

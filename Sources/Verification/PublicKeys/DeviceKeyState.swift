@@ -109,7 +109,7 @@ struct DeviceKeyUse: OpenUse {
     let purpose: DeviceKeyPurpose
     /// SHA-256 of the text that was confirmed.
     let textDigest: [UInt8]?
-    /// How the device says that it checked that somebody is present.
+    /// The presence check that the device claims to have made.
     let presence: DeviceKeyTranscript.Presence
 }
 
