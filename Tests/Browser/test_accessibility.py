@@ -118,14 +118,14 @@ class AccessibilityTests(BrowserTest):
 
     def test_each_page_is_readable_at_three_widths_in_light_and_dark(self):
         """Also saves pictures in the folder WATCHWORD_PICTURES, to be looked at."""
-        folder = os.environ.get("WATCHWORD_PICTURES")
+        folder = pathlib.Path(os.environ.get("WATCHWORD_PICTURES") or self.world.folder.name)
+        folder.mkdir(parents=True, exist_ok=True)
         for name, prepare in [("sign-in", self.show_sign_in), ("sign-in-failed", self.show_failure),
                               ("enrol", self.show_enrolment), ("enrolled", self.show_enrolled)]:
             prepare()
             for width in WIDTHS:
                 for dark in (False, True):
-                    file = pathlib.Path(folder or self.world.folder.name,
-                                        f"{name}-{width}{'-dark' if dark else ''}.png")
+                    file = folder / f"{name}-{width}{'-dark' if dark else ''}.png"
                     self.tab.picture(file, width, dark=dark)
                     found = self.tab.value(MEASURE)
                     self.assertTrue(found)
