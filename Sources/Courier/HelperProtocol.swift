@@ -9,7 +9,7 @@ internal import POSIX
 
 /// The limits that both ends observe.
 enum HelperProtocol {
-    static let version: UInt8 = 2
+    static let version: UInt8 = 3
     /// The maximum length of a request in bytes; most of it is certificates.
     static let largestRequest = 1 << 18
     /// The maximum length of a reply in bytes.
@@ -19,8 +19,6 @@ enum HelperProtocol {
     static let longestText = 1 << 10
     /// The maximum length of a public key or a signature in bytes.
     static let longestKey = 128
-    /// The maximum size of a TPM's structure or certificate in bytes.
-    static let largestStructure = 1 << 11
 }
 
 /// Appends fields to memory that is wiped.

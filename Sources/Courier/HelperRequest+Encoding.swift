@@ -32,8 +32,9 @@ extension HelperRequest {
             fields.byte(registration.presence.rawValue)
             fields.byte(registration.isInTPM ? 1 : 0)
             fields.string(registration.deviceName)
-            fields.byte(registration.attestation == nil ? 0 : 1)
-            for part in registration.attestation?.parts ?? [] { fields.string(part.span) }
+            let parts = registration.attestation?.parts ?? []
+            fields.byte(UInt8(parts.count))
+            for part in parts { fields.string(part.span) }
         case .keyActivation(let credential, let secret):
             fields.byte(Kind.keyActivation.rawValue)
             fields.string(credential.text)
@@ -64,9 +65,6 @@ extension HelperRequest {
                 && registration.deviceName.utf8.count <= HelperProtocol.longestText
                 && registration.point.count <= HelperProtocol.longestKey
                 && registration.signature.count <= HelperProtocol.longestKey
-                && (registration.attestation?.parts ?? []).allSatisfy {
-                    $0.count <= HelperProtocol.largestStructure
-                }
         case .keyActivation(_, let secret): return Token.isToken(secret)
         case .challenge: return true
         case .signature(let signature):
@@ -132,16 +130,16 @@ extension HelperRequest {
 extension FieldReader {
     fileprivate mutating func attestation(
         _ bytes: Span<UInt8>
-    ) throws(Unreadable) -> HelperRequest.KeyAttestation? {
-        guard try flag(bytes) else { return nil }
-        return HelperRequest.KeyAttestation(
-            certificate: try structure(bytes), endorsementKey: try structure(bytes),
-            attestationKey: try structure(bytes), deviceKey: try structure(bytes),
-            certification: try structure(bytes), signature: try structure(bytes))
-    }
-
-    private mutating func structure(_ bytes: Span<UInt8>) throws(Unreadable) -> [UInt8] {
-        try string(bytes, limit: HelperProtocol.largestStructure).map { bytes[$0] }
+    ) throws(Unreadable) -> KeyAttestation? {
+        let count = try byte(bytes)
+        guard count > 0 else { return nil }
+        var parts: [[UInt8]] = []
+        for _ in 0..<count {
+            parts.append(
+                try string(bytes, limit: KeyAttestation.largestPart).map { bytes[$0] })
+        }
+        guard let attestation = KeyAttestation(parts: parts) else { throw Unreadable() }
+        return attestation
     }
 
     fileprivate mutating func key(_ bytes: Span<UInt8>) throws(Unreadable) -> [UInt8] {

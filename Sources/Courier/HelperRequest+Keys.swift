@@ -37,42 +37,6 @@ extension HelperRequest {
         }
     }
 
-    /// What a TPM says about a device key: its structures, as the server checks them.
-    public struct KeyAttestation: Sendable {
-        /// The certificate of the endorsement key, in DER.
-        public let certificate: [UInt8]
-        /// The endorsement key.
-        public let endorsementKey: [UInt8]
-        /// The attestation key.
-        public let attestationKey: [UInt8]
-        /// The device key.
-        public let deviceKey: [UInt8]
-        /// The attestation key's statement about the device key.
-        public let certification: [UInt8]
-        /// The attestation key's signature, in DER.
-        public let signature: [UInt8]
-
-        /// Collects the structures.
-        public init(
-            certificate: [UInt8], endorsementKey: [UInt8], attestationKey: [UInt8],
-            deviceKey: [UInt8], certification: [UInt8], signature: [UInt8]
-        ) {
-            self.certificate = certificate
-            self.endorsementKey = endorsementKey
-            self.attestationKey = attestationKey
-            self.deviceKey = deviceKey
-            self.certification = certification
-            self.signature = signature
-        }
-
-        /// All structures, in the order of the initialiser.
-        var parts: [[UInt8]] {
-            [
-                certificate, endorsementKey, attestationKey, deviceKey, certification, signature,
-            ]
-        }
-    }
-
     /// A device key's answer to a challenge.
     public struct KeySignature: Sendable {
         /// The credential's public identifier.

@@ -57,20 +57,6 @@ public enum HelperResponse: Sendable {
         }
     }
 
-    /// A secret that only the TPM with an attested key reveals.
-    public struct KeyActivation: Hashable, Sendable {
-        /// The protected secret.
-        public let blob: [UInt8]
-        /// The seed that protects it, encrypted to the TPM.
-        public let seed: [UInt8]
-
-        /// Creates an activation.
-        public init(blob: [UInt8], seed: [UInt8]) {
-            self.blob = blob
-            self.seed = seed
-        }
-    }
-
     /// A challenge for a device key.
     public struct KeyChallenge: Hashable, Sendable {
         /// The challenge, of which the device signs the bytes.

@@ -114,13 +114,12 @@ extension Result where Success == HelperResponse, Failure == HTTPHelperFailure {
             self = .success(.registered(credential: credential, custody: try fields.token(bytes)))
         case .keyToActivate:
             let credential = try fields.token(bytes)
-            let blob = try fields.string(bytes, limit: HelperProtocol.largestStructure)
-            let seed = try fields.string(bytes, limit: HelperProtocol.largestStructure)
-            self = .success(
-                .keyToActivate(
-                    credential: credential,
-                    HelperResponse.KeyActivation(
-                        blob: blob.map { bytes[$0] }, seed: seed.map { bytes[$0] })))
+            let blob = try fields.string(bytes, limit: KeyActivation.largestBlob)
+            let seed = try fields.string(bytes, limit: KeyActivation.largestSeed)
+            let activation = KeyActivation(
+                blob: blob.map { bytes[$0] }, seed: seed.map { bytes[$0] })
+            guard let activation else { throw FieldReader.Unreadable() }
+            self = .success(.keyToActivate(credential: credential, activation))
         case .keyActivated: self = .success(.keyActivated)
         case .challenge:
             let token = try fields.token(bytes)

@@ -12,6 +12,9 @@ public struct TPMKey: Hashable, Sendable {
     /// Whether signing also requires a PIN, whose failures the TPM counts.
     public let requiresPIN: Bool
 
+    /// The key's `TPMT_PUBLIC`, which follows its length.
+    package var structure: [UInt8] { Array(publicArea.dropFirst(2)) }
+
     /// The number of bytes of an authorization value.
     public static let authorizationCount = 32
     /// The number of bytes of a public key.

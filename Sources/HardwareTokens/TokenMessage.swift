@@ -20,7 +20,7 @@ public enum TokenResult: Sendable {
     /// The signature in DER.
     case signature([UInt8])
     /// What the TPM says about the key.
-    case attested(TPMAttestation)
+    case attested(KeyAttestation)
     /// The new credential and its secret.
     case made(FIDOCredential, SecretBytes)
     /// The secret.
@@ -36,9 +36,9 @@ enum TokenMessage {
     case done(TokenResult)
     case refused(TokenRefusal)
 
-    static let version: UInt8 = 2
+    static let version: UInt8 = 3
     /// The maximum size of a frame in bytes.
-    static let largestFrame = 4096
+    static let largestFrame = 2 + KeyAttestation.largest
     /// The maximum size of an answer's frame in bytes.
     static let largestAnswer = 1 + TokenRequest.longestAuthenticatorPIN
 
@@ -82,13 +82,10 @@ enum TokenMessage {
             buffer.append([Kind.signature.rawValue])
             buffer.append { $0.append(string: signature.span) }
         case .done(.attested(let attestation)):
-            buffer.append([Kind.attested.rawValue])
+            let parts = attestation.parts
+            buffer.append([Kind.attested.rawValue, UInt8(parts.count)])
             buffer.append { output in
-                output.append(string: attestation.certificate.span)
-                output.append(string: attestation.endorsementKey.span)
-                output.append(string: attestation.attestationKey.span)
-                output.append(string: attestation.certification.span)
-                output.append(string: attestation.signature.span)
+                for part in parts { output.append(string: part.span) }
             }
         case .done(.made(let credential, let secret)):
             buffer.append([Kind.made.rawValue])
@@ -158,14 +155,12 @@ enum TokenMessage {
 extension FieldReader {
     fileprivate mutating func attestation(
         _ bytes: Span<UInt8>
-    ) throws(Unreadable) -> TPMAttestation {
-        let attestation = TPMAttestation(
-            certificate: try data(bytes, limit: TPMAttestation.largestCertificate),
-            endorsementKey: try data(bytes, limit: TPMAttestation.largestArea),
-            attestationKey: try data(bytes, limit: TPMAttestation.largestArea),
-            certification: try data(bytes, limit: TPMAttestation.largestArea),
-            signature: try data(bytes, limit: TPMKey.longestSignature))
-        guard let attestation else { throw Unreadable() }
+    ) throws(Unreadable) -> KeyAttestation {
+        var parts: [[UInt8]] = []
+        for _ in 0..<(try byte(bytes)) {
+            parts.append(try data(bytes, limit: KeyAttestation.largestPart))
+        }
+        guard let attestation = KeyAttestation(parts: parts) else { throw Unreadable() }
         return attestation
     }
 

@@ -15,7 +15,7 @@ public enum TokenRequest: Sendable {
     /// Let a TPM attest a key that it has made, for a message.
     case attest(TPMKey, for: [UInt8], authorization: SecretBytes, in: TPMAddress)
     /// Reveal the secret that a server protected for an attested TPM.
-    case activate(TPMActivation, in: TPMAddress)
+    case activate(KeyActivation, in: TPMAddress)
     /// Make a credential on the device at this path (by default, the only one), and get its secret.
     case makeCredential(device: String?, salt: [UInt8], requiresPIN: Bool)
     /// Get the secret of a credential.
@@ -147,9 +147,9 @@ extension TokenRequest {
             self = .attest(
                 key, for: message, authorization: authorization, in: try fields.address(frame))
         case .activate:
-            let blob = try fields.data(frame, limit: TPMActivation.largestBlob)
-            let seed = try fields.data(frame, limit: TPMActivation.largestSeed)
-            guard let activation = TPMActivation(blob: blob, seed: seed) else {
+            let blob = try fields.data(frame, limit: KeyActivation.largestBlob)
+            let seed = try fields.data(frame, limit: KeyActivation.largestSeed)
+            guard let activation = KeyActivation(blob: blob, seed: seed) else {
                 throw FieldReader.Unreadable()
             }
             self = .activate(activation, in: try fields.address(frame))

@@ -32,7 +32,7 @@ extension TPMConnection {
         guard found == 0 else { throw .noCertificate }
         let index = TPMHandle(number, in: self, isPersistent: true)
         let size = try size(of: index)
-        guard size <= TPMAttestation.largestCertificate else { throw .badAnswer }
+        guard size <= KeyAttestation.largestCertificate else { throw .badAnswer }
         var bytes: [UInt8] = []
         while bytes.count < size {
             let part = min(size - bytes.count, TPMConnection.readCount)
@@ -161,7 +161,7 @@ extension TPMConnection {
 
     /// Reveals a secret that was protected for the attestation key.
     func activate(
-        _ activation: TPMActivation, for attestationKey: TPMHandle, _ endorsementKey: TPMHandle
+        _ activation: KeyActivation, for attestationKey: TPMHandle, _ endorsementKey: TPMHandle
     ) throws(TokenRefusal) -> SecretBytes {
         let session = try endorsementSession()
         var (blob, seed) = (TPM2B_ID_OBJECT(), TPM2B_ENCRYPTED_SECRET())

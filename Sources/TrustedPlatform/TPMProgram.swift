@@ -115,10 +115,10 @@ public enum TPMProgram {
         func attested(_ value: SecretBytes) throws(TokenRefusal) -> TokenResult {
             let (certification, signature) = try tpm.certify(
                 loaded, by: attestationKey.handle, for: message, value, under: parent)
-            let attestation = TPMAttestation(
-                certificate: certificate, endorsementKey: endorsementKey,
-                attestationKey: attestationKey.publicArea, certification: certification,
-                signature: signature)
+            let attestation = KeyAttestation(
+                certificates: [certificate], endorsementKey: endorsementKey,
+                attestationKey: attestationKey.publicArea, deviceKey: key.structure,
+                certification: certification, signature: signature)
             guard let attestation else { throw .badAnswer }
             return .attested(attestation)
         }
@@ -130,7 +130,7 @@ public enum TPMProgram {
 
     /// Reveals a secret that a server protected for this TPM.
     public static func activate(
-        _ activation: TPMActivation, in address: TPMAddress, over channel: borrowing TokenChannel
+        _ activation: KeyActivation, in address: TPMAddress, over channel: borrowing TokenChannel
     ) throws(TokenRefusal) -> TokenResult {
         let tpm = try confinedConnection(to: address, over: channel)
         let attestationKey = try tpm.attestationKey()

@@ -68,10 +68,10 @@ extension HTTPResponse {
         guard let activation = object["activation"] else {
             return .registered(credential: credential, custody: try object.token("custody"))
         }
-        return .keyToActivate(
-            credential: credential,
-            HelperResponse.KeyActivation(
-                blob: try activation.bytes("blob"), seed: try activation.bytes("seed")))
+        let protected = KeyActivation(
+            blob: try activation.bytes("blob"), seed: try activation.bytes("seed"))
+        guard let protected else { throw .badAnswer }
+        return .keyToActivate(credential: credential, protected)
     }
 
     private func activated(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {

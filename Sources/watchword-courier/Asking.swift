@@ -145,11 +145,11 @@ extension HelperRequest.Operation {
         ]
     }
 
-    private static func json(_ attestation: HelperRequest.KeyAttestation) -> JSONValue {
+    private static func json(_ attestation: KeyAttestation) -> JSONValue {
         func text(_ bytes: [UInt8]) -> JSONValue { .text(Base64URL.encode(bytes.span)) }
         return .object([
             ("attestation_key", text(attestation.attestationKey)),
-            ("certificates", .list([text(attestation.certificate)])),
+            ("certificates", .list(attestation.certificates.map(text))),
             ("certification", text(attestation.certification)),
             ("device_key", text(attestation.deviceKey)),
             ("endorsement_key", text(attestation.endorsementKey)),

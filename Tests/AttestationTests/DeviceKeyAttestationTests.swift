@@ -44,8 +44,9 @@ struct DeviceKeyAttestationTests {
                 let area = try TPMPublicArea([UInt8](vector.attestationKey))
                 #expect(attestation.attestationKeyName == (try area.name()))
                 #expect(throws: Never.self) {
-                    try TPMCredential(
-                        Randomness.secret(count: 32), for: attestation.attestationKeyName,
+                    try KeyActivation(
+                        protecting: Randomness.secret(count: 32),
+                        for: attestation.attestationKeyName,
                         endorsementKey: attestation.endorsementKey)
                 }
             } catch let error as DeviceKeyAttestationError {
@@ -69,7 +70,8 @@ struct DeviceKeyAttestationTests {
                 changed[keyPath: part][index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
                 do {
                     let attestation = try DeviceKeyAttestation(
-                        changed.evidence, point: [UInt8](good.point), transcript: transcript,
+                        #require(changed.evidence), point: [UInt8](good.point),
+                        transcript: transcript,
                         anchors: anchors, at: Self.time)
                     // The attestation key's own fields are bound by its Name, which the TPM checks
                     // when it reveals the credential.
@@ -101,21 +103,23 @@ struct DeviceKeyAttestationTests {
             signature = [UInt8](vector.signature)
         }
 
-        var evidence: DeviceKeyAttestation.Evidence {
-            DeviceKeyAttestation.Evidence(
-                endorsementChain: [certificate], endorsementKey: endorsementKey,
+        var evidence: KeyAttestation? {
+            KeyAttestation(
+                certificates: [certificate], endorsementKey: endorsementKey,
                 attestationKey: attestationKey, deviceKey: deviceKey,
                 certification: certification, signature: signature)
         }
     }
 
-    private func evidence(_ vector: Vector) -> DeviceKeyAttestation.Evidence {
-        DeviceKeyAttestation.Evidence(
-            endorsementChain: vector.endorsementChain.map { [UInt8]($0) },
-            endorsementKey: [UInt8](vector.endorsementKey),
-            attestationKey: [UInt8](vector.attestationKey),
-            deviceKey: [UInt8](vector.deviceKey),
-            certification: [UInt8](vector.certification), signature: [UInt8](vector.signature))
+    private func evidence(_ vector: Vector) throws -> KeyAttestation {
+        try #require(
+            KeyAttestation(
+                certificates: vector.endorsementChain.map { [UInt8]($0) },
+                endorsementKey: [UInt8](vector.endorsementKey),
+                attestationKey: [UInt8](vector.attestationKey),
+                deviceKey: [UInt8](vector.deviceKey),
+                certification: [UInt8](vector.certification),
+                signature: [UInt8](vector.signature)))
     }
 
     private func transcript(_ vector: Vector) throws -> DeviceKeyTranscript {

@@ -103,7 +103,7 @@ struct TPMTests {
     @Test("a protected secret is the one that another implementation computes")
     func credentialBlob() throws {
         for vector in try VectorFile<CredentialVector>("tpm/make-credential.json").cases {
-            let blob = try TPMCredential.blob(
+            let blob = try KeyActivation.blob(
                 SecretBytes(hex: vector.secret), for: Hex.bytes(vector.name),
                 seed: SecretBytes(hex: vector.seed))
             #expect(Hex.text(blob) == vector.blob)
@@ -127,12 +127,14 @@ struct TPMTests {
         #expect(try attestation.name() == tools.bytes("ak.name"))
         let secret = try Randomness.secret(count: 32)
         let key = try EncryptionKey(endorsement.publicKey)
-        let credential = try TPMCredential(secret, for: attestation.name(), endorsementKey: key)
-        #expect(try tools.activate(credential) == secret.known)
+        let protected = try KeyActivation(
+            protecting: secret, for: attestation.name(), endorsementKey: key)
+        #expect(try tools.activate(protected) == secret.known)
 
         var otherName = try attestation.name()
         otherName[5] ^= 1
-        let foreign = try TPMCredential(secret, for: otherName, endorsementKey: key)
+        let foreign = try KeyActivation(
+            protecting: secret, for: otherName, endorsementKey: key)
         #expect(try tools.activate(foreign) == nil)
     }
 
@@ -170,14 +172,14 @@ private struct TPMTools {
     }
 
     /// The secret that `TPM2_ActivateCredential` returns; `nil` if it refuses the credential.
-    func activate(_ credential: TPMCredential) throws -> [UInt8]? {
+    func activate(_ protected: KeyActivation) throws -> [UInt8]? {
         func sized(_ bytes: [UInt8]) -> [UInt8] {
             [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xff)] + bytes
         }
         // The file of tpm2-tools has a magic number and a version.
         let file =
-            [0xba, 0xdc, 0xc0, 0xde, 0, 0, 0, 1] + sized(credential.blob)
-            + sized(credential.encryptedSeed)
+            [0xba, 0xdc, 0xc0, 0xde, 0, 0, 0, 1] + sized(protected.blob)
+            + sized(protected.seed)
         _ = try folder.write(file, to: "credential.bin")
         try run("tpm2_startauthsession", "--policy-session", "-S", "session.ctx")
         try run("tpm2_policysecret", "-S", "session.ctx", "-c", "e")

@@ -11,15 +11,19 @@ import Testing
 struct EnrolledKeyTests {
     private static func sample(
         isInTPM: Bool = false, requiresPIN: Bool = false, isRegistered: Bool = true,
-        isLong: Bool = false
+        isLong: Bool = false, certificates: Int = 0
     ) throws -> EnrolledKey {
         let signer = try SoftwareSigner.make()
         let key = try #require(
             TPMKey(
-                publicArea: [1, 2], privateArea: [3, 4, 5], parent: 0x8100_0001,
+                publicArea: [0, 1, 2], privateArea: [3, 4, 5], parent: 0x8100_0001,
                 parentName: [0, 11, 6], requiresPIN: requiresPIN))
         let authorization = SecretBytes(text: String(repeating: "a", count: 32))
         let name = isLong ? String(repeating: "n", count: 255) : "attic"
+        let attestation = KeyAttestation(
+            certificates: (0..<certificates).map { [UInt8](repeating: UInt8($0), count: 900) },
+            endorsementKey: [1, 3], attestationKey: [1, 4], deviceKey: key.structure,
+            certification: [1, 5], signature: [1, 6])
         return EnrolledKey(
             server: try ServerAddress(parsing: "https://login.example:8443/auth"),
             authorities: Array("PEM".utf8), credential: isRegistered ? Token("cr_1") : nil,
@@ -30,7 +34,8 @@ struct EnrolledKeyTests {
                 ? nil
                 : EnrolledKey.Registration(
                     ticket: SecretBytes(text: "wwt_ticket"), presence: .cryptographic,
-                    deviceName: name, signature: [UInt8](repeating: 9, count: 72)))
+                    deviceName: name, signature: [UInt8](repeating: 9, count: 72),
+                    attestation: attestation))
     }
 
     @Test(
@@ -54,6 +59,27 @@ struct EnrolledKeyTests {
         let longer = bytes + [0]
         #expect(throws: EnrolledKey.Unreadable.self) {
             try EnrolledKey(reading: SecretBytes(copying: longer.span))
+        }
+    }
+
+    @Test("what a TPM says about a key is read as it was written", arguments: [1, 2, 8])
+    func attestation(certificates: Int) throws {
+        let key = try Self.sample(
+            isInTPM: true, isRegistered: false, certificates: certificates)
+        let form = key.form()
+        let read = try EnrolledKey(reading: form)
+        #expect(read.registration?.attestation == key.registration?.attestation)
+        #expect(read.registration?.attestation?.certificates.count == certificates)
+        #expect(read.form() == form)
+        let bytes = form.withBytes { [UInt8](copying: $0) }
+        for count in 0..<bytes.count {
+            let cut = SecretBytes(copying: bytes.span.extracting(..<count))
+            #expect(throws: EnrolledKey.Unreadable.self) { try EnrolledKey(reading: cut) }
+        }
+        // A key in the vault has no such statement.
+        let elsewhere = try Self.sample(isRegistered: false, certificates: certificates)
+        #expect(throws: EnrolledKey.Unreadable.self) {
+            try EnrolledKey(reading: elsewhere.form())
         }
     }
 

@@ -10,11 +10,11 @@ private let faults: [String: @Sendable (Int32) -> Int32] = [
     "abort": { _ in abort() },
     "exit": { _ in _exit(0) },
     "send an invalid reply": { _ in
-        _ = unsafe write(1, "\u{2}nothing", 8)
+        _ = unsafe write(1, "\u{3}nothing", 8)
         _exit(0)
     },
     "send an endless reply": { _ in
-        while true { _ = unsafe write(1, "\u{2}or ever", 8) }
+        while true { _ = unsafe write(1, "\u{3}or ever", 8) }
     },
     "open a socket": { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) },
     "fork": { _ in fork() },

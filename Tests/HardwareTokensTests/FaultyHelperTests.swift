@@ -31,7 +31,7 @@ struct FaultyHelperTests {
 
     private func frame(_ body: [UInt8]) -> [UInt8] { [UInt8(body.count), 0, 0, 0] + body }
 
-    private var ready: [UInt8] { frame([1, 2]) }
+    private var ready: [UInt8] { frame([1, 3]) }
 
     @Test("a helper that says nothing is killed at the deadline")
     func silent() throws {

@@ -260,7 +260,7 @@ import Testing
             try FileManager.default.copyItem(
                 atPath: BuiltProgram.path(name), toPath: programs.file(name))
         }
-        let ready = #"printf '\002\000\000\000\001\002'; "#
+        let ready = #"printf '\002\000\000\000\001\003'; "#
         let before = try harness.folder.bytes(of: "vault")
         let requests = try server.logged().components(separatedBy: "device/signatures").count
         for (script, message) in [

@@ -98,11 +98,15 @@ struct TextFormTests {
                 ["", "a\rb", "a\tb", "\u{1B}[2J", "a\u{7F}", String(repeating: "x", count: 1_025)]
             ),
             (
-                .structure, ["AA", "AAA", "AAAA", "-_-_Aw", String(repeating: "A", count: 6_144)],
+                .structure, ["AA", "AAA", "AAAA", "-_-_Aw", String(repeating: "A", count: 1_366)],
                 [
                     "", "A", "AB", "AAB", "AA==", "+AAA", "AAAAA",
-                    String(repeating: "A", count: 6_148),
+                    String(repeating: "A", count: 1_368),
                 ]
+            ),
+            (
+                .certificate, ["AAAA", String(repeating: "A", count: 5_462)],
+                ["", "AB", "AA==", String(repeating: "A", count: 5_464)]
             ),
             (
                 .base64URL, ["AA", "AAA", "AAAA", "-_-_Aw", String(repeating: "A", count: 128)],

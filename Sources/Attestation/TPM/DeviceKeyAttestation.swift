@@ -20,51 +20,22 @@ public enum DeviceKeyAttestationError: Error, Hashable, Sendable {
     case failed(CryptographyFailure)
 }
 
-/// What a device sends so that the server can check that its key is in a TPM.
+/// What a TPM says about a device key, after the server has checked it.
 ///
-/// After these checks, the TPM must reveal a ``TPMCredential`` for ``attestationKeyName``: only this
-/// proves that the attestation key is in the TPM of the endorsement certificate.
+/// After these checks, the TPM must reveal a secret that is protected for ``attestationKeyName``: only
+/// this proves that the attestation key is in the TPM of the endorsement certificate.
 public struct DeviceKeyAttestation: Sendable {
-    /// The endorsement key, to which a ``TPMCredential`` is encrypted.
+    /// The endorsement key, to which the secret is encrypted.
     public let endorsementKey: EncryptionKey
     /// The Name of the attestation key.
     public let attestationKeyName: [UInt8]
-
-    /// The structures that a device sends.
-    public struct Evidence: Sendable {
-        /// The certificate of the endorsement key, and the certificates of its issuers.
-        public let endorsementChain: [[UInt8]]
-        /// The public area of the endorsement key, an RSA key.
-        public let endorsementKey: [UInt8]
-        /// The public area of the attestation key.
-        public let attestationKey: [UInt8]
-        /// The public area of the device key.
-        public let deviceKey: [UInt8]
-        /// The certification of the device key by the attestation key.
-        public let certification: [UInt8]
-        /// The attestation key's signature, in DER.
-        public let signature: [UInt8]
-
-        /// Collects the structures, which are checked later.
-        public init(
-            endorsementChain: [[UInt8]], endorsementKey: [UInt8], attestationKey: [UInt8],
-            deviceKey: [UInt8], certification: [UInt8], signature: [UInt8]
-        ) {
-            self.endorsementChain = endorsementChain
-            self.endorsementKey = endorsementKey
-            self.attestationKey = attestationKey
-            self.deviceKey = deviceKey
-            self.certification = certification
-            self.signature = signature
-        }
-    }
 
     /// Checks the evidence for the device key with `point`.
     ///
     /// - Parameter transcript: What the device key signed at its registration.
     /// - Parameter time: Unix seconds.
     public init(
-        _ evidence: Evidence, point: [UInt8], transcript: DeviceKeyTranscript,
+        _ evidence: KeyAttestation, point: [UInt8], transcript: DeviceKeyTranscript,
         anchors: TrustAnchors, at time: Int64
     ) throws(DeviceKeyAttestationError) {
         let areas = try Areas(evidence)
@@ -96,7 +67,7 @@ public struct DeviceKeyAttestation: Sendable {
         let device: TPMPublicArea
         let certified: TPMCertification
 
-        init(_ evidence: Evidence) throws(DeviceKeyAttestationError) {
+        init(_ evidence: KeyAttestation) throws(DeviceKeyAttestationError) {
             do {
                 endorsement = try TPMPublicArea(evidence.endorsementKey)
                 attestation = try TPMPublicArea(evidence.attestationKey)
@@ -122,14 +93,11 @@ public struct DeviceKeyAttestation: Sendable {
     ]
 
     private static func checkEndorsement(
-        _ evidence: Evidence, _ endorsement: TPMPublicArea, _ anchors: TrustAnchors,
+        _ evidence: KeyAttestation, _ endorsement: TPMPublicArea, _ anchors: TrustAnchors,
         _ time: Int64
     ) throws(DeviceKeyAttestationError) {
-        guard (1...TrustAnchors.longestChain).contains(evidence.endorsementChain.count) else {
-            throw .untrusted(.length)
-        }
         var chain: [Certificate] = []
-        for encoded in evidence.endorsementChain {
+        for encoded in evidence.certificates {
             do { chain.append(try Certificate(encoded)) } catch { throw .endorsementCertificate }
         }
         // tcg-kp-EKCertificate.
@@ -144,7 +112,7 @@ public struct DeviceKeyAttestation: Sendable {
     }
 
     private static func checkCertification(
-        _ evidence: Evidence, _ areas: Areas, _ transcript: DeviceKeyTranscript
+        _ evidence: KeyAttestation, _ areas: Areas, _ transcript: DeviceKeyTranscript
     ) throws(DeviceKeyAttestationError) {
         let (digest, name): ([UInt8], [UInt8])
         do {

@@ -28,7 +28,7 @@ extension EnrolledKey {
     /// The bytes are not a form of this version.
     typealias Unreadable = FieldReader.Unreadable
 
-    /// The maximum size of a form without address and authorities.
+    /// The maximum size of a form without address, authorities and certificates.
     static let largestRest = 8 << 10
 
     /// Whether the bytes are a device key, and not an enrolled secret.
@@ -40,8 +40,10 @@ extension EnrolledKey {
     func form() -> SecretBytes {
         let address = Array(server.text.utf8)
         let name = Array((credential?.text ?? "").utf8)
+        let certificates = registration?.attestation?.certificates ?? []
         let capacity =
             EnrolledKey.largestRest + address.count + authorities.count + (next?.count ?? 0)
+            + certificates.reduce(0) { $0 + 4 + $1.count }
         let form = SecretBytes(capacity: capacity) { output in
             output.append(EnrolledKey.version)
             output.append(string: address.span)
@@ -61,9 +63,9 @@ extension EnrolledKey {
             output.append(registration.presence.rawValue)
             output.append(string: Array(registration.deviceName.utf8).span)
             output.append(string: registration.signature.span)
-            let certificate = registration.attestation?.certificate ?? []
-            output.append(string: certificate.span)
+            output.append(UInt8(certificates.count))
             guard let attestation = registration.attestation else { return }
+            for certificate in certificates { output.append(string: certificate.span) }
             output.append(string: attestation.endorsementKey.span)
             output.append(string: attestation.attestationKey.span)
             output.append(string: attestation.certification.span)
@@ -109,7 +111,7 @@ extension EnrolledKey {
             let ticketDigest = try fields.string(bytes, limit: EnrolledKey.digestCount)
                 .map { bytes[$0] }
             let (holding, isAttested) = try fields.holding(bytes)
-            let registration = try fields.registration(bytes)
+            let registration = try fields.registration(bytes, of: holding)
             var next: SecretBytes?
             if registration == nil, fields.position < bytes.count {
                 next = SecretBytes(
@@ -162,7 +164,7 @@ extension FieldReader {
     }
 
     fileprivate mutating func registration(
-        _ bytes: Span<UInt8>
+        _ bytes: Span<UInt8>, of holding: EnrolledKey.Holding
     ) throws(Unreadable) -> EnrolledKey.Registration? {
         let range = try string(bytes, limit: Token.longest)
         guard !range.isEmpty else { return nil }
@@ -174,24 +176,29 @@ extension FieldReader {
         let signature = try string(bytes, limit: EnrolledKey.longestSignature).map { bytes[$0] }
         return EnrolledKey.Registration(
             ticket: ticket, presence: presence, deviceName: deviceName, signature: signature,
-            attestation: try attestation(bytes))
+            attestation: try attestation(bytes, of: holding))
     }
 
     private mutating func attestation(
-        _ bytes: Span<UInt8>
-    ) throws(Unreadable) -> TPMAttestation? {
-        let certificate = try string(bytes, limit: TPMAttestation.largestCertificate)
-            .map { bytes[$0] }
-        guard !certificate.isEmpty else { return nil }
-        let endorsementKey = try string(bytes, limit: TPMAttestation.largestArea).map { bytes[$0] }
-        let attestationKey = try string(bytes, limit: TPMAttestation.largestArea).map { bytes[$0] }
-        let certification = try string(bytes, limit: TPMAttestation.largestArea).map { bytes[$0] }
-        let signature = try string(bytes, limit: EnrolledKey.longestSignature).map { bytes[$0] }
-        let attestation = TPMAttestation(
-            certificate: certificate, endorsementKey: endorsementKey,
-            attestationKey: attestationKey, certification: certification, signature: signature)
+        _ bytes: Span<UInt8>, of holding: EnrolledKey.Holding
+    ) throws(Unreadable) -> KeyAttestation? {
+        let count = try byte(bytes)
+        guard count > 0 else { return nil }
+        guard case .tpm(let key, _) = holding else { throw Unreadable() }
+        var certificates: [[UInt8]] = []
+        for _ in 0..<count { certificates.append(try part(bytes)) }
+        let (endorsementKey, attestationKey) = (try part(bytes), try part(bytes))
+        let (certification, signature) = (try part(bytes), try part(bytes))
+        let attestation = KeyAttestation(
+            certificates: certificates, endorsementKey: endorsementKey,
+            attestationKey: attestationKey, deviceKey: key.structure,
+            certification: certification, signature: signature)
         guard let attestation else { throw Unreadable() }
         return attestation
+    }
+
+    private mutating func part(_ bytes: Span<UInt8>) throws(Unreadable) -> [UInt8] {
+        try string(bytes, limit: KeyAttestation.largestPart).map { bytes[$0] }
     }
 }
 

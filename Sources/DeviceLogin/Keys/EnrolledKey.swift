@@ -35,7 +35,7 @@ public struct EnrolledKey: Sendable {
         let deviceName: String
         let signature: [UInt8]
         /// What the TPM says about the key, if the server is to check it.
-        var attestation: TPMAttestation?
+        var attestation: KeyAttestation?
     }
 
     /// The server that the key signs in to.
@@ -71,19 +71,6 @@ public struct EnrolledKey: Sendable {
             server: server, authorities: authorities, credential: credential, changed: now,
             point: point, ticketDigest: ticketDigest, holding: holding, registration: nil,
             isAttested: isAttested)
-    }
-
-    /// The TPM's structures, as they are sent to the server.
-    var evidence: HelperRequest.KeyAttestation? {
-        guard case .tpm(let key, _) = holding, let attestation = registration?.attestation else {
-            return nil
-        }
-        return HelperRequest.KeyAttestation(
-            certificate: attestation.certificate, endorsementKey: attestation.endorsementKey,
-            attestationKey: attestation.attestationKey,
-            // Without its length.
-            deviceKey: Array(key.publicArea.dropFirst(2)),
-            certification: attestation.certification, signature: attestation.signature)
     }
 }
 

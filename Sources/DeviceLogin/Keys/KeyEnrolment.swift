@@ -127,7 +127,7 @@ public struct KeyEnrolment: Sendable {
     ///
     /// A repeated run gets the same response to its registration, and sends the same secret again.
     private func activate(
-        _ key: EnrolledKey, as credential: Token, _ activation: HelperResponse.KeyActivation,
+        _ key: EnrolledKey, as credential: Token, _ activation: KeyActivation,
         over sender: inout some RequestSender
     ) throws(DeviceLoginError) {
         guard let saved = key.registration, saved.attestation != nil else {
@@ -242,7 +242,7 @@ public struct KeyEnrolment: Sendable {
                 HelperRequest.KeyRegistration(
                     ticket: saved.ticket, point: key.point, signature: saved.signature,
                     presence: saved.presence, isInTPM: key.holding.isInTPM,
-                    deviceName: saved.deviceName, attestation: key.evidence)))
+                    deviceName: saved.deviceName, attestation: saved.attestation)))
     }
 }
 

@@ -18,7 +18,7 @@ protocol TranscriptSigner {
     /// What a TPM says about the key, for a transcript; `nil` if the key is in no TPM.
     func attestation(
         for transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
-    ) throws(DeviceLoginError) -> TPMAttestation?
+    ) throws(DeviceLoginError) -> KeyAttestation?
 }
 
 /// A private key in this process.
@@ -55,7 +55,7 @@ struct SoftwareSigner: TranscriptSigner {
 
     func attestation(
         for transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
-    ) -> TPMAttestation? { nil }
+    ) -> KeyAttestation? { nil }
 }
 
 /// A private key in a TPM, which `watchword-token` uses.
@@ -114,7 +114,7 @@ struct TPMSigner: TranscriptSigner {
 
     func attestation(
         for transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
-    ) throws(DeviceLoginError) -> TPMAttestation? {
+    ) throws(DeviceLoginError) -> KeyAttestation? {
         let request = TokenRequest.attest(
             key, for: transcript.bytes, authorization: authorization, in: address)
         guard case .attested(let attestation) = try TPMSigner.carryOut(request, asking: &person)
@@ -124,11 +124,8 @@ struct TPMSigner: TranscriptSigner {
 
     /// Lets the TPM reveal a secret that a server protected for it, and returns it in base64url.
     static func secret(
-        protectedBy activation: HelperResponse.KeyActivation, in address: TPMAddress
+        protectedBy activation: KeyActivation, in address: TPMAddress
     ) throws(DeviceLoginError) -> SecretBytes {
-        guard let activation = TPMActivation(blob: activation.blob, seed: activation.seed) else {
-            throw .unexpectedResponse
-        }
         var nobody = KnownPIN(value: nil)
         let result = try carryOut(.activate(activation, in: address), asking: &nobody)
         guard case .secret(let secret) = result else { throw .token(.badAnswer) }

@@ -15,8 +15,8 @@ public struct DeviceKeyGrant: Sendable {
 public enum DeviceKeyRegistration: Hashable, Sendable {
     /// The key is active.
     case accepted(CredentialID, KeyCustody)
-    /// The key is valid; it becomes active once the TPM has revealed the secret in the credential.
-    case pending(CredentialID, TPMCredential, expiresAt: UnixTime)
+    /// The key is valid; it becomes active once the TPM has revealed the secret.
+    case pending(CredentialID, KeyActivation, expiresAt: UnixTime)
     /// The key was denied, for whatever reason.
     case denied(DenialReason)
 }

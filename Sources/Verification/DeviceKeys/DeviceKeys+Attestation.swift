@@ -34,7 +34,7 @@ extension DeviceKeys {
 
     /// Checks what the TPM says about a key, and spends the ticket if it is valid.
     func attested(
-        by evidence: DeviceKeyAttestation.Evidence, _ point: [UInt8],
+        by evidence: KeyAttestation, _ point: [UInt8],
         _ transcript: DeviceKeyTranscript, _ record: CredentialRecord,
         _ pending: PendingDeviceKey, _ name: String?, _ row: TicketRow,
         _ context: DecisionContext
@@ -52,10 +52,10 @@ extension DeviceKeys {
             default: return denied(row, .attestation, context)
             }
         }
-        let secret = try context.randomSecret(TPMCredential.longestSecret)
-        let credential = try deciding { () throws(CryptographyFailure) in
-            try TPMCredential(
-                secret, for: attestation.attestationKeyName,
+        let secret = try context.randomSecret(KeyActivation.longestSecret)
+        let protected = try deciding { () throws(CryptographyFailure) in
+            try KeyActivation(
+                protecting: secret, for: attestation.attestationKeyName,
                 endorsementKey: attestation.endorsementKey)
         }
         let key = try deciding { () throws(CryptographyFailure) in
@@ -74,7 +74,7 @@ extension DeviceKeys {
                     key: key, secretDigest: try Self.digest(of: secret))))
         return Decision(
             outcome: .pending(
-                record.id, credential, expiresAt: record.lapsesAt ?? row.expiresAt),
+                record.id, protected, expiresAt: record.lapsesAt ?? row.expiresAt),
             changes: [.spendTicket(digest: row.digest), .updateCredential(record.row)])
     }
 

@@ -1,4 +1,4 @@
-public import Attestation
+internal import Attestation
 public import Cryptography
 
 /// Registers the public keys of devices, and verifies their signatures.
@@ -82,7 +82,7 @@ public struct DeviceKeys: Sendable {
     public func register(
         _ ticket: Token, point: [UInt8], signature: [UInt8],
         presence: DeviceKeyTranscript.Presence, custody: KeyCustody,
-        attestation evidence: DeviceKeyAttestation.Evidence? = nil, name: String? = nil,
+        attestation evidence: KeyAttestation? = nil, name: String? = nil,
         origin: Origin = .unknown, recorder: Recorder<DeviceKeyRegistration>? = nil
     ) async throws(VerifierError) -> DeviceKeyRegistration {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in

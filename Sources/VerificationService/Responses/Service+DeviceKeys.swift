@@ -122,7 +122,7 @@ extension Service {
     /// What the TPM says about the key, if the device sends it.
     private func evidence(
         _ call: Call
-    ) throws(Refusal) -> DeviceKeyAttestation.Evidence? {
+    ) throws(Refusal) -> KeyAttestation? {
         guard let object = call.fields.object("attestation") else { return nil }
         func bytes(_ value: JSONValue?) throws(Refusal) -> [UInt8] {
             guard let bytes = value?.secretText?.withBytes({ TextForm.bytes($0) }) else {
@@ -134,13 +134,14 @@ extension Service {
         for certificate in object["certificates"]?.elements ?? [] {
             certificates.append(try bytes(certificate))
         }
-        return DeviceKeyAttestation.Evidence(
-            endorsementChain: certificates,
-            endorsementKey: try bytes(object["endorsement_key"]),
+        let evidence = KeyAttestation(
+            certificates: certificates, endorsementKey: try bytes(object["endorsement_key"]),
             attestationKey: try bytes(object["attestation_key"]),
             deviceKey: try bytes(object["device_key"]),
             certification: try bytes(object["certification"]),
             signature: try bytes(object["signature"]))
+        guard let evidence else { throw Refusal(.invalidField("attestation")) }
+        return evidence
     }
 
     private func bytes(_ call: Call, _ field: String) throws(Refusal) -> [UInt8] {
@@ -179,7 +180,7 @@ extension Service {
                     "activation",
                     .object([
                         ("blob", .text(Base64URL.encode(activation.blob.span))),
-                        ("seed", .text(Base64URL.encode(activation.encryptedSeed.span))),
+                        ("seed", .text(Base64URL.encode(activation.seed.span))),
                     ])
                 ), ("expires_at", .text(expiresAt.text)),
             ])

@@ -42,7 +42,7 @@ extension RequestShapes {
         [
             .required(
                 "certificates",
-                .list(.text(.structure), counts: 1...TrustAnchors.longestChain)),
+                .list(.text(.certificate), counts: 1...KeyAttestation.mostCertificates)),
             .required("endorsement_key", .text(.structure)),
             .required("attestation_key", .text(.structure)),
             .required("device_key", .text(.structure)),

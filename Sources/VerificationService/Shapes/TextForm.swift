@@ -48,7 +48,9 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     case shownText
     /// A public key, a signature or a digest in base64url without padding.
     case base64URL
-    /// A certificate or a structure of a TPM in base64url without padding.
+    /// A certificate in base64url without padding.
+    case certificate
+    /// A structure of a TPM in base64url without padding.
     case structure
     /// A rotation nonce: 16 bytes in base64url.
     case nonce
@@ -95,7 +97,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         case .deviceChallenge: "^wwx_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
         case .audience: "^[!-~]+$"
         case .shownText: "^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f]+$"
-        case .base64URL, .structure:
+        case .base64URL, .certificate, .structure:
             "^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}\(Self.fourBits)"
                 + "|[A-Za-z0-9_-]\(Self.twoBits))?$"
         case .nonce: "^[A-Za-z0-9_-]{21}\(Self.twoBits)$"
@@ -116,7 +118,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         case .userAgent: 0...255
         case .audience, .shownText: 1...1_024
         case .base64URL: 2...128
-        case .structure: 2...6_144
+        case .certificate: 2...5_462
+        case .structure: 2...1_366
         default: nil
         }
     }
@@ -152,7 +155,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
                 text.indices.allSatisfy { index in
                     text[index] == 0x0A || text[index] >= 0x20 && text[index] != 0x7F
                 }
-            case .base64URL, .structure: Self.bytes(text) != nil
+            case .base64URL, .certificate, .structure: Self.bytes(text) != nil
             case .nonce: Self.nonce(text) != nil
             case .client: Self.string(text).flatMap { ClientID(text: $0) } != nil
             // These occur in responses only.

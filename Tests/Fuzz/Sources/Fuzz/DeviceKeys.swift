@@ -25,10 +25,11 @@ func fuzzDeviceKeyEvidence(_ bytes: [UInt8]) {
     var fields = FuzzedFields(bytes)
     let (endorsementKey, attestationKey) = (fields.next(), fields.next())
     let (deviceKey, certification, signature) = (fields.next(), fields.next(), fields.next())
-    let evidence = DeviceKeyAttestation.Evidence(
-        endorsementChain: [fields.rest], endorsementKey: endorsementKey,
+    let evidence = KeyAttestation(
+        certificates: [fields.rest], endorsementKey: endorsementKey,
         attestationKey: attestationKey, deviceKey: deviceKey, certification: certification,
         signature: signature)
+    guard let evidence else { return }
     do {
         guard case .ellipticCurve(.p256, let point) = try TPMPublicArea(deviceKey).publicKey,
             let transcript = transcript(presence: .advisory, audience: "https://login.example")

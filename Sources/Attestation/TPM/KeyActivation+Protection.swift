@@ -1,30 +1,26 @@
 public import Cryptography
 
-/// A secret that only the TPM with both a given endorsement key and another given key can reveal
-/// (`TPM2_MakeCredential`; TPM 2.0 Library, Part 1, section 24).
-///
-/// The TPM reveals it with `TPM2_ActivateCredential`, which proves that both keys are in one TPM.
-public struct TPMCredential: Hashable, Sendable {
-    /// The protected secret (`TPM2B_ID_OBJECT` without its length).
-    public let blob: [UInt8]
-    /// The seed that protects it, encrypted to the endorsement key (`TPM2B_ENCRYPTED_SECRET`
-    /// without its length).
-    public let encryptedSeed: [UInt8]
-
+extension KeyActivation {
     /// The maximum length of a secret in bytes.
     public static let longestSecret = 32
 
-    /// Protects `secret`, at most 32 bytes, for the key with `name`.
+    /// Protects a secret, at most 32 bytes, so that only the TPM with both the endorsement key and
+    /// the key with `name` reveals it (`TPM2_MakeCredential`; TPM 2.0 Library, Part 1, section 24).
+    ///
+    /// The TPM reveals it with `TPM2_ActivateCredential`, which proves that both keys are in one TPM.
     ///
     /// - Parameter endorsementKey: An RSA key whose name algorithm is SHA-256 and whose cipher is
     ///   AES with 128 bits.
     public init(
-        _ secret: SecretBytes, for name: [UInt8], endorsementKey: EncryptionKey
+        protecting secret: SecretBytes, for name: [UInt8], endorsementKey: EncryptionKey
     ) throws(CryptographyFailure) {
         let seed = try Randomness.secret(count: 32)
         let label = Array("IDENTITY\0".utf8)
-        blob = try Self.blob(secret, for: name, seed: seed)
-        encryptedSeed = try endorsementKey.encrypt(seed, label: label.span)
+        let activation = KeyActivation(
+            blob: try Self.blob(secret, for: name, seed: seed),
+            seed: try endorsementKey.encrypt(seed, label: label.span))
+        guard let activation else { preconditionFailure("a protected secret has few bytes") }
+        self = activation
     }
 
     /// The blob for a known seed.
