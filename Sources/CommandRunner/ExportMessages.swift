@@ -42,7 +42,7 @@ package struct ExportMessages: Sendable {
             "neither an image nor a known export; if it is an encrypted one, use "
                 + "--export-password-file FILE"
         case .wrongPassword(nil):
-            "neither an image nor a known export, or an encrypted one with another password"
+            "not an image or a known export, or an encrypted export with a different password"
         case .passwordNeeded(let format?):
             "\(Self.noun(for: format)), encrypted; enter its password, or use --export-password-file FILE"
         case .wrongPassword(let format?):

@@ -78,7 +78,7 @@ class AccessibilityTests(BrowserTest):
         self.tab.wait("!document.getElementById('suggestions').hidden")
         self.check_tree("Sign in", {
             ("textbox", "User name (optional)"), ("button", "Sign in with a passkey"),
-            ("link", "Use another way to sign in")})
+            ("link", "Sign in another way")})
 
     def test_every_control_of_the_enrolment_has_a_name_and_a_role(self):
         self.tab.authenticator()

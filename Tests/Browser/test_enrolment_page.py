@@ -68,7 +68,7 @@ class EnrolmentPageTests(BrowserTest):
     def test_without_an_address_to_return_to_the_page_gives_advice(self):
         self.tab.authenticator()
         self.enrol_on_page()
-        self.assertIn("Ask it for recovery codes", self.tab.text())
+        self.assertIn("Get recovery codes there", self.tab.text())
         self.assertIn("You can close this page", self.tab.text())
         self.assertNotIn("Continue to the application", self.tab.text())
 
@@ -77,7 +77,7 @@ class EnrolmentPageTests(BrowserTest):
         self.enrol_on_page()
         self.open_enrolment()
         self.tab.click("start")
-        self.tab.wait_for_text("A passkey already exists here")
+        self.tab.wait_for_text("This device already has a passkey")
 
     def test_a_failed_attempt_can_be_repeated_with_a_new_challenge(self):
         authenticator = self.tab.authenticator(isUserVerified=False)

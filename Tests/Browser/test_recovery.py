@@ -58,7 +58,7 @@ class RecoveryTests(ShopTest):
         self.tab.authenticator()
         self.sign_out()
         self.submit("sign-in")
-        self.tab.wait_for_text("Use another way to sign in")
+        self.tab.wait_for_text("Sign in another way")
         self.tab.click("another-way")
         self.tab.wait_for_text("Recover your account")
         self.submit("recover", name=self.subject, code="AAAA-BBBB-CCCC-DDDD")

@@ -85,7 +85,7 @@ struct AuthenticatorSlotTests {
         for (fault, status, sentence) in [
             ("untouched", 4, "nobody touched the authenticator in time"),
             ("declined", 4, "the authenticator declined"),
-            ("garbage", 6, "the authenticator sent an invalid answer"),
+            ("garbage", 6, "the authenticator sent an invalid response"),
             ("noSecret", 6, "the authenticator does not support hmac-secret"),
             // Another secret than the one that was added.
             ("changingSecret", 4, "the device's secret does not open its slot"),

@@ -44,7 +44,7 @@ struct CopyTests {
                 + "watchword code me --copy=\(tool) --clear-after 2 --passphrase-file pass.txt")
         #expect(
             String(decoding: outcome.errors, as: UTF8.self)
-                == "Copied the code of Site:me; the clipboard is cleared in 2 s.\n")
+                == "Copied the code of Site:me; the clipboard will be cleared in 2 s.\n")
         try waitForHelpers()
         #expect(try desktop.content() == "")
     }

@@ -45,7 +45,7 @@ struct MessagesTests {
             for: PAMCheckFailure(reason: .failed(failure), mayConcealAttempt: false))
         #expect(words.hasPrefix("PAM could not complete the check: "))
         #expect(!words.contains("pam_") && words.contains("\(code)") == (failure.cause == .other))
-        #expect((code == 9) == words.contains("device is connected"))
+        #expect((code == 9) == words.contains("that the check needs"))
         #expect([1, 2, 28].contains(code) == words.contains("could not be loaded"))
     }
 

@@ -71,7 +71,7 @@ struct PickTests {
         #expect(try terminal.end() == (verb == "pick" ? 1 : 0))
         #expect(
             terminal.screen.hasSuffix(
-                "\u{1B}[?25h\u{1B}[?1049lEnded after 1 second without a key.\r\n"))
+                "\u{1B}[?25h\u{1B}[?1049lEnded after 1 second without a key press.\r\n"))
     }
 
     @Test("watch filters after /, moves with the arrow keys, and Escape shows everything again")

@@ -50,7 +50,7 @@ struct KeyAttestationTests {
         let bare = try EmulatedTPM()
         let server = try await harness.keyServer(["--tpm-roots", other.makersCertificate])
         for (address, status, words) in [
-            (bare.address, 6, "has no certificate of its maker"),
+            (bare.address, 6, "has no certificate from its maker"),
             (tpm.address, 5, "does not trust the TPM"),
         ] as [(String, Int32, String)] {
             try await harness.ticket(#"{"type":"key"}"#)

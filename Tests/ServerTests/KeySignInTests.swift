@@ -264,12 +264,12 @@ import Testing
         let before = try harness.folder.bytes(of: "vault")
         let requests = try server.logged().components(separatedBy: "device/signatures").count
         for (script, message) in [
-            ("exit 3", "watchword-token exited"), ("echo hello", "invalid answer"),
+            ("exit 3", "watchword-token exited"), ("echo hello", "invalid response"),
             (ready + "/usr/bin/head -c 40 > /dev/null; kill -9 $$", "watchword-token exited"),
             // A signature of eight bytes.
             (
                 ready + #"printf '\015\000\000\000\011\000\000\000\010AAAAAAAA'"#,
-                "invalid answer"
+                "invalid response"
             ),
         ] {
             let helper = try programs.write(

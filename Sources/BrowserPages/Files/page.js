@@ -35,8 +35,8 @@ class Failure extends Error {
 const sentences = {
     // What browsers report.
     NotAllowedError: "The request was cancelled, or it took too long. You can try again.",
-    InvalidStateError: "A passkey already exists here. Sign in with it, or create one on another device.",
-    NotSupportedError: "This device cannot create a passkey of the kind that this site needs. Try another device.",
+    InvalidStateError: "This device already has a passkey for your account. Sign in with it, or create one on another device.",
+    NotSupportedError: "This device cannot create the kind of passkey that this site requires. Try another device.",
     ConstraintError: "This device has no PIN, fingerprint or face set up. Set one up, or try another device.",
     SecurityError: "This site is not set up for passkeys at this address. Tell the people who run it.",
     // What the server reports.
@@ -264,7 +264,7 @@ async function finishSignIn(ceremony, response) {
     location.replace(returnAddress({login: answer.login}));
     announce(answer.result === "accepted"
         ? "You are signed in. Returning to the application."
-        : "Returning to the application, which asks for one more proof that it is you.");
+        : "Returning to the application, which will ask you for one more proof of your identity.");
 }
 
 /** The token by which the server recognises that this passkey was used in this browser before. */
@@ -280,7 +280,7 @@ function rememberDevice(passkey, device) {
     try {
         localStorage.setItem(`device ${passkey}`, device);
     } catch {
-        // Some browsers store nothing; the server then takes this one for a new device every time.
+        // Some browsers store nothing; the server then treats this browser as a new device every time.
     }
 }
 
@@ -318,7 +318,7 @@ class Suggestions {
             }
             const {ceremony, options} = await begin({});
             show("suggestions");
-            // A timer of that length would stand still while the computer sleeps.
+            // A single long timer would be paused while the computer sleeps.
             renewal = setInterval(() => {
                 if (Date.now() - began >= 0.75 * options.timeout) {
                     this.start();

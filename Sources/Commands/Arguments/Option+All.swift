@@ -64,7 +64,7 @@ extension Option {
         .repeatable
     static let sort = Option(
         "sort", .choice(["name", "added", "used"]),
-        "by name (default), as added, or last used first")
+        "name (default), added, or used (most recent first)")
     static let names = Option("names", "print only the names")
     static let agentOnly = Option("agent-only", "print nothing unless the agent holds the vault")
     static let untag = Option("untag", .text("TAG"), "remove a tag; repeat for several").repeatable
@@ -95,9 +95,9 @@ extension Option {
         "copy", short: "c", .optionalChoice(["auto"] + ClipboardRoute.words, "HOW"),
         "copy the code instead of printing it")
     static let clearAfter = Option(
-        "clear-after", .text("SECONDS"), "then clear the clipboard; 0 for never")
+        "clear-after", .text("SECONDS"), "clear the clipboard after SECONDS (0: never)")
     static let idleTime = Option(
-        "idle", .text("TIME"), "end after TIME without a key (15m; 0: never)")
+        "idle", .text("TIME"), "end after TIME without a key press (15m; 0: never)")
 
     // The code to compute.
     static let at = Option("at", .text("TIME"), "time in Unix seconds or RFC 3339 (default: now)")

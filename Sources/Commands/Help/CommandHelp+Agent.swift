@@ -52,7 +52,7 @@ extension CommandHelp {
         examples: ["watchword lock", "watchword lock --all"],
         details: [
             "The agent erases the vault's key from its memory at once. With --all, it erases the keys "
-                + "of all vaults, and so does the system agent for your vault."
+                + "of all vaults, and the system agent erases your vault's key."
         ])
     static let agentStatus = CommandHelp(
         summary: "show which vaults are unlocked",

@@ -29,7 +29,7 @@ extension CommandHelp {
                 + "Keys of --type steam are Base32, too; their codes always have 5 characters and "
                 + "change every 30 s.",
             "If standard output is a terminal, the command prints the first code, unless --quiet or "
-                + "--json is given. It does not for entries that are counter-based or require "
+                + "--json is given. It does not do so for entries that are counter-based or require "
                 + "confirmation at each use.",
             "NAME is “issuer:account” or just an account, and overrides the name in a URI. If an "
                 + "entry with this name exists, the command fails; rename or remove that entry.",
@@ -45,10 +45,11 @@ extension CommandHelp {
                 + "cannot open a vault that uses --reuse.",
             "With --on-failure wipe:N, N failures in a row wipe the secret. Anybody who can run "
                 + "watchword can cause that, so use it only for secrets that the issuer can replace. "
-                + "With lock-out, 5 failures lock the entry for 1, then 5, 15, 30 and 60 minutes.",
+                + "With lock-out, 5 failures in a row lock the entry for 1 minute, and further failures "
+                + "for 5, 15, 30 and then 60 minutes.",
         ])
     static let importing = CommandHelp(
-        summary: "import entries from images, other apps' exports and texts",
+        summary: "import entries from images, other apps' exports and text files",
         operands: .optionalPaths,
         options: [
             .screen, .camera, .dryRun, .onDuplicate, .exportPasswordFile.repeatable, .keyFile,
@@ -81,9 +82,9 @@ extension CommandHelp {
                 + "each encrypted export is tried with each password.",
             "An encrypted file of Steam Desktop Authenticator is read together with the manifest.json "
                 + "beside it.",
-            "With --raise-limits, an export may have 512 MiB (not 128) and ten times as many entries "
-                + "as usual, and its key derivation may take 4 GiB of memory (not 1) and an hour (not 4 "
-                + "minutes). Use it only for files that you trust.",
+            "With --raise-limits, an export may be up to 512 MiB (instead of 128) and have ten times "
+                + "as many entries as usual, and its key derivation may take 4 GiB of memory (instead of 1) "
+                + "and an hour (instead of 4 minutes). Use it only for files that you trust.",
             "Each item is added, replaced, updated, skipped or refused. Items are listed for files with at "
                 + "most 20 items; for larger files, only those that were not imported. Each file "
                 + "gets one summary, and one line for its warnings; --verbose shows everything.",
@@ -91,7 +92,7 @@ extension CommandHelp {
                 + "parts of a Google Authenticator export may be in any order; missing parts are "
                 + "listed.",
             "Tags, groups, notes, names of icons and favourite marks are kept. Images of icons and archive "
-                + "marks are not; the summary counts them. Codes that Watchword does not compute "
+                + "marks are not; the summary counts them. Keys for codes that Watchword does not compute "
                 + "(Mobile-OTP, Yandex) are stored with their PINs.",
             "An entry that is already in the vault is skipped. If it is counter-based and the file "
                 + "has a greater counter, its counter is raised. New tags and the favourite mark are "
@@ -182,9 +183,10 @@ extension CommandHelp {
                 + "asks; aegis and 2fas only without --plain. The other formats contain the keys in "
                 + "plain text. 2fas does not encrypt the names of tags.",
             "--only exports the entries that have the tag TAG or, if none has it, those whose names "
-                + "contain NAME, as in watchword list. A file is readable by its owner only, and "
-                + "replaces another one only with --force, and never a vault. On a terminal, otpauth "
-                + "and google ask before they show the keys, unless --yes is given.",
+                + "contain NAME, as in watchword list. A file is readable only by its "
+                + "owner. It replaces an existing file only with --force, and never replaces a vault. On a "
+                + "terminal, the command asks before it shows keys in the formats otpauth and google, "
+                + "unless --yes is given.",
             "What a format cannot hold is reported, in one line for each kind of loss; --verbose adds the "
                 + "names of the entries. Entries that it cannot hold are left out, with exit status "
                 + "1: plain secrets, for example, which only watchword holds. Only watchword keeps "

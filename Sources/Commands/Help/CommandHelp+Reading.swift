@@ -23,8 +23,8 @@ extension CommandHelp {
             "All names are looked up before the first code is computed.",
             "--copy puts one code on the clipboard: with wl-copy on Wayland, xclip or xsel on X11, and "
                 + "over SSH with an escape sequence for the terminal (OSC 52). --copy=HOW chooses: "
-                + "wl-copy, xclip, xsel or osc52. If the clipboard still holds the code when it "
-                + "expires, but at most 45 s later, it is cleared; --clear-after sets another time. A "
+                + "wl-copy, xclip, xsel or osc52. The clipboard is cleared when the code expires, "
+                + "and after at most 45 s, if it still holds the code; --clear-after sets another time. A "
                 + "terminal's clipboard cannot be read and is not cleared. In tmux, set-clipboard must "
                 + "be on. Only newer versions of wl-copy can mark the code as secret, so that clipboard "
                 + "managers do not keep it.",
@@ -44,8 +44,8 @@ extension CommandHelp {
             "watchword watch", "watchword watch github mail", "watchword watch --idle 5m",
         ],
         details: [
-            "Shows a live list of codes and the seconds left, until you press q or Ctrl-C, or no key "
-                + "for 15 minutes; then the previous screen is restored. The arrow keys, PgUp and "
+            "Shows a live list of codes and the seconds left, until you press q or Ctrl-C, or press "
+                + "no key for 15 minutes; then the previous screen is restored. The arrow keys, PgUp and "
                 + "PgDn select a code, Enter copies it as “code --copy” does, and / filters the list "
                 + "as you type. Counter-based entries are skipped, because showing a "
                 + "code uses it up. Entries that require confirmation at each use are shown only if "
@@ -67,7 +67,7 @@ extension CommandHelp {
             "Shows the entries that have codes. Typing filters the list, as in watchword list; NAME is "
                 + "the first filter. The arrow keys, PgUp and PgDn select an entry. Enter copies its "
                 + "code as “code --copy” does, Ctrl-P prints it on standard output, and Escape ends "
-                + "the command, as do 15 minutes without a key.",
+                + "the command, and so do 15 minutes without a key press.",
             "To choose with another program: watchword code \"$(watchword list --names | fzf)\"",
         ])
     static let list = CommandHelp(
@@ -86,7 +86,7 @@ extension CommandHelp {
                 + "control if it is not the default, whether it is a favourite, and its tags. With NAME, lists only entries whose "
                 + "names, tags or notes contain its words; with --tag, only those with every given "
                 + "tag. Case and accents are ignored. On a terminal, long lines are truncated.",
-            "--names prints only the names, one a line and in full, for programs such as fzf, rofi and "
+            "--names prints only the names, in full and one per line, for programs such as fzf, rofi and "
                 + "dmenu. With --agent-only, the command never prompts: it prints nothing, with status 1, "
                 + "unless the agent holds the vault.",
             "Invisible characters are printed as escapes such as \\u{200B}. If several names look "

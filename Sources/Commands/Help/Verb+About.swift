@@ -91,7 +91,7 @@ extension Verb {
         If
         .Ql off ,
         there is no warning about a clock that is not synchronised.
-        Otherwise, it appears once after the system started, and in
+        Otherwise, it appears once after each system start, and in
         .Ic check .
         .It Ev WAYLAND_DISPLAY , DISPLAY , SSH_TTY , SSH_CONNECTION
         How

@@ -12,7 +12,7 @@ extension Messages {
             return copied + " to the terminal's clipboard, which is not cleared."
         }
         guard let seconds else { return copied + "; the clipboard is not cleared." }
-        return copied + "; the clipboard is cleared in \(seconds) s."
+        return copied + "; the clipboard will be cleared in \(seconds) s."
     }
 
     static func sentence(for failure: ClipboardFailure) -> String {
@@ -34,6 +34,6 @@ extension Messages {
     }
 
     static func ended(after limit: Duration) -> String {
-        "Ended after \(duration(limit.components.seconds)) without a key."
+        "Ended after \(duration(limit.components.seconds)) without a key press."
     }
 }

@@ -8,23 +8,24 @@ extension Messages {
         switch error {
         case .otherKind, .deviceKey: "not a device key; see watchword key enrol --help"
         case .unregistered:
-            "the server has not confirmed the key; run watchword key enrol with the same ticket "
-                + "again"
+            "the server has not confirmed the key; run watchword key enrol again with the same "
+                + "ticket"
         case .otherPlace:
-            "an earlier run with this ticket made the key elsewhere, or without the PIN; run it with "
-                + "those options, or request another ticket"
+            "an earlier run with this ticket made the key elsewhere, or without a PIN; repeat it with "
+                + "the same options as before, or request another ticket"
         case .unreadable:
             "the key was stored by another version of Watchword; enrol the device again"
         case .denied:
-            "the server denied it, and the key was kept; try again, or enrol the device again"
+            "the server denied the signature; the key was kept; try again, or enrol the device again"
         case .wipeNotObeyed:
             "the server denied the signature and ordered a wipe without a valid reason; the key "
                 + "was kept"
         case .wiped(let reason): sentence(forWiped: reason, "key")
         case .unexpectedResponse: "the server sent an invalid response; the key was kept"
         case .problem(let problem) where problem.type.text == refusedKey:
-            "the server refused the key: it knows this server by another address (--audience), it "
-                + "requires a stronger presence check, or it does not trust the TPM (--tpm-roots)"
+            "the server refused the key: the address given with --server is not one of its addresses "
+                + "(--audience), it requires a stronger presence check, or it does not trust the TPM "
+                + "(--tpm-roots)"
         case .problem(let problem) where problem.type.text == refusedTicket:
             "the ticket is unknown, already used or expired; request another one"
         case .token(.refused(.otherDevice)):

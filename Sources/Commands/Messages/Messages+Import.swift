@@ -141,7 +141,7 @@ extension Messages {
         switch warning {
         case .missingPadding: "the export's data has no padding"
         case .spaceAsPlus: "a space in the export's data was read as a plus sign"
-        case .urlSafeAlphabet: "the export's data uses the alphabet of URLs"
+        case .urlSafeAlphabet: "the export's data uses the URL-safe Base64 alphabet"
         case .unknownParameter: "the export has an unknown parameter"
         case .missingSize: "the export does not state its number of parts; it was read as one part"
         case .unknownField(let entry, let field):

@@ -35,7 +35,7 @@ extension Messages {
         case .moduleFailed: "a module failed; see the system log"
         case .notPermitted: "a module has no permission to read what it needs; see the system log"
         case .unavailable:
-            "what the check needs is not available; check that the device is connected and set up"
+            "a device or service that the check needs is not available; check that it is connected and set up"
         case .passwordExpired: "your password has expired; change it with passwd"
         case .promptFailed: "a module could not ask its question; try again"
         case .gaveUp: "a module ended the check; try again"

@@ -49,7 +49,7 @@ extension Messages {
         switch failure {
         case .none: "no camera found; import a photo instead"
         case .forbidden(let path):
-            "\(path): you may not use the camera; join the group “video”, or import a photo instead"
+            "\(path): no permission to use the camera; join the group “video”, or import a photo instead"
         case .busy(let path): "\(path): another program is using the camera; close it and try again"
         case .unknownFormat(let path):
             "\(path): the camera sends neither JPEG nor YUYV; import a photo instead"

@@ -30,7 +30,8 @@ extension Messages {
 
     static func sentence(for onFailure: AccessControl.OnFailure) -> String {
         switch onFailure {
-        case .lockOut: "5 failures in a row lock it for 1, then 5, 15, 30 and 60 minutes"
+        case .lockOut:
+            "5 failures in a row lock it for 1 minute; further failures lock it for 5, 15, 30 and then 60 minutes"
         case .wipe(let count):
             count.value == 1
                 ? "the first failure wipes the secret"

@@ -56,7 +56,7 @@ extension Messages {
             HelperMessages.sentence(
                 forReader: failure, "watchword-token", startedBy: Verb.program)
         case .timedOut: "the \(name(of: token)) did not answer in time"
-        case .badAnswer: "watchword-token sent an invalid answer"
+        case .badAnswer: "watchword-token sent an invalid response"
         case .refused(let refusal): sentence(for: refusal, of: token)
         }
     }
@@ -84,7 +84,7 @@ extension Messages {
         case .notConfined(let failure):
             return "watchword-token could not give up its privileges, so it did nothing: "
                 + sentence(for: failure)
-        case .badAnswer: return "the \(device) sent an invalid answer"
+        case .badAnswer: return "the \(device) sent an invalid response"
         case .badRequest:
             return "the slot was damaged or tampered with; remove it and add it again"
         case .lockedOut(let seconds?):
@@ -98,7 +98,7 @@ extension Messages {
                 + "slot and add it again"
         case .noPCR7: return "the TPM has no PCR 7 for SHA-256; omit --pcr7"
         case .noCertificate:
-            return "the TPM has no certificate of its maker; enrol the device without --attest"
+            return "the TPM has no certificate from its maker; enrol the device without --attest"
         case .ownerPassword:
             return "the TPM's storage hierarchy has a password, which is not supported"
         case .blockedPIN:

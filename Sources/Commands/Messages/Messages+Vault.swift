@@ -158,11 +158,11 @@ extension Messages {
     static func limitSentence(_ limit: VaultLimit) -> String {
         switch limit {
         case .fileSize: "the vault would be larger than 64 MiB"
-        case .entries: "the vault is full; it holds 100,000 entries"
+        case .entries: "the vault is full; it holds at most 100,000 entries"
         case .slots: "the vault already has 16 slots, the maximum; remove one first"
         case .name: "the issuer or the account is longer than 4,096 bytes"
         case .countedEntries:
-            "failures are already counted for 90 entries; use one of those entries first"
+            "failures are already counted for 90 entries, the maximum; open one of those entries successfully first"
         case .secret: "the secret is longer than 65,536 bytes"
         case .tags: "the entry has more than 64 tags"
         case .tag: "a tag is longer than 256 bytes"

@@ -6,15 +6,16 @@ extension Messages {
         case .credential(let warning): sentence(for: warning)
         case .migration(let warning): sentence(for: warning)
         case .incompleteSecret:
-            "the last character of the key completes no byte and was dropped; the key may be incomplete"
+            "the last character of the key does not complete a byte and was dropped; the key may be incomplete"
         case .steamParameters:
-            "the file states other digits, another period or another algorithm than Steam uses"
+            "the file states a number of digits, a period or an algorithm that Steam does not use"
         case .counterOfLastCode:
             "the counter may be that of the last code; if the first code is refused, use the next one"
-        case .notComputed(let kind): "\(name(of: kind)) codes are stored, but not computed"
+        case .notComputed(let kind):
+            "the key is stored, but Watchword does not compute \(name(of: kind)) codes"
         case .otherNote: "the entry in the vault has a different note, which was kept"
         case .leftOut(.tag):
-            "a tag is longer than 256 bytes, or there are more than 64 tags; it was left out"
+            "a tag was left out, because it is longer than 256 bytes or there are more than 64 tags"
         case .leftOut(.note): "the note is longer than 16,384 bytes and was left out"
         case .leftOut(.icon): "the name of the icon is longer than 256 bytes and was left out"
         }
@@ -44,14 +45,11 @@ extension Messages {
             case .digits: ("unusual number of digits", "unusual numbers of digits")
             case .longPeriod: ("period longer than 120 s", "periods longer than 120 s")
             case .steamParameters:
-                ("Steam entry with other values", "Steam entries with other values")
+                ("Steam entry with unexpected values", "Steam entries with unexpected values")
             case .keyURI: ("deviation in a key URI", "deviations in key URIs")
             case .migration: ("deviation in the export", "deviations in the export")
             case .notComputed:
-                (
-                    "entry whose codes are stored, but not computed",
-                    "entries whose codes are stored, but not computed"
-                )
+                ("entry whose codes are not computed", "entries whose codes are not computed")
             case .otherNote:
                 ("note that differs from the vault's", "notes that differ from the vault's")
             case .leftOut: ("detail that is too long", "details that are too long")

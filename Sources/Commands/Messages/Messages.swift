@@ -50,7 +50,7 @@ enum Messages {
             "the system agent keeps the vault, and this command needs the vault's file; run "
                 + "watchword vault move --to-user first, or name another vault with --vault"
         case .noVaultWhileStopped(let path):
-            "\(path): no vault found, and if the system agent keeps it, that is not running; "
+            "\(path): no vault found; the system agent may keep it, but is not running; "
                 + reasonForStop
         case .noSystemAgent:
             "there is no system agent; an administrator can install it with Scripts/install "
@@ -88,8 +88,8 @@ enum Messages {
                 + "login present"
         case .noCodes(let name, .hotp): "“\(name)” is counter-based; use watchword code"
         case .noCodes(let name, let kind) where kind.isUncomputed:
-            "“\(name)” has \(Self.name(ofUncomputed: kind)) codes, which Watchword stores but does not "
-                + "compute"
+            "“\(name)” has \(Self.name(ofUncomputed: kind)) codes; Watchword stores the key, but does "
+                + "not compute these codes"
         case .noCodes(let name, _): "“\(name)” has no codes"
         // These sentences name the entry.
         case .inEntry(_, .presence(let refusal)): sentence(for: refusal)
@@ -120,8 +120,8 @@ enum Messages {
                 ? "\(place): no otpauth:// URI found"
                 : "\(place): \(found) otpauth:// URIs found; use watchword import to add them all"
         case .tooMuchToImport(let limit):
-            "the files hold more than \(limit) items, and a vault holds 100,000 entries; nothing was "
-                + "changed; import fewer files at a time"
+            "the files hold more than \(limit) items, and a vault holds at most 100,000 entries; "
+                + "nothing was changed; import fewer files at a time"
         case .pictureRefused(let place, let refusal): "\(place): " + sentence(for: refusal)
         case .pictureReader(let failure):
             HelperMessages.sentence(

@@ -77,7 +77,7 @@ extension CommandHelp {
             "The credentials are active at once. Counters and the last used codes are imported if "
                 + "the file has them; these codes are then not accepted again. PINs, passwords and emergency codes are not "
                 + "imported.",
-            "Each row is printed: imported, already present or refused. The exit status is 1 if a row "
+            "The command prints a line for each row: imported, already present or refused. The exit status is 1 if a row "
                 + "was refused. A second import of the same file changes nothing. Servers may keep "
                 + "running, but the old system must no longer accept codes.",
         ])
@@ -101,8 +101,8 @@ extension CommandHelp {
         examples: ["watchword-server keys retire"],
         details: [
             "Stored responses use their key for a day, enrolled secrets until their next use. A "
-                + "backup needs the keys with which it was made: keep each key file as long as the "
-                + "last of its backups."
+                + "backup needs the keys with which it was made: keep each key file as long as "
+                + "any backup needs it."
         ])
     static let auditVerify = CommandHelp(
         summary: "detect deleted, changed and moved events and rows",

@@ -67,7 +67,7 @@ extension ServerMessages {
         case .clockBehind(let time): clockBehind(time)
         case .damagedCheckpoint: "the .mark file beside it is not authentic"
         case .exists: "the file already exists; choose another name"
-        case .busy: "another watchword-server uses it; stop that one, or try again"
+        case .busy: "another watchword-server is using it; stop that one, or try again"
         case .system(let failure): sentence(for: failure)
         case .store(let failure): sentence(for: failure)
         }

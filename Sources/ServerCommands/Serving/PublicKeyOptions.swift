@@ -67,7 +67,8 @@ struct PublicKeyOptions: Sendable {
             let origins =
                 try ServingSettings.list(
                     arguments, .origin,
-                    expected: "\(expectedOrigins), whose hosts are in --rp-id or below it"
+                    expected:
+                        "\(expectedOrigins), whose hosts are in --rp-id or are subdomains of one"
                 ) { RelyingParty.isOrigin($0, of: ids) ? $0 : nil } ?? ["https://\(ids[0])"]
             let topOrigins = try ServingSettings.list(
                 arguments, .topOrigin, expected: expectedOrigins
