@@ -3,22 +3,45 @@ public import Cryptography
 
 /// A credential's public key in the form of COSE (RFC 9053; WebAuthn Level 3, section 5.8.5).
 public enum COSEKey {
-    /// Reads the stored encoding of a key, and checks the key.
+    /// Reads the encoding of a key, and checks the key.
     ///
     /// - Throws: ``DenialReason/authenticatorData``, ``DenialReason/algorithm`` or
     ///   ``DenialReason/publicKey``.
     public static func read(_ encoded: [UInt8]) throws(DenialReason) -> VerificationKey {
-        let item: CBORValue
-        do {
-            item = try readCBOR(encoded, keyOrder: .canonical)
-        } catch {
-            throw .authenticatorData
-        }
-        return try read(item)
+        try read(item(encoded))
     }
 
-    /// Reads a key, which must have exactly the parameters of its type.
+    /// Reads the encoding of a key that was checked before, and that nobody could change since.
+    ///
+    /// - Throws: as ``read(_:)``.
+    public static func read(
+        alreadyChecked encoded: [UInt8]
+    ) throws(DenialReason) -> VerificationKey {
+        let (publicKey, algorithm) = try values(item(encoded))
+        do {
+            return try VerificationKey(alreadyChecked: publicKey, algorithm: algorithm)
+        } catch {
+            throw .publicKey
+        }
+    }
+
+    /// Reads a key, which must have exactly the parameters of its type, and checks it.
     static func read(_ item: CBORValue) throws(DenialReason) -> VerificationKey {
+        let (publicKey, algorithm) = try values(item)
+        do {
+            return try VerificationKey(publicKey, algorithm: algorithm)
+        } catch {
+            throw .publicKey
+        }
+    }
+
+    private static func item(_ encoded: [UInt8]) throws(DenialReason) -> CBORValue {
+        do { return try readCBOR(encoded, keyOrder: .canonical) } catch { throw .authenticatorData }
+    }
+
+    private static func values(
+        _ item: CBORValue
+    ) throws(DenialReason) -> (PublicKey, SignatureAlgorithm) {
         guard let map = item.members, let type = map[1]?.integer, let number = map[3]?.integer
         else { throw .authenticatorData }
         guard let algorithm = SignatureAlgorithm(rawValue: number) else { throw .algorithm }
@@ -28,11 +51,7 @@ public enum COSEKey {
             case .rs256: try rsaKey(map, type)
             case .ed25519: try edwardsPoint(map, type)
             }
-        do {
-            return try VerificationKey(publicKey, algorithm: algorithm)
-        } catch {
-            throw .publicKey
-        }
+        return (publicKey, algorithm)
     }
 
     private static func pointOnCurve(

@@ -71,6 +71,33 @@ struct VerificationKeyTests {
         #expect(count > 30)
     }
 
+    @Test("a key that was already checked is loaded without OpenSSL's check, but not without ours")
+    func alreadyChecked() throws {
+        var (loaded, refused) = (0, 0)
+        for vector in try Self.vectors.get() {
+            guard let reason = vector.refused else { continue }
+            let algorithm = try #require(SignatureAlgorithm(rawValue: vector.algorithm))
+            do {
+                _ = try VerificationKey(alreadyChecked: vector.publicKey, algorithm: algorithm)
+                #expect(reason == "invalid", "\(vector.name)")
+                loaded += 1
+            } catch let error as PublicKeyError {
+                #expect("\(error)" == reason, "\(vector.name)")
+                refused += 1
+            }
+        }
+        #expect(loaded > 0)
+        #expect(refused > 30)
+        // It verifies in the same way.
+        for vector in try Self.vectors.get() where vector.refused == nil {
+            let algorithm = try #require(SignatureAlgorithm(rawValue: vector.algorithm))
+            let key = try VerificationKey(alreadyChecked: vector.publicKey, algorithm: algorithm)
+            let signature = try Hex.bytes(vector.signature ?? "")
+            let message = try Hex.bytes(vector.message ?? "")
+            #expect(try key.isValid(signature.span, of: message.span) == vector.isValid)
+        }
+    }
+
     @Test("a signature with e = 1 needs no private key, which is why such a key is refused")
     func exponentOfOne() throws {
         let vector = try #require(

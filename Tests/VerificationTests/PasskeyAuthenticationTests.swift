@@ -232,6 +232,22 @@ struct PasskeyAuthenticationTests {
         #expect(wrong.contains(.commit(writes.sorted())))
     }
 
+    @Test("K-66 a stored key is not checked again, which would take milliseconds")
+    func checkedOnce() async throws {
+        let bench = try PasskeyFixture()
+        var passkey = try TestPasskey()
+        let credential = try await bench.register(passkey)
+        // OpenSSL's check refuses this modulus, because it is divisible by 29.
+        let key = EncodedCBOR.numbered([
+            1: .integer(3), 3: .integer(-257),
+            -1: .bytes([0xc1] + [UInt8](repeating: 0x5b, count: 255)), -2: .bytes([1, 0, 1]),
+        ]).encoded
+        #expect(throws: DenialReason.publicKey) { try COSEKey.read(key) }
+        try await bench.change(credential) { $0.with(publicKey: key) }
+        passkey.signature = [UInt8](repeating: 1, count: 256)
+        #expect(try await bench.signIn(passkey).denial == .signature)
+    }
+
     @Test("W-04 W-17 K-24 a frame is accepted only in a page that is listed")
     func frames() async throws {
         let bench = try PasskeyFixture(topOrigins: ["https://shop.example"])

@@ -76,6 +76,23 @@ struct PasskeyFixture {
         return grant.credential
     }
 
+    /// Changes what is stored about a passkey since its registration.
+    func change(
+        _ credential: CredentialID, _ change: (RegisteredPasskey) -> RegisteredPasskey
+    ) async throws {
+        let row = try #require(try await fixture.store.credential(credential))
+        var record = try CredentialRecord(row)
+        guard case .passkey(let state) = record.material else { throw BenchError.refused }
+        let key = await fixture.keys.ring.current
+        let passkey = try state.open(for: record.place, under: key)
+        record.material = .passkey(
+            try PasskeyState(
+                sealing: change(passkey), count: state.count, for: record.place, under: key))
+        guard try await fixture.store.commit([.updateCredential(record.row)]) == .done else {
+            throw BenchError.refused
+        }
+    }
+
     /// Signs in, with a new ceremony.
     func signIn(
         _ passkey: TestPasskey, as subject: Subject? = nil, policy: PasskeyPolicy = .standard,
@@ -84,6 +101,15 @@ struct PasskeyFixture {
         let ceremony = try await passkeys.beginAuthentication(for: subject ?? alice, policy: policy)
         return try await passkeys.finishAuthentication(
             ceremony.token, with: passkey.signed(ceremony.options), device: device)
+    }
+}
+
+extension RegisteredPasskey {
+    func with(publicKey: [UInt8]) -> RegisteredPasskey {
+        RegisteredPasskey(
+            relyingParty: relyingParty, credentialID: credentialID, publicKey: publicKey,
+            model: model, flags: flags, transports: transports, attestation: attestation,
+            leafDigest: leafDigest)
     }
 }
 

@@ -19,6 +19,15 @@ public enum PublicKeyError: Error, Hashable, Sendable {
 extension PublicKey {
     /// Checks the key, and loads it into OpenSSL.
     func checked() throws(PublicKeyError) -> KeyHandle {
+        defer { ERR_clear_error() }
+        let made = try loaded()
+        guard passesPublicCheck(made) else { throw .invalid }
+        return made
+    }
+
+    /// Loads the key into OpenSSL, after the checks that cost next to nothing: lengths and, on a
+    /// curve, the equation.
+    func loaded() throws(PublicKeyError) -> KeyHandle {
         // Our error says what is wrong; do not let OpenSSL's error queue grow.
         defer { ERR_clear_error() }
         let made: KeyHandle?
@@ -35,7 +44,7 @@ extension PublicKey {
             guard !isOfSmallOrder(point) else { throw .smallOrder }
             made = KeyHandle.ed25519(point.span)
         }
-        guard let made, passesPublicCheck(made) else { throw .invalid }
+        guard let made else { throw .invalid }
         return made
     }
 

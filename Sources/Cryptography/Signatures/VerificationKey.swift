@@ -18,6 +18,19 @@ public final class VerificationKey: Sendable {
         self.publicKey = publicKey
     }
 
+    /// Loads a key that was checked before, and that nobody could change since.
+    ///
+    /// For an RSA key, OpenSSL's check is a primality test: it takes up to 300 times as long as the
+    /// verification of a signature, so that its time would reveal that there is such a key.
+    public init(
+        alreadyChecked publicKey: PublicKey, algorithm: SignatureAlgorithm
+    ) throws(PublicKeyError) {
+        guard algorithm.fits(publicKey) else { throw .algorithm }
+        handle = try publicKey.loaded()
+        self.algorithm = algorithm
+        self.publicKey = publicKey
+    }
+
     /// Whether `signature` was made over `message` by the owner of the private key.
     ///
     /// ECDSA signatures are in DER. A signature is not an identifier: if (r, s) is valid, so is

@@ -92,9 +92,14 @@ extension DeviceKeys {
             let scope = DeviceKeyTranscript.Scope(
                 audience: sent.audience, presence: sent.presence),
             let signed = DeviceKeyTranscript.Challenge(
-                bytes, expiry: UInt64(clamping: challenge.expiresAt.milliseconds)),
-            let key = Self.key(point ?? AssertionCheck.nobodysPoint)
+                bytes, expiry: UInt64(clamping: challenge.expiresAt.milliseconds))
         else { return false }
+        let key: VerificationKey
+        do throws(PublicKeyError) {
+            key = try VerificationKey(
+                alreadyChecked: .ellipticCurve(.p256, point: point ?? AssertionCheck.nobodysPoint),
+                algorithm: .es256)
+        } catch { throw .damagedRow }
         let credential = sent.credential.text
         let transcript =
             switch challenge.content {

@@ -144,7 +144,7 @@ public struct DeviceKeys: Sendable {
     }
 
     /// The key with this point; `nil` if the point is not valid.
-    static func key(_ point: [UInt8]) -> VerificationKey? {
+    private static func key(_ point: [UInt8]) -> VerificationKey? {
         do throws(PublicKeyError) {
             return try VerificationKey(.ellipticCurve(.p256, point: point), algorithm: .es256)
         } catch { return nil }

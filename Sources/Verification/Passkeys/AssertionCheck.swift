@@ -51,11 +51,11 @@ struct AssertionCheck {
         return .success(Signed(flags: PasskeyFlags(data.flags), count: data.signatureCount))
     }
 
-    /// The key, with the algorithm that was stored with it.
+    /// The key, with the algorithm that was stored with it; it was checked at the registration.
     private static func key(_ stored: [UInt8]?) throws(VerifierError) -> VerificationKey {
-        do throws(DenialReason) { return try COSEKey.read(stored ?? nobody) } catch {
-            throw .damagedRow
-        }
+        do throws(DenialReason) {
+            return try COSEKey.read(alreadyChecked: stored ?? nobody)
+        } catch { throw .damagedRow }
     }
 
     /// The base point of P-256, whose private key is 1: no signature by it is ever accepted.
