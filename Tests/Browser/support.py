@@ -11,14 +11,37 @@ from watchword_tools.browser.tab import Tab
 
 MILL, SHOP = "https://mill.example", "https://shop.example"
 FRAME, RELATED, FOREIGN = "https://frame.mill.example", "https://mill-shop.example", "https://foreign.example"
+SHOP_OF_MILL = "https://shop.mill.example"
 BACK = SHOP + "/back"
 OPTIONS = ["--rp-id", "mill.example", "--rp-name", "Mill", "--origin", f"{MILL},{FRAME}",
            "--related-origin", RELATED, "--top-origin", SHOP, "--return-to", BACK]
-HOSTS = [origin.removeprefix("https://") for origin in (MILL, SHOP, FRAME, RELATED, FOREIGN)]
+HOSTS = [origin.removeprefix("https://") for origin in (MILL, SHOP, FRAME, RELATED, FOREIGN, SHOP_OF_MILL)]
 SIGN_IN = MILL + "/ui/sign-in?return=0&state=s1"
 IFRAME = f'<iframe allow="publickey-credentials-get *" src="{FRAME}/"></iframe>'
 # The browser's answer if it cannot suggest passkeys.
 NO_SUGGESTIONS = "PublicKeyCredential.isConditionalMediationAvailable = async () => false"
+# No request arrives while `offline` is true.
+OFFLINE = """
+    const fetch = globalThis.fetch;
+    Object.assign(globalThis, {offline: true, requests: 0, fetch(...request) {
+        requests++;
+        return offline ? Promise.reject(new TypeError("Failed to fetch")) : fetch(...request);
+    }});
+"""
+# The server decides, but its first response to a request with an Idempotency-Key is lost. The keys are kept.
+LOST_RESPONSE = """
+    const fetch = globalThis.fetch;
+    globalThis.fetch = async (path, request) => {
+        const response = await fetch(path, request);
+        const key = request.headers["Idempotency-Key"];
+        if (!key) return response;
+        const keys = JSON.parse(localStorage.getItem("keys") ?? "[]");
+        localStorage.setItem("keys", JSON.stringify([...keys, key]));
+        if (keys.length) return response;
+        throw new TypeError("Failed to fetch");
+    };
+"""
+SENT_KEYS = "JSON.parse(localStorage.getItem('keys'))"
 SCRIPT = ROOT / "Sources/BrowserPages/Files/page.js"
 
 subjects = (f"person-{number}" for number in itertools.count(1))
@@ -38,7 +61,7 @@ class World:
                 Site(certificate, fixed({"/": IFRAME, "/ui/page.js": SCRIPT.read_text()})),
             ]
             mill, shop, frame, foreign = self.server.port, *(site.port for site in self.sites)
-            self.browser = Chromium(self.folder.name, dict(zip(HOSTS, [mill, shop, frame, mill, foreign])))
+            self.browser = Chromium(self.folder.name, dict(zip(HOSTS, [mill, shop, frame, mill, foreign, shop])))
         except BaseException:
             self.folder.cleanup()
             raise
@@ -68,9 +91,12 @@ class BrowserTest(unittest.TestCase):
 
     def setUp(self):
         self.server = self.world.server
+        self.open_tab()
+        self.subject = next(subjects)
+
+    def open_tab(self):
         self.tab = Tab(self.world.browser)
         self.addCleanup(self.tab.close)
-        self.subject = next(subjects)
 
     # The application.
 

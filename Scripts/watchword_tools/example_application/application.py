@@ -2,6 +2,8 @@
 import json
 import re
 import secrets
+import threading
+import time
 from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs
@@ -11,32 +13,51 @@ from . import views
 NAME = re.compile(r"[a-z0-9-]{1,40}")
 SESSION = "__Host-session"
 NO_NAME = "A name has 1 to 40 lower-case letters, digits and hyphens."
+ENDED = "This step has ended: it is done, or it took longer than ten minutes. Start again."
+LONGEST_BODY = 10_000
+# How long a recovery or a second proof may take, in seconds. The server waits as long for the proof.
+STEP = 600
+# Where a person goes who asked for this on the server's page, as soon as they are signed in.
+WISHES = {"recovery-codes": "/codes", "passkey": "/passkeys"}
 
 
 class Session:
     """A visit. `subject` has signed in; `recovering` has only used a recovery code; `proving` is a login for which
-    the server requires a second proof."""
+    the server requires a second proof. `wish` is the page that the person asked for, and `end` the time at which the
+    session ends."""
 
     def __init__(self):
         self.state = secrets.token_urlsafe(16)
         self.subject = None
         self.recovering = None
         self.proving = None
+        self.wish = None
+        self.end = None
 
 
 class Shop:
     """What the application knows. `server` is the address of the server's pages; the first address of its
     `--return-to` is this application's `/back`."""
 
-    def __init__(self, verifier, server):
-        self.verifier, self.server = verifier, server
+    def __init__(self, verifier, server, clock=time.monotonic):
+        self.verifier, self.server, self.clock = verifier, server, clock
         self.accounts, self.sessions = set(), {}
+        self.lock = threading.Lock()
+
+    def take(self, name):
+        """Returns whether the name was free. The server remembers names that this program has forgotten."""
+        with self.lock:
+            if name in self.accounts or self.verifier.has_credentials(name):
+                return False
+            self.accounts.add(name)
+            return True
 
 
 class Handler(BaseHTTPRequestHandler):
     """Requests. A subclass sets `shop`."""
 
-    protocol_version = "HTTP/1.1"
+    # One request per connection, so that an unread body is never taken for the next request.
+    protocol_version = "HTTP/1.0"
     shop = None
 
     def log_message(self, *arguments):
@@ -70,25 +91,31 @@ class Handler(BaseHTTPRequestHandler):
 
     # Requests.
 
-    def prepare(self):
+    def find_session(self):
         cookie = SimpleCookie(self.headers.get("Cookie", "")).get(SESSION)
-        self.token = cookie.value if cookie and cookie.value in self.shop.sessions else secrets.token_urlsafe(32)
-        self.session = self.shop.sessions.setdefault(self.token, Session())
-        return self.rfile.read(min(int(self.headers.get("Content-Length") or 0), 10_000))
+        self.token = cookie.value if cookie else None
+        self.session = self.shop.sessions.get(self.token)
+        if not self.session or self.session.end and self.shop.clock() >= self.session.end:
+            self.begin_session()
 
     def begin_session(self, **members):
         """A new token for every change of what the session permits."""
-        self.shop.sessions.pop(self.token)
+        self.shop.sessions.pop(self.token, None)
         self.token, self.session = secrets.token_urlsafe(32), Session()
         vars(self.session).update(members)
         self.shop.sessions[self.token] = self.session
 
+    def begin_step(self, **members):
+        """A session that permits one step only, for a limited time."""
+        self.begin_session(end=self.shop.clock() + STEP, **members)
+
     def do_GET(self):
-        self.prepare()
+        self.find_session()
+        subject = self.session.subject
         if self.path == "/style.css":
             self.respond(views.STYLE, kind="text/css")
-        elif self.path == "/returned.js":
-            self.respond(views.RETURN_SCRIPT, kind="text/javascript")
+        elif self.path in views.SCRIPTS:
+            self.respond(views.SCRIPTS[self.path], kind="text/javascript")
         elif self.path == "/back":
             self.respond(views.returning())
         elif self.path == "/recover":
@@ -96,16 +123,29 @@ class Handler(BaseHTTPRequestHandler):
         elif self.path == "/lost" and self.session.recovering:
             self.respond(views.lost(self.active_passkeys()))
         elif self.path == "/proof" and self.session.proving:
-            self.respond(views.proof())
-        elif self.path == "/" and self.session.subject:
-            self.respond(views.account(self.session.subject, self.shop.verifier.passkeys(self.session.subject)))
+            self.respond(views.proof(self.session.proving["step_up"]))
+        elif self.path in ("/lost", "/proof"):
+            self.respond(views.welcome(ENDED), 403)
+        elif self.path == "/codes" and subject:
+            self.respond(views.offer_codes())
+        elif self.path == "/passkeys" and subject:
+            self.respond(views.offer_passkey())
+        elif self.path == "/accepted" and subject:
+            self.respond(json.dumps(self.shop.verifier.accepted_passkeys(subject)), kind="application/json")
+        elif self.path == "/" and subject:
+            self.respond(views.account(subject, self.shop.verifier.passkeys(subject)))
         elif self.path == "/":
-            self.respond(views.welcome())
+            self.respond(views.welcome(enrolled=self.session.wish is not None))
         else:
             self.go("/")
 
     def do_POST(self):
-        content = self.prepare()
+        length = int(self.headers.get("Content-Length") or 0)
+        if not 0 <= length <= LONGEST_BODY:
+            self.send_error(413)
+            return
+        content = self.rfile.read(length)
+        self.find_session()
         if self.path == "/returned":
             self.returned(json.loads(content))
             return
@@ -121,6 +161,8 @@ class Handler(BaseHTTPRequestHandler):
             self.replace_lost_passkey(fields.get("credential"))
         elif self.path == "/proof" and self.session.proving:
             self.prove(fields.get("code", "").strip().upper())
+        elif self.path in ("/lost", "/proof"):
+            self.respond(views.welcome(ENDED), 403)
         elif self.path == "/passkeys" and subject:
             self.go_to_enrolment(subject)
         elif self.path == "/codes" and subject:
@@ -134,10 +176,9 @@ class Handler(BaseHTTPRequestHandler):
     def create_account(self, name):
         if not NAME.fullmatch(name):
             self.respond(views.welcome(NO_NAME), 400)
-        elif name in self.shop.accounts:
+        elif not self.shop.take(name):
             self.respond(views.welcome("This name is taken."), 400)
         else:
-            self.shop.accounts.add(name)
             self.begin_session(subject=name)
             self.go_to_enrolment(name)
 
@@ -149,27 +190,35 @@ class Handler(BaseHTTPRequestHandler):
                 location = self.sign_in(report["login"])
             elif "another_way" in report:
                 location = "/recover"
+            elif report.get("enrolled") == "1":
+                wish = WISHES.get(report.get("next"), "/")
+                if self.session.subject:
+                    location = wish
+                else:
+                    self.session.wish = wish
         self.respond(json.dumps({"location": location}), kind="application/json")
 
     def sign_in(self, ticket):
         """Begins a session, or one that can only give a second proof. Returns where the person goes next."""
-        login = self.shop.verifier.redeem_login(ticket)
+        login, wish = self.shop.verifier.redeem_login(ticket), self.session.wish
         if not login:
             return "/"
         if login["result"] == "step-up":
-            self.begin_session(proving=login)
+            self.begin_step(proving=login, wish=wish)
             return "/proof"
         self.begin_session(subject=login["subject"])
-        return "/"
+        return wish or "/"
 
     def prove(self, code):
-        login = self.session.proving
-        if self.shop.verifier.accepts_recovery_code(login["subject"], code):
-            self.shop.verifier.complete_step_up(login["credential"], login["verification"])
-            self.begin_session(subject=login["subject"])
-            self.go("/")
+        login, wish = self.session.proving, self.session.wish
+        if not self.shop.verifier.accepts_recovery_code(login["subject"], code):
+            self.respond(views.proof(login["step_up"], "The code is wrong, or it has been used."), 403)
+        elif not self.shop.verifier.completes_step_up(login["credential"], login["verification"]):
+            self.begin_session()
+            self.respond(views.welcome("Your passkey was removed, or this sign-in has ended. Sign in again."), 403)
         else:
-            self.respond(views.proof("The code is wrong, or it has been used."), 403)
+            self.begin_session(subject=login["subject"])
+            self.go(wish or "/")
 
     # Recovery.
 
@@ -182,7 +231,7 @@ class Handler(BaseHTTPRequestHandler):
         if not (NAME.fullmatch(name) and self.shop.verifier.accepts_recovery_code(name, code)):
             self.respond(views.recover("The name or the code is wrong, or the code has been used."), 403)
             return
-        self.begin_session(recovering=name)
+        self.begin_step(recovering=name)
         if self.active_passkeys():
             self.go("/lost")
         else:  # The lost passkey has been removed, but its owner has not created a new one yet.

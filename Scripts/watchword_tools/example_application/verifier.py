@@ -29,9 +29,17 @@ class Verifier:
         answer = self._send("POST", "/v1/logins/redeem", {"login": login})
         return answer if answer["result"] != "denied" else None
 
-    def complete_step_up(self, credential, verification):
-        """Tells the server that the person gave a second proof, so that it knows this browser next time."""
-        self._send("POST", f"/v1/credentials/{quote(credential, '')}/step-up", {"verification": verification})
+    def completes_step_up(self, credential, verification):
+        """Reports the second proof. The server refuses it after ten minutes, after a later sign-in with the passkey,
+        and if the passkey has been revoked; the person is then not signed in."""
+        try:
+            answer = self._send(
+                "POST", f"/v1/credentials/{quote(credential, '')}/step-up", {"verification": verification})
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return False
+            raise
+        return answer["result"] == "accepted"
 
     def accepts_recovery_code(self, subject, code):
         """Verifies a recovery code and spends it. The type is checked: other codes do not prove a recovery."""
@@ -43,11 +51,26 @@ class Verifier:
             raise
         return answer["result"] == "accepted" and answer["type"] == "recovery"
 
+    def _credentials(self, subject):
+        return self._send("GET", f"/v1/subjects/{quote(subject, '')}/credentials")["credentials"]
+
+    def has_credentials(self, subject):
+        """Whether the server knows this person. Revoked and pending credentials count too: somebody has the name."""
+        return bool(self._credentials(subject))
+
     def passkeys(self, subject):
         """The person's passkeys, revoked ones included."""
-        found = self._send("GET", f"/v1/subjects/{quote(subject, '')}/credentials")["credentials"]
-        return [credential for credential in found
+        return [credential for credential in self._credentials(subject)
                 if credential["type"] == "passkey" and credential["state"] != "pending"]
+
+    def accepted_passkeys(self, subject):
+        """The argument for `signalAllAcceptedCredentials`; `None` while the person creates a passkey."""
+        try:
+            return self._send("GET", f"/v1/subjects/{quote(subject, '')}/passkeys/signal")
+        except urllib.error.HTTPError as error:
+            if error.code == 409:
+                return None
+            raise
 
     def revoke(self, credential):
         self._send("DELETE", f"/v1/credentials/{quote(credential, '')}")

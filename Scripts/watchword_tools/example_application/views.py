@@ -10,14 +10,35 @@ input[type=radio] { display: inline; margin-right: 0.5rem; }
 button { min-height: 2.75rem; padding: 0.5rem 1.25rem; margin: 1rem 0; }
 [role=alert] { border-left: 4px solid; padding-left: 0.75rem; }
 """
-# The page to which the server's pages return: what they report is in the fragment, which only a script can read.
-RETURN_SCRIPT = """
+SCRIPTS = {
+    # The page to which the server's pages return: what they report is in the fragment, which only a script can read.
+    "/returned.js": """
 const report = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 history.replaceState(null, "", location.pathname);
 const response = await fetch("/returned", {method: "POST", body: JSON.stringify(report),
     headers: {"Content-Type": "application/json"}});
 location.replace((await response.json()).location);
-"""
+""",
+    # Lets the browser forget passkeys that have been removed. It does that only for pages of the passkeys' domain.
+    "/accepted.js": """
+const accepted = await (await fetch("/accepted")).json();
+if (accepted) {
+    try {
+        await globalThis.PublicKeyCredential?.signalAllAcceptedCredentials?.(accepted);
+    } catch {
+        // A removed passkey is offered once more; the server denies it.
+    }
+}
+""",
+}
+# Why the server requires a second proof.
+REASONS = {
+    "new-device": "You use this passkey in this browser for the first time.",
+    "became-syncable": "This passkey was bound to one device, and can now be copied to others.",
+    "backup-flags": "This passkey could be copied to other devices. Now your device says that it cannot.",
+    "first-verification": "Your device checked for the first time that it was you.",
+    "counter": "Somebody else may have a copy of this passkey.",
+}
 
 
 def page(title, content, error=None, script=None):
@@ -33,10 +54,10 @@ def form(action, button, content=""):
     return f'<form method="post" action="{action}">{content}<button id="{action[1:]}">{escape(button)}</button></form>'
 
 
-def welcome(error=None):
+def welcome(error=None, enrolled=False):
     return page(
         "The shop",
-        form("/sign-in", "Sign in") +
+        ("<p>Your new passkey is ready. Sign in with it.</p>" if enrolled else "") + form("/sign-in", "Sign in") +
         '<h2>New here?</h2>' + form("/accounts", "Create an account", name_field()), error)
 
 
@@ -52,7 +73,21 @@ def account(subject, passkeys):
     return page(
         f"Hello, {subject}",
         f'<h2>Your passkeys</h2><ul>{rows}</ul>' + form("/passkeys", "Create another passkey")
-        + form("/codes", "Get new recovery codes") + form("/sign-out", "Sign out"))
+        + form("/codes", "Get new recovery codes") + form("/sign-out", "Sign out"), script="/accepted.js")
+
+
+def offer_codes():
+    return page("Get recovery codes", "<p>With a recovery code you can come back if you lose your passkeys. "
+                "New codes replace the ones that you have.</p>" + form("/codes", "Get new recovery codes") + home())
+
+
+def offer_passkey():
+    return page("Create a second passkey", "<p>Use another device or a security key, so that you cannot lose both "
+                "passkeys at once.</p>" + form("/passkeys", "Create another passkey") + home())
+
+
+def home():
+    return '<p><a href="/">Go to your account</a></p>'
 
 
 def codes(codes):
@@ -73,10 +108,12 @@ def code_field():
             '<input id="code" name="code" required autocomplete="off" autocapitalize="characters">')
 
 
-def proof(error=None):
+def proof(reasons, error=None):
+    sentences = [REASONS[reason] for reason in reasons if reason in REASONS]
+    sentences.append("To prove that it is you, use one of your recovery codes.")
     return page(
         "One more proof",
-        "<p>You use this passkey here for the first time. To prove that it is you, use one of your recovery codes.</p>"
+        f"<p>{' '.join(sentences)}</p>"
         + form("/proof", "Continue", code_field()), error)
 
 
