@@ -7,39 +7,17 @@ import Testing
 
 @Suite("Attestation objects")
 struct AttestationVectorTests {
-    struct Vector: Codable, Sendable {
-        let name: String
-        let object: Data
-        let verdict: String
-        let chain: String?
-        let anchor: String?
-        let hardware: Bool?
-    }
-
-    struct Anchor: Codable, Sendable {
-        let name: String
-        let certificate: Data
-    }
-
-    private static let clientData = """
-        {"type":"webauthn.create","challenge":"SIeaR8idBVnfcBJc64GIjtadkHmDZ_g8E8kCAsGel5w",\
-        "origin":"https://login.example","crossOrigin":false}
-        """
     /// In November 2026.
     private static let time: Int64 = 1_795_000_000
 
-    private let vectors: [Vector]
+    private let vectors: [AttestationVector]
     private let anchors: [String: TrustAnchors]
     private let hash: [UInt8]
 
     init() throws {
-        vectors = try VectorFile<Vector>("webauthn/attestations.json").cases
-        var anchors: [String: TrustAnchors] = [:]
-        for anchor in try VectorFile<Anchor>("webauthn/anchors.json").cases {
-            anchors[anchor.name] = try TrustAnchors([Certificate([UInt8](anchor.certificate))])
-        }
-        self.anchors = anchors
-        let clientData = Array(Self.clientData.utf8)
+        vectors = try AttestationVector.all()
+        anchors = try AnchorVector.all().mapValues { try TrustAnchors([Certificate($0)]) }
+        let clientData = Array(AttestationVector.clientData.utf8)
         hash = try sha256(clientData.span)
     }
 

@@ -34,7 +34,8 @@ final class PasskeyServer: Sendable {
     private let url: String?
 
     init(
-        _ database: Database, passkeys: PasskeySettings? = nil, randomness: RandomSource = .system
+        _ database: Database, passkeys: PasskeySettings? = nil, tpmRoots: TrustAnchors? = nil,
+        randomness: RandomSource = .system
     ) async throws {
         let folder = try TemporaryFolder()
         self.folder = folder
@@ -43,16 +44,31 @@ final class PasskeyServer: Sendable {
         }
         self.url = url
         let address = try url.map { try #require(PostgreSQLAddress($0)) }
-        fixture = try await ServiceFixture(passkeys: passkeys, randomness: randomness) { _, keys in
+        fixture = try await ServiceFixture(
+            passkeys: passkeys, tpmRoots: tpmRoots, randomness: randomness
+        ) { _, keys in
             guard let address else {
                 return try SQLiteVerificationStore(opening: folder.file("db"), key: keys.auditKey)
             }
             return try PostgreSQLVerificationStore(
                 connecting: address, key: keys.auditKey, timeout: .seconds(20))
         }
-        let service = fixture.service
-        listener = try Listener.start(
+        listener = try Self.listener(for: fixture.service)
+    }
+
+    private init(_ other: PasskeyServer, with passkeys: PasskeySettings) throws {
+        (fixture, folder, url) = (other.fixture, other.folder, other.url)
+        listener = try Self.listener(for: fixture.service(with: passkeys))
+    }
+
+    private static func listener(for service: Service) throws -> Listener {
+        try Listener.start(
             on: ListenAddress(loopbackPort: 0), refuser: service.refuse, handler: service.answer)
+    }
+
+    /// A server with other settings on the same database, as after a restart.
+    func restarted(with passkeys: PasskeySettings) throws -> PasskeyServer {
+        try PasskeyServer(self, with: passkeys)
     }
 
     /// Sends requests over HTTP, each over its own connection, with an API key that has all scopes.
@@ -61,6 +77,11 @@ final class PasskeyServer: Sendable {
     /// Sends requests with this API key.
     func driver(as client: String) -> PasskeyDriver {
         PasskeyDriver(port: listener.address.port, key: fixture.keys[client]?.text ?? "")
+    }
+
+    /// Sends requests over HTTP, from pages of this origin.
+    func driver(onPagesOf origin: String) -> PasskeyDriver {
+        PasskeyDriver(port: listener.address.port, key: "", pages: origin)
     }
 
     /// Sends a request without a body.
@@ -72,36 +93,52 @@ final class PasskeyServer: Sendable {
     /// Reads the body of a credential's row, and its authentication, as somebody who can write to the
     /// database but has no key.
     func row(_ credential: String) async throws -> (body: [UInt8], authentication: [UInt8]) {
-        let id = try Self.hexadecimal(credential)
-        let text = try await onOwnThread { [self] in
-            if let url {
-                let columns = "encode(body, 'hex') || ' ' || encode(authentication, 'hex')"
-                return try PostgreSQLServer.shared().query(
-                    "SELECT \(columns) FROM watchword.credentials WHERE id = '\\x\(id)'", in: url)
-            }
-            return try edit(
-                "SELECT hex(body) || ' ' || hex(authentication) FROM credentials "
-                    + "WHERE id = x'\(id)'")
+        try #require(
+            try await rows("credentials", where: "id = \(try literal(credential))").first)
+    }
+
+    /// Reads the same columns of these rows, in the order of their bodies.
+    func rows(
+        _ table: String, where condition: String = "true"
+    ) async throws -> [(body: [UInt8], authentication: [UInt8])] {
+        let text = try await query(
+            sqlite: "SELECT group_concat(row, ',') FROM (SELECT hex(body) || ' ' || "
+                + "hex(authentication) AS row FROM \(table) WHERE \(condition) ORDER BY body)",
+            postgreSQL: "SELECT string_agg(encode(body, 'hex') || ' ' || "
+                + "encode(authentication, 'hex'), ',' ORDER BY body) "
+                + "FROM watchword.\(table) WHERE \(condition)")
+        return try text.split(separator: ",").map { row in
+            let columns = try row.split(separator: " ").map { try Hex.bytes(String($0)) }
+            return (try #require(columns.first), try #require(columns.last))
         }
-        let columns = try text.split(separator: " ").map { try Hex.bytes(String($0)) }
-        return (try #require(columns.first), try #require(columns.last))
     }
 
     /// Writes these columns.
     func write(_ row: (body: [UInt8], authentication: [UInt8]), to credential: String) async throws
     {
-        let id = try Self.hexadecimal(credential)
-        let (body, authentication) = (Hex.text(row.body), Hex.text(row.authentication))
+        try await write(row, "credentials", where: "id = \(try literal(credential))")
+    }
+
+    /// Writes these columns of all rows of a table, or of some.
+    func write(
+        _ row: (body: [UInt8], authentication: [UInt8]), _ table: String,
+        where condition: String = "true"
+    ) async throws {
+        try await change(
+            "\(table) SET body = \(literal(row.body)), "
+                + "authentication = \(literal(row.authentication)) WHERE \(condition)")
+    }
+
+    /// Changes a table, as somebody who can write to the database but has no key.
+    func change(_ update: String) async throws {
+        _ = try await query(
+            sqlite: "UPDATE \(update)", postgreSQL: "UPDATE watchword.\(update)")
+    }
+
+    private func query(sqlite: String, postgreSQL: String) async throws -> String {
         try await onOwnThread { [self] in
-            if let url {
-                _ = try PostgreSQLServer.shared().query(
-                    "UPDATE watchword.credentials SET body = '\\x\(body)', "
-                        + "authentication = '\\x\(authentication)' WHERE id = '\\x\(id)'", in: url)
-            } else {
-                _ = try edit(
-                    "UPDATE credentials SET body = x'\(body)', "
-                        + "authentication = x'\(authentication)' WHERE id = x'\(id)'")
-            }
+            guard let url else { return try edit(sqlite) }
+            return try PostgreSQLServer.shared().query(postgreSQL, in: url)
         }
     }
 
@@ -111,7 +148,7 @@ final class PasskeyServer: Sendable {
             "import sqlite3, sys",
             "base = sqlite3.connect(sys.argv[1], isolation_level=None)",
             "found = base.execute(sys.argv[2]).fetchone()",
-            "print(found[0] if found else '')",
+            "print(found[0] if found and found[0] else '')",
         ].joined(separator: "\n")
         let outcome = try ForeignProgram(path: "/usr/bin/python3")
             .run(["-c", program, folder.file("db"), statement])
@@ -119,9 +156,15 @@ final class PasskeyServer: Sendable {
         return outcome.text.trimmingCharacters(in: .newlines)
     }
 
-    private static func hexadecimal(_ credential: String) throws -> String {
+    /// A credential's id in SQL.
+    private func literal(_ credential: String) throws -> String {
         let id = Array(credential.utf8.dropFirst(3))
-        return Hex.text(try Base64URL.decode(id.span))
+        return literal(try Base64URL.decode(id.span))
+    }
+
+    private func literal(_ bytes: [UInt8]) -> String {
+        let digits = Hex.text(bytes)
+        return url == nil ? "x'\(digits)'" : "'\\x\(digits)'"
     }
 
     func stop() async { #expect(await listener.stop(grace: .seconds(60))) }
@@ -129,12 +172,14 @@ final class PasskeyServer: Sendable {
 
 extension PasskeyDriver {
     /// Sends requests over HTTP, each over its own connection.
-    init(port: UInt16, key: String) {
+    ///
+    /// - Parameter pages: the origin of pages.
+    init(port: UInt16, key: String, pages: String = "https://mill.example") {
         self.init { sender, target, body in
             let isPage = sender == .page
             return try await .asking(
                 "POST", target, body, port: port, key: isPage ? nil : key,
-                headers: isPage ? "Origin: https://mill.example\r\n" : "")
+                headers: isPage ? "Origin: \(pages)\r\n" : "")
         }
     }
 }

@@ -111,4 +111,55 @@ struct PublicKeyOptionTests {
         #expect(reply.text("authenticator") == "Mill Key 5")
         try await server.stop()
     }
+
+    @Test(
+        "a passkey is trusted if its maker's certificate, and its model, are in the server's files")
+    func trusted() async throws {
+        let state = try ServerProcess.State()
+        let (maker, other) = try await onOwnThread {
+            (
+                try TestMaker("maker", in: state.folder), try TestMaker("other", in: state.folder)
+            )
+        }
+        let key = try await state.makeKey()
+        var number: UInt8 = 0
+        /// What a server with these files says about the maker's passkey of the model 7.
+        func attestation(
+            _ arguments: [String], list: String? = nil
+        ) async throws -> String? {
+            number += 1
+            var arguments = ["--rp-id", "mill.example"] + arguments
+            if let list {
+                let path = try state.folder.write(Array("[\(list)]".utf8), to: "models.json")
+                arguments += ["--authenticators", path]
+            }
+            let server = try await ServerProcess(state, arguments: arguments)
+            let driver = PasskeyDriver(port: server.port, key: key)
+            let model = [UInt8](repeating: 7, count: 16)
+            let passkey = try maker.passkey(id: [number], model: model)
+            let policy = #","policy":{"attestation":"trusted"}"#
+            let strict = try await driver.finish(try await driver.begin("alice", policy), passkey)
+            if strict.result == "denied" { #expect(strict.reason == "attestation-untrusted") }
+            let reply =
+                strict.result == "accepted"
+                ? strict : try await driver.finish(try await driver.begin(), passkey)
+            try await server.stop()
+            return reply.text("attestation")
+        }
+        /// An element of the list of models.
+        func model(_ digit: Int, roots: String? = nil) -> String {
+            let id = [8, 4, 4, 4, 12].map { String(repeating: "0\(digit)", count: $0 / 2) }
+                .joined(separator: "-")
+            let more = roots.map { #","roots":"\#($0)""# } ?? ""
+            return #"{"aaguid":"\#(id)","name":"Mill Key \#(digit)"\#(more)}"#
+        }
+        let roots = ["--attestation-roots", maker.root]
+        #expect(try await attestation([]) == "unverified")
+        #expect(try await attestation(roots) == "trusted")
+        #expect(try await attestation(["--attestation-roots", other.root]) == "unverified")
+        #expect(try await attestation(roots, list: model(7)) == "trusted")
+        #expect(try await attestation(roots, list: model(8)) == "unverified")
+        #expect(try await attestation(roots, list: model(7, roots: "other.pem")) == "unverified")
+        #expect(try await attestation([], list: model(7, roots: "maker.pem")) == "trusted")
+    }
 }

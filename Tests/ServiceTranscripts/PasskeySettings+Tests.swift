@@ -3,15 +3,18 @@ package import Verification
 package import VerificationService
 
 extension PasskeySettings {
-    /// The passkeys of `mill.example`.
+    /// The passkeys of `mill.example`, or of other domains.
+    ///
+    /// - Parameter apps: names of Android apps.
     package static func forTests(
-        topOrigins: [String] = [], algorithms: [SignatureAlgorithm] = [.es256, .rs256],
+        ids: [String] = ["mill.example"], apps: [String] = [], topOrigins: [String] = [],
+        algorithms: [SignatureAlgorithm] = [.es256, .rs256],
         trust: AttestationTrust = .none, floor: PolicyFloor = .none
     ) throws -> PasskeySettings {
-        let origins = ["https://mill.example", "https://login.mill.example:8443"]
+        let origins = ids.map { "https://\($0)" } + ["https://login.\(ids[0]):8443"]
         return PasskeySettings(
             relyingParty: try RelyingParty(
-                ids: ["mill.example"], name: "Paper Mill", origins: origins,
+                ids: ids, name: "Paper Mill", origins: origins + apps,
                 topOrigins: topOrigins, algorithms: algorithms, trust: trust),
             origins: origins, floor: floor)
     }

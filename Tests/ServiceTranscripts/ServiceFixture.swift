@@ -16,6 +16,7 @@ package final class ServiceFixture: Sendable {
     /// API keys: one per scope with its name, `all`, and `none` without any scope.
     package let keys: [String: SecretBytes]
     private let dependencies: Dependencies
+    private let makeService: @Sendable (PasskeySettings) -> Service
 
     private final class Dependencies: Sendable {
         let lines = Mutex<[LogLine]>([])
@@ -29,7 +30,8 @@ package final class ServiceFixture: Sendable {
     package init(
         addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
         policy: Policy = .standard, pages: PageSettings? = PageSettings(),
-        passkeys: PasskeySettings? = nil, randomness: RandomSource = .system,
+        passkeys: PasskeySettings? = nil, tpmRoots: TrustAnchors? = nil,
+        randomness: RandomSource = .system,
         wrapping wrap: (MemoryStore, KeyRing) throws -> any VerificationStore = { store, _ in store
         }
     ) async throws {
@@ -47,19 +49,24 @@ package final class ServiceFixture: Sendable {
         self.store = store
         self.verifier = verifier
         self.dependencies = dependencies
-        service = Service(
-            verifier: verifier,
-            settings: ServiceSettings(
+        let settings = { @Sendable (passkeys: PasskeySettings) in
+            ServiceSettings(
                 addressRate: addressRate, trustedProxies: trustedProxies,
                 clock: ClockRequirement(profile: policy.profile), pages: pages,
-                passkeys: try passkeys ?? .forTests(), audiences: [SampleDeviceKey.audience]),
-            dependencies: ServiceDependencies(
-                now: { clock.now }, instant: { clock.instant },
-                clockState: { dependencies.clockState.withLock { $0 } },
-                readinessChanged: { failure in
-                    dependencies.readinessChanges.withLock { $0.append(failure?.cause) }
-                },
-                log: { line in dependencies.lines.withLock { $0.append(line) } }))
+                passkeys: passkeys, audiences: [SampleDeviceKey.audience], tpmRoots: tpmRoots)
+        }
+        makeService = { passkeys in
+            Service(
+                verifier: verifier, settings: settings(passkeys),
+                dependencies: ServiceDependencies(
+                    now: { clock.now }, instant: { clock.instant },
+                    clockState: { dependencies.clockState.withLock { $0 } },
+                    readinessChanged: { failure in
+                        dependencies.readinessChanges.withLock { $0.append(failure?.cause) }
+                    },
+                    log: { line in dependencies.lines.withLock { $0.append(line) } }))
+        }
+        service = makeService(try passkeys ?? .forTests())
         var keys: [String: SecretBytes] = [:]
         for (name, scopes) in [("all", Scope.allCases), ("none", [])]
             + Scope.allCases.map({ ($0.rawValue, [$0]) })
@@ -69,6 +76,9 @@ package final class ServiceFixture: Sendable {
         }
         self.keys = keys
     }
+
+    /// A service on the same store with other settings for passkeys, as after a restart.
+    package func service(with passkeys: PasskeySettings) -> Service { makeService(passkeys) }
 
     /// The log so far.
     package var log: [LogLine] { dependencies.lines.withLock { $0 } }

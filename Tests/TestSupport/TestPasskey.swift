@@ -36,6 +36,10 @@ package struct TestPasskey: Sendable {
     package var editObject: (@Sendable ([UInt8]) -> [UInt8])?
     /// Changes the signature.
     package var editSignature: (@Sendable ([UInt8]) throws -> [UInt8])?
+    /// Signs in place of ``key``.
+    package var signer: (@Sendable ([UInt8]) throws -> [UInt8])?
+    /// Makes the attestation statement from the bytes that most formats sign.
+    package var attester: (@Sendable ([UInt8]) throws -> EncodedCBOR)?
 
     /// The flag AT.
     package static let attested: UInt8 = 0x40
@@ -45,8 +49,8 @@ package struct TestPasskey: Sendable {
         if let id { self.id = id }
     }
 
-    /// The attestation object for `navigator.credentials.create`.
-    package func attestationObject() throws -> [UInt8] {
+    /// The attestation object for `navigator.credentials.create`, about the browser's JSON.
+    package func attestationObject(_ clientData: [UInt8]) throws -> [UInt8] {
         let point = key.point
         let publicKey = EncodedCBOR.numbered([
             1: .integer(2), 3: .integer(algorithm), -1: .integer(1),
@@ -58,8 +62,11 @@ package struct TestPasskey: Sendable {
         data += id
         data += editKey?(publicKey) ?? publicKey
         data += rest
+        data = editData?(data) ?? data
+        let signed = data + (try sha256(clientData.span))
         let object = EncodedCBOR.named([
-            "fmt": .text(format), "attStmt": statement, "authData": .bytes(editData?(data) ?? data),
+            "fmt": .text(format), "attStmt": try attester?(signed) ?? statement,
+            "authData": .bytes(data),
         ]).encoded
         return editObject?(object) ?? object
     }
@@ -75,7 +82,7 @@ package struct TestPasskey: Sendable {
         if let signature { return signature }
         let signed = signsOtherData ? Array("other".utf8) : clientData
         let message = data + (try sha256(signed.span))
-        let made = try key.sign(message.span)
+        let made = try signer?(message) ?? key.sign(message.span)
         return try editSignature?(made) ?? made
     }
 
@@ -105,10 +112,11 @@ package struct TestPasskey: Sendable {
 extension TestPasskey {
     /// What the browser returns after `navigator.credentials.create`.
     package func createdJSON(_ challenge: [UInt8]) throws -> String {
-        try json(
+        let clientData = clientData("webauthn.create", challenge)
+        return try json(
             [
-                ("clientDataJSON", clientData("webauthn.create", challenge)),
-                ("attestationObject", try attestationObject()),
+                ("clientDataJSON", clientData),
+                ("attestationObject", try attestationObject(clientData)),
             ], #","transports":["internal","hybrid"]"#)
     }
 

@@ -11,7 +11,9 @@ extension TestPasskey {
         RegistrationResponse(
             credentialID: statedID ?? id,
             clientData: try stated("webauthn.create", options.challenge),
-            attestationObject: try attestationObject(), transports: ["internal", "hybrid"])
+            attestationObject: try attestationObject(
+                clientData("webauthn.create", options.challenge)),
+            transports: ["internal", "hybrid"])
     }
 
     /// The response of the browser to `navigator.credentials.get`.
@@ -110,6 +112,15 @@ extension RegisteredPasskey {
             relyingParty: relyingParty, credentialID: credentialID, publicKey: publicKey,
             model: model, flags: flags, transports: transports, attestation: attestation,
             leafDigest: leafDigest)
+    }
+}
+
+extension VerifierFixture {
+    /// What is stored about an active passkey.
+    func registeredPasskey(_ id: CredentialID) async throws -> RegisteredPasskey {
+        let record = try CredentialRecord(#require(try await store.credential(id)))
+        guard case .passkey(let state) = record.material else { throw BenchError.refused }
+        return try state.open(for: record.place, under: await keys.ring.current)
     }
 }
 

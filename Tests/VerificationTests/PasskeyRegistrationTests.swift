@@ -209,6 +209,24 @@ struct PasskeyRegistrationTests {
         #expect(try await bench.signIn(passkey).isAccepted)
     }
 
+    @Test("eight transports of up to 32 bytes are kept, and the others have no effect")
+    func transports() async throws {
+        let bench = try PasskeyFixture()
+        let (longest, tooLong) = (
+            String(repeating: "a", count: 32), String(repeating: "b", count: 33)
+        )
+        let sent = [tooLong, "usb", longest] + (1...9).map { "later-\($0)" }
+        let grant = try await bench.begun()
+        let created = try TestPasskey().created(grant.options)
+        _ = try await bench.passkeys.finishRegistration(
+            of: grant.credential,
+            with: RegistrationResponse(
+                credentialID: created.credentialID, clientData: created.clientData,
+                attestationObject: created.attestationObject, transports: sent))
+        let kept = try await bench.fixture.registeredPasskey(grant.credential).transports
+        #expect(kept == Array(sent.dropFirst().prefix(8)))
+    }
+
     @Test("a new passkey replaces a credential of the same subject, in the same commit")
     func replacing() async throws {
         let bench = try PasskeyFixture()

@@ -1,0 +1,136 @@
+import Attestation
+import Cryptography
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Verification
+
+/// Which attestations are trusted, and what each policy makes of them.
+@Suite("Trust in the makers of passkeys")
+struct PasskeyTrustTests {
+    private let vectors: [AttestationVector]
+    private let anchors: [String: TrustAnchors]
+
+    init() throws {
+        vectors = try AttestationVector.all()
+        anchors = try AnchorVector.all().mapValues { try TrustAnchors([Certificate($0)]) }
+    }
+
+    /// What a relying party with this trust records about the vector's passkey, or why it denies it.
+    private func result(
+        _ vector: AttestationVector, _ trust: AttestationTrust,
+        under policy: PasskeyPolicy.Attestation = .any
+    ) async throws -> (text: String, leafDigest: [UInt8]?) {
+        let fixture = try VerifierFixture()
+        let passkeys = Passkeys(
+            fixture.verifier,
+            for: try RelyingParty(
+                ids: ["login.example"], name: "Mill", origins: ["https://login.example"],
+                algorithms: SignatureAlgorithm.allCases, trust: trust))
+        let grant = try await passkeys.beginRegistration(
+            for: fixture.alice,
+            policy: PasskeyPolicy(userVerification: .preferred, attestation: policy))
+        guard case .granted(let grant) = grant else { throw BenchError.refused }
+        let clientData = Array(AttestationVector.clientData.utf8)
+        let outcome = try await passkeys.finishRegistration(
+            of: grant.credential,
+            with: RegistrationResponse(
+                credentialID: #require(vector.credentialID),
+                clientData: ClientData(
+                    type: "webauthn.create",
+                    challenge: Base64URL.encode(grant.options.challenge.span),
+                    origin: "https://login.example", isCrossOrigin: false, topOrigin: nil,
+                    digest: try sha256(clientData.span)),
+                attestationObject: [UInt8](vector.object), transports: []))
+        switch outcome {
+        case .accepted(let facts):
+            let passkey = try await fixture.registeredPasskey(grant.credential)
+            return (facts.attestation, passkey.leafDigest)
+        case .denied(let reason): return (reason.rawValue, nil)
+        case nil: throw BenchError.refused
+        }
+    }
+
+    /// The sequence in DER with a length of two bytes that begins here.
+    private static func certificate(in bytes: [UInt8], at start: Int) -> [UInt8]? {
+        guard bytes[start...].starts(with: [0x30, 0x82]) else { return nil }
+        let count = 4 + Int(bytes[start + 2]) << 8 + Int(bytes[start + 3])
+        return start + count <= bytes.count ? Array(bytes[start..<(start + count)]) : nil
+    }
+
+    @Test(
+        "N-41 K-57 K-58 K-61 K-62 each statement has the result that its chain and the policy give it, and its leaf is recorded",
+        arguments: PasskeyPolicy.Attestation.allCases)
+    func policies(policy: PasskeyPolicy.Attestation) async throws {
+        var results: [String: Int] = [:]
+        for vector in vectors {
+            let trust = AttestationTrust(anchors: anchors[vector.anchor ?? "root"], models: nil)
+            let result = try await result(vector, trust, under: policy)
+            #expect(result.text == vector.expectation(policy), "\(vector.name)")
+            results[result.text, default: 0] += 1
+            guard ["trusted", "unverified"].contains(result.text), vector.verdict == "certified"
+            else {
+                #expect(result.leafDigest == nil, "\(vector.name)")
+                continue
+            }
+            // The first element of x5c follows its name, the head of the list and its own.
+            let object = [UInt8](vector.object)
+            let list = try #require(object.firstRange(of: Array("x5c".utf8))).upperBound
+            let leaf = try #require(Self.certificate(in: object, at: list + 4))
+            let digest = try sha256(leaf.span)
+            #expect(result.leafDigest == digest, "\(vector.name)")
+        }
+        #expect((results["trusted"] ?? 0) > 15)
+    }
+
+    @Test("K-57 a model is trusted only if it is listed, and only by its own anchors if it has any")
+    func models() async throws {
+        let (root, another) = (anchors["root"], anchors["another root"])
+        let packed = try #require(vectors.first { $0.name == "packed, certified" })
+        let model = try AttestationObject([UInt8](packed.object)).registration.model
+        let other = [UInt8](repeating: 9, count: 16)
+        typealias Model = AttestationTrust.Model
+        for (anchors, models, expected) in [
+            (root, nil, "trusted"), (root, [], "unverified"),
+            (root, [Model(id: other)], "unverified"),
+            (root, [Model(id: other), Model(id: model)], "trusted"),
+            (another, [Model(id: model)], "unverified"),
+            (another, [Model(id: model, anchors: root)], "trusted"),
+            (root, [Model(id: model, anchors: another)], "unverified"),
+            (nil, nil, "unverified"), (nil, [Model(id: model)], "unverified"),
+            (nil, [Model(id: model, anchors: root)], "trusted"),
+            (another, [Model(id: other, anchors: root), Model(id: model)], "unverified"),
+        ] as [(TrustAnchors?, [Model]?, String)] {
+            let trust = AttestationTrust(anchors: anchors, models: models)
+            let ids = models.map { $0.map { ($0.id == model, $0.anchors != nil) } }
+            #expect(try await result(packed, trust).text == expected, "\(ids ?? [])")
+        }
+        // Nothing signs the model of a U2F key, so only the model of zeros stands for it.
+        let key = try #require(
+            vectors.first { $0.name == "fido-u2f, another AAGUID, which is not signed" })
+        let stated = try AttestationObject([UInt8](key.object)).registration.model
+        let zeros = [UInt8](repeating: 0, count: 16)
+        #expect(stated != zeros)
+        for (id, expected) in [(stated, "unverified"), (zeros, "trusted")] {
+            let trust = AttestationTrust(anchors: root, models: [Model(id: id)])
+            #expect(try await result(key, trust).text == expected)
+        }
+    }
+}
+
+extension AttestationVector {
+    /// What is recorded about a passkey with this statement under this policy, if the vector's anchor
+    /// is trusted; or the reason why it is denied.
+    fileprivate func expectation(_ policy: PasskeyPolicy.Attestation) -> String {
+        let kind: String
+        switch verdict {
+        case "none", "self": kind = verdict
+        case "certified":
+            kind = chain == "anchored" && hardware != false ? "trusted" : "unverified"
+        case "unknown": return policy == .none ? "unverified" : "attestation-format"
+        default: return verdict
+        }
+        return policy == .trusted && kind != "trusted" ? "attestation-untrusted" : kind
+    }
+}
