@@ -102,6 +102,12 @@ struct DeviceKeyTests {
         }
     }
 
+    /// The same signature as r and s, without DER.
+    private static func raw(_ signature: String) throws -> String {
+        let raw = PasskeyCase.raw(try Base64URL.decode(Array(signature.utf8).span))
+        return Base64URL.encode(raw.span)
+    }
+
     /// The body of a good signature.
     private static func body(
         _ key: SampleDeviceKey, _ credential: String, _ challenge: (token: String, expiry: UInt64),
@@ -117,7 +123,7 @@ struct DeviceKeyTests {
     }
 
     @Test(
-        "K-69 K-70 K-71 K-72 K-73 K-74 K-75 no changed signature is accepted over HTTP",
+        "K-69 K-70 K-71 K-72 K-73 K-74 K-75 K-76 no changed signature is accepted over HTTP",
         arguments: TestedStore.installed)
     func signatures(_ store: TestedStore) async throws {
         let scene = try await Scene(store)
@@ -186,8 +192,8 @@ struct DeviceKeyTests {
                 body["presence"] = presence
             }
         }
-        try await refuses("K-76 the signature as r and s") { body, challenge in
-            body["signature"] = Base64URL.encode([UInt8](repeating: 1, count: 64).span)
+        try await refuses("K-76 the signature as r and s") { body, _ in
+            body["signature"] = try Self.raw(body["signature"] ?? "")
         }
         #expect(try await scene.server.stop() == 0)
     }
@@ -208,16 +214,12 @@ struct DeviceKeyTests {
         }
         for (what, wrong) in [
             ("64 bytes", Array(point.dropFirst())), ("compressed", [2] + point[1..<33]),
-            ("infinity", [0, 0]), ("zeros", [4] + [UInt8](repeating: 0, count: 64)),
+            ("infinity", [0]), ("zeros", [4] + [UInt8](repeating: 0, count: 64)),
             ("hybrid", [6] + point.dropFirst()), ("another key", other.key.point),
         ] as [(String, [UInt8])] {
             try await refused("K-76 \(what)", ["public_key": Base64URL.encode(wrong.span)])
         }
-        try await refused(
-            "K-76 P1363",
-            [
-                "signature": Base64URL.encode([UInt8](repeating: 1, count: 64).span)
-            ])
+        try await refused("K-76 P1363", ["signature": try Self.raw(key.enrolment(ticket))])
         try await refused(
             "K-77 another key's signature",
             [

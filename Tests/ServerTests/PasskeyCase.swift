@@ -213,78 +213,6 @@ extension PasskeyCase {
             $0.statement = .named(["alg": .integer(-7), "sig": .bytes([1])])
         },
     ]
-
-    private static let coordinate = [UInt8](repeating: 0x11, count: 32)
-
-    private static func key(
-        _ name: String, _ reason: DenialReason, _ key: EncodedCBOR
-    ) -> PasskeyCase {
-        PasskeyCase(name, reason) { $0.editKey = { _ in key.encoded } }
-    }
-
-    private static func ellipticKey(
-        _ name: String, _ reason: DenialReason = .publicKey, algorithm: Int64 = -7,
-        curve: Int64 = 1, x: [UInt8] = coordinate, y: EncodedCBOR = .bytes(coordinate)
-    ) -> PasskeyCase {
-        key(
-            name, reason,
-            .numbered([
-                1: .integer(2), 3: .integer(algorithm), -1: .integer(curve), -2: .bytes(x), -3: y,
-            ]))
-    }
-
-    private static func rsaKey(
-        _ name: String, bytes: Int, exponent: [UInt8], _ algorithm: Int64 = -257
-    ) -> PasskeyCase {
-        key(
-            name, .publicKey,
-            .numbered([
-                1: .integer(3), 3: .integer(algorithm),
-                -1: .bytes([0xc1] + [UInt8](repeating: 0x5b, count: bytes - 1)),
-                -2: .bytes(exponent),
-            ]))
-    }
-
-    private static let keys: [PasskeyCase] = [
-        PasskeyCase("K-28 an algorithm that does not exist", .algorithm) { $0.algorithm = -999 },
-        key(
-            "K-28 Ed25519, which is not offered", .algorithm,
-            .numbered([
-                1: .integer(1), 3: .integer(-8), -1: .integer(6),
-                -2: .bytes([0x58] + [UInt8](repeating: 0x66, count: 31)),
-            ])),
-        PasskeyCase("K-29 RS256 with an elliptic-curve key", .publicKey) { $0.algorithm = -257 },
-        rsaKey("K-29 ES256 with an RSA key", bytes: 256, exponent: [1, 0, 1], -7),
-        key(
-            "K-30 -8 with Ed448", .publicKey,
-            .numbered([
-                1: .integer(1), 3: .integer(-8), -1: .integer(7),
-                -2: .bytes([UInt8](repeating: 0x11, count: 57)),
-            ])),
-        ellipticKey("K-32 a point off the curve"),
-        ellipticKey(
-            "K-33 the point (0, 0)", x: [UInt8](repeating: 0, count: 32),
-            y: .bytes([UInt8](repeating: 0, count: 32))),
-        ellipticKey("K-34 a compressed point", y: .boolean(true)),
-        ellipticKey("K-35 a coordinate of 31 bytes", x: Array(coordinate.dropLast())),
-        ellipticKey("K-35 a coordinate of 33 bytes", x: [0] + coordinate),
-        ellipticKey("another curve", curve: 2),
-        rsaKey("K-36 RSA with 1,024 bits", bytes: 128, exponent: [1, 0, 1]),
-        rsaKey("K-36 RSA with the exponent 1", bytes: 256, exponent: [1]),
-        rsaKey("K-36 RSA with the exponent 3", bytes: 256, exponent: [3]),
-        key(
-            "K-36 an Ed25519 key of small order", .publicKey,
-            .numbered([
-                1: .integer(1), 3: .integer(-8), -1: .integer(6),
-                -2: .bytes([1] + [UInt8](repeating: 0, count: 31)),
-            ])),
-        PasskeyCase("K-41 a key's parameter twice", .authenticatorData) {
-            $0.editKey = { [0xa6] + $0.dropFirst() + [0x22, 0x40] }
-        },
-        PasskeyCase("a key's further parameter", .authenticatorData) {
-            $0.editKey = { [0xa6] + $0.dropFirst() + [0x23, 0x40] }
-        },
-    ]
 }
 
 // What only an authentication has.
@@ -305,10 +233,7 @@ extension PasskeyCase {
             $0.editSignature = { [0x30, 0x81] + $0.dropFirst() }
         },
         PasskeyCase("K-37 a raw signature", .signature) {
-            $0.editSignature = { signature in
-                let (r, s) = Self.numbers(signature)
-                return Self.padded(r) + Self.padded(s)
-            }
+            $0.editSignature = { Self.raw($0) }
         },
         PasskeyCase("K-38 r is 0", .signature) {
             $0.editSignature = { Self.encoded([0], Self.numbers($0).s) }
@@ -350,6 +275,12 @@ extension PasskeyCase {
     private static func numbers(_ signature: [UInt8]) -> (r: [UInt8], s: [UInt8]) {
         let count = Int(signature[3])
         return (Array(signature[4..<(4 + count)]), Array(signature[(6 + count)...]))
+    }
+
+    /// The same signature as r and s (IEEE P1363).
+    static func raw(_ signature: [UInt8]) -> [UInt8] {
+        let (r, s) = numbers(signature)
+        return padded(r) + padded(s)
     }
 
     private static func encoded(_ r: [UInt8], _ s: [UInt8]) -> [UInt8] {

@@ -343,7 +343,7 @@ struct DeviceKeyTests {
 }
 
 extension DeviceKeyOutcome {
-    fileprivate var denial: DenialReason? {
+    var denial: DenialReason? {
         guard case .denied(let reason, _) = result else { return nil }
         return reason
     }
