@@ -128,9 +128,13 @@ struct CopyTests {
         #expect(String(decoding: refused.errors, as: UTF8.self).contains("line 1"))
     }
 
-    @Test("K-82 after a restore, no challenge is valid, and a passkey that had ended stays ended")
+    @Test(
+        "K-82 after a restore, no challenge is valid, and a passkey or device key that had ended stays ended"
+    )
     func passkeys() async throws {
-        let options = ["--rp-id", "mill.example", "--pages"]
+        let options = [
+            "--rp-id", "mill.example", "--pages", "--audience", SampleDeviceKey.audience,
+        ]
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state, arguments: options)
         let key = try await state.makeKey()
@@ -140,16 +144,25 @@ struct CopyTests {
         let credential = try await driver.register(ended, for: "bob").credential
         let ceremony = try await driver.beginCeremony()
         let pending = try await driver.begin("carol")
+        let (keptKey, endedKey) = (try SampleDeviceKey("alice"), try SampleDeviceKey("bob"))
+        let keptID = try await driver.register(keptKey, for: "alice")
+        let endedID = try await driver.register(endedKey, for: "bob")
+        let challenge = try await driver.challenge(keptID)
+        let ticket = try await driver.keyTicket(for: "carol")
         let copy = state.folder.file("copy.db")
         #expect(try await state.run("backup", copy).status == 0)
         let asker = try Asker(server.port, key: key)
-        #expect(try await asker.ask("DELETE", "/v1/credentials/\(credential)")?.status == 204)
+        for credential in [credential, endedID] {
+            let revoked = try await asker.ask("DELETE", "/v1/credentials/\(credential)")
+            #expect(revoked?.status == 204)
+        }
         try await server.stop()
         for name in try names(in: state.folder.file("watchword"))
         where name.hasPrefix("watchword.db") {
             try removeFile(state.folder.file("watchword/\(name)"))
         }
-        let list = try state.folder.write(Array("\(credential)\n".utf8), to: "ended.txt")
+        let list = try state.folder.write(
+            Array("\(credential)\n\(endedID)\n".utf8), to: "ended.txt")
         let restored = try await state.run(
             "restore", "--clock-is-right", copy, "--keep-clients", "--ended", list)
         #expect(restored.status == 0)
@@ -160,6 +173,13 @@ struct CopyTests {
         #expect(late.reason == "revoked")
         #expect(try await driving.signIn(ended, as: "bob").reason == "revoked")
         #expect(try await driving.signIn(kept).result == "accepted")
+        #expect(try await driving.finish(challenge, keptKey, of: keptID).result == "denied")
+        let refused = try await driving.signIn(endedKey, of: endedID)
+        #expect(refused.result == "denied" && refused.text("wipe_reason") != nil)
+        #expect(try await driving.signIn(keptKey, of: keptID).result == "accepted")
+        await #expect(throws: PasskeyDriver.Unexpected.self) {
+            try await driving.register(SampleDeviceKey("carol"), ticket: ticket)
+        }
         try await again.stop()
     }
 }
