@@ -3,7 +3,7 @@ import os
 import pathlib
 import unittest
 
-from support import NO_SUGGESTIONS, SIGN_IN, BrowserTest
+from support import NO_SUGGESTIONS, OFFLINE, SIGN_IN, BrowserTest
 
 CONTROLS = {"button", "link", "textbox"}
 WIDTHS = [360, 768, 1280]
@@ -121,7 +121,8 @@ class AccessibilityTests(BrowserTest):
         folder = pathlib.Path(os.environ.get("WATCHWORD_PICTURES") or self.world.folder.name)
         folder.mkdir(parents=True, exist_ok=True)
         for name, prepare in [("sign-in", self.show_sign_in), ("sign-in-failed", self.show_failure),
-                              ("enrol", self.show_enrolment), ("enrolled", self.show_enrolled)]:
+                              ("enrol", self.show_enrolment), ("enrolled", self.show_enrolled),
+                              ("enrol-failed", self.show_unreachable)]:
             prepare()
             for width in WIDTHS:
                 for dark in (False, True):
@@ -155,6 +156,11 @@ class AccessibilityTests(BrowserTest):
     def show_enrolled(self):
         self.tab.call("WebAuthn.setUserVerified", authenticatorId=self.device, isUserVerified=True)
         self.enrol_on_page("?return=0")
+
+    def show_unreachable(self):
+        self.tab.before_pages(OFFLINE)
+        self.tab.open(self.page_link().replace("#", "?return=0#"))
+        self.tab.wait_for_text("Check your connection, then try again")
 
     def test_an_animation_runs_only_if_motion_is_wanted(self):
         self.open_sign_in()

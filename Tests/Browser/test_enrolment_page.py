@@ -1,7 +1,16 @@
 """The page /ui/enrol."""
 import unittest
 
-from support import BACK, MILL, BrowserTest
+from support import BACK, LOST_RESPONSE, MILL, OFFLINE, SENT_KEYS, BrowserTest
+
+# A passkey of another site, which the browser refuses.
+OTHER_SITE = """
+    const parse = PublicKeyCredential.parseCreationOptionsFromJSON;
+    PublicKeyCredential.parseCreationOptionsFromJSON = (options) =>
+        parse({...options, rp: {id: "other.example", name: "Other"}});
+"""
+# Errors that Chromium's virtual authenticators do not cause.
+REFUSAL = 'navigator.credentials.create = () => Promise.reject(new DOMException("", "%s"))'
 
 
 class EnrolmentPageTests(BrowserTest):
@@ -126,6 +135,56 @@ class EnrolmentPageTests(BrowserTest):
                       uploadThroughput=-1)
         self.tab.click("start")
         self.tab.wait_for_text("The server cannot be reached")
+
+    def test_a_first_request_that_fails_can_be_repeated(self):
+        self.tab.authenticator()
+        self.tab.before_pages(OFFLINE)
+        self.tab.open(self.page_link(user_display_name="Ada"))
+        self.tab.wait_for_text("Check your connection, then try again")
+        self.assertTrue(self.tab.value("document.getElementById('form').hidden"))
+        self.tab.tab_to("again")
+        self.tab.press("Enter")
+        self.tab.wait("requests === 4")
+        self.tab.wait_for_text("Check your connection, then try again")
+        self.tab.value("void (offline = false)")
+        self.tab.press("Enter")
+        self.tab.wait_for_text("Account: Ada")
+        self.assertEqual(self.tab.value("document.activeElement.id"), "name")
+        self.assertNotIn("ry again", self.tab.text())
+        self.tab.click("start")
+        self.tab.wait_for_text("Your passkey is ready")
+
+    def test_a_link_that_ended_meanwhile_offers_no_other_attempt(self):
+        self.tab.before_pages(OFFLINE)
+        pending = self.start_enrolment(via="page")
+        self.tab.open(pending["link"])
+        self.tab.wait_for_text("Check your connection, then try again")
+        self.server.api("DELETE", f"/v1/credentials/{pending['credential']}")
+        self.tab.value("void (offline = false)")
+        self.tab.click("again")
+        self.tab.wait_for_text("This link has already been used")
+        self.assertTrue(self.tab.value("document.getElementById('retry').hidden"))
+
+    def test_a_lost_response_is_asked_for_again(self):
+        self.tab.authenticator()
+        self.tab.before_pages(LOST_RESPONSE)
+        self.enrol_on_page()
+        [first, second] = self.tab.value(SENT_KEYS)
+        self.assertEqual(first, second)
+        self.assertEqual([passkey["state"] for passkey in self.credentials()], ["active"])
+
+    def test_the_browsers_errors_are_explained(self):
+        for script, sentence in [
+                (OTHER_SITE, "This site is not set up for passkeys at this address."),
+                (REFUSAL % "NotSupportedError", "This device cannot create the kind of passkey"),
+                (REFUSAL % "ConstraintError", "This device has no PIN, fingerprint or face set up.")]:
+            with self.subTest(sentence):
+                self.open_tab()
+                self.tab.before_pages(script)
+                self.open_enrolment()
+                self.tab.click("start")
+                self.tab.wait("document.getElementById('error').textContent")
+                self.assertIn(sentence, self.tab.text())
 
     def test_a_browser_without_passkeys_is_told_so(self):
         self.tab.before_pages("delete globalThis.PublicKeyCredential")

@@ -2,12 +2,34 @@
 import base64
 import unittest
 
-from support import BACK, MILL, NO_SUGGESTIONS, OPTIONS, RELATED, SIGN_IN, BrowserTest
+from support import (
+    BACK, LOST_RESPONSE, MILL, NO_SUGGESTIONS, OFFLINE, OPTIONS, RELATED, SENT_KEYS, SIGN_IN, BrowserTest)
 
 CEREMONIES = "performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/v1/browser/ceremonies')).length"
+LIFETIME = """fetch("/v1/browser/ceremonies", {
+    method: "POST", headers: {"Content-Type": "application/json"}, body: "{}"})
+    .then((response) => response.json()).then((answer) => answer.options.timeout)"""
 SHORT_TIMEOUT = """
     const parse = PublicKeyCredential.parseRequestOptionsFromJSON;
     PublicKeyCredential.parseRequestOptionsFromJSON = (options) => parse({...options, timeout: 500});
+"""
+# `tick` is the function that looks at the clock each second, and `moved` is how far the test moved the clock. The
+# requests for a challenge are recorded with that.
+CLOCK = """
+    const fetch = globalThis.fetch;
+    const now = Date.now;
+    Object.assign(globalThis, {moved: 0, asked: [], setInterval(check) { globalThis.tick = check; },
+        fetch(...request) { asked.push(moved); return fetch(...request); }});
+    Date.now = () => now() + moved;
+    PublicKeyCredential.isConditionalMediationAvailable = async () => true;
+"""
+# Waits are recorded, and end at once.
+WAITS = """
+    const wait = globalThis.setTimeout;
+    Object.assign(globalThis, {waits: [], setTimeout(work, time) {
+        waits.push(time);
+        return wait(work, 0);
+    }});
 """
 
 
@@ -35,18 +57,69 @@ class SignInPageTests(BrowserTest):
         returned = self.returned()
         self.assertEqual(self.redeem(returned["login"])["subject"], self.subject)
 
-    def test_suggestions_get_a_new_challenge_in_time_and_end_before_another_request(self):
+    def test_suggestions_get_a_new_challenge_before_the_old_one_ends(self):
+        self.tab.authenticator(automaticPresenceSimulation=False)
+        self.tab.before_pages(CLOCK)
+        self.tab.open(SIGN_IN)
+        self.tab.wait("!!globalThis.tick")
+        self.assertEqual(self.tab.value("asked"), [0])
+        lifetime = self.tab.value(LIFETIME)
+        early, late = lifetime * 3 // 4 - 10_000, lifetime * 3 // 4
+        self.tab.value(f"void (asked = [], moved = {early}, tick())")
+        self.tab.value(f"void (moved = {late}, tick())")
+        self.tab.wait("asked.length")
+        self.assertEqual(self.tab.value("asked"), [late])
+
+    def test_suggestions_end_before_another_request(self):
         self.tab.before_pages(SHORT_TIMEOUT)
         self.tab.authenticator(automaticPresenceSimulation=False)
         self.tab.open(SIGN_IN)
         self.tab.wait("!document.getElementById('suggestions').hidden")
         self.assertEqual(self.tab.value(CEREMONIES), 1)
-        self.tab.value("void (Date.now = ((now) => () => now() + 1_000_000)(Date.now))")
-        self.tab.wait(CEREMONIES + " === 2")
         self.tab.click("start")
         self.tab.wait_for_text("cancelled, or it took too long")
-        self.tab.wait(CEREMONIES + " === 4")
+        self.tab.wait(CEREMONIES + " === 3")
         self.assertEqual(self.tab.complaints(), [])
+
+    def test_suggestions_return_after_the_network_failed(self):
+        authenticator = self.tab.authenticator()
+        self.enrol_on_page()
+        self.tab.call("WebAuthn.setAutomaticPresenceSimulation", authenticatorId=authenticator, enabled=False)
+        self.tab.before_pages(CLOCK)
+        self.tab.before_pages(OFFLINE.replace("offline: true", "offline: false"))
+        self.tab.before_pages(WAITS)
+        self.tab.open(SIGN_IN)
+        self.tab.wait("!!globalThis.tick")
+        # The computer slept, and its network is not up yet.
+        self.tab.value("void (offline = true, moved = 1_000_000, tick())")
+        self.tab.wait("waits.length > 8")
+        self.assertEqual(self.tab.value("waits.slice(0, 8)"),
+                         [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000])
+        self.tab.call("WebAuthn.setAutomaticPresenceSimulation", authenticatorId=authenticator, enabled=True)
+        self.tab.value("void (offline = false)")
+        self.assertEqual(self.redeem(self.returned()["login"])["subject"], self.subject)
+
+    def test_the_button_ends_the_wait_for_the_network(self):
+        self.tab.before_pages(OFFLINE)
+        self.tab.before_pages("setTimeout = (work) => { globalThis.later = work; return 1; }; "
+                              "clearTimeout = (timer) => { globalThis.cleared = timer; }; "
+                              "PublicKeyCredential.isConditionalMediationAvailable = async () => true;")
+        self.tab.open(SIGN_IN)
+        self.tab.wait("!!globalThis.later")
+        self.tab.click("start")
+        self.tab.wait("globalThis.cleared === 1")
+
+    def test_a_lost_response_is_asked_for_again(self):
+        self.without_suggestions()
+        self.tab.authenticator()
+        self.enrol_on_page()
+        self.tab.before_pages(LOST_RESPONSE)
+        self.open_sign_in()
+        self.tab.click("start")
+        self.assertEqual(self.redeem(self.returned()["login"])["subject"], self.subject)
+        self.open_sign_in()
+        [first, second] = self.tab.value(SENT_KEYS)
+        self.assertEqual(first, second)
 
     def test_a_request_that_takes_too_long_is_explained(self):
         self.without_suggestions()
@@ -129,6 +202,13 @@ class SignInPageTests(BrowserTest):
         self.tab.open(MILL + "/ui/sign-in")
         self.tab.wait_for_text("Go back to the application, and start there again")
         self.assertTrue(self.tab.value("document.getElementById('form').hidden"))
+
+    def test_a_plus_sign_in_the_state_is_returned(self):
+        for sent, state in [("a+b==", "a+b=="), ("a%2Bb", "a+b"), ("a%20b", "a b")]:
+            self.tab.open(MILL + "/ui/sign-in?return=0&state=" + sent)
+            self.tab.wait("!document.getElementById('form').hidden")
+            self.tab.click("another-way")
+            self.assertEqual(self.returned()["state"], state)
 
     def test_a_hostile_state_stays_in_the_fragment(self):
         state = "\"><script>alert(1)</script>&login=wwl_forged#"

@@ -62,7 +62,9 @@ function report(error) {
     find("progress").textContent = "";
     find("error").textContent = error instanceof Failure ? error.message : sentences[error.name] ?? sentences.other;
     if (error.final) {
-        show("form", false);
+        for (const form of document.forms) {
+            form.hidden = true;
+        }
     }
 }
 
@@ -116,7 +118,8 @@ function returnAddress(result) {
         return null;
     }
     const fragment = new URLSearchParams(result);
-    const state = new URLSearchParams(location.search).get("state");
+    // Like the server, take a plus sign in the query literally, not as a space.
+    const state = new URLSearchParams(location.search.replaceAll("+", "%2B")).get("state");
     if (state !== null) {
         fragment.set("state", state);
     }
@@ -134,23 +137,24 @@ function link(id, container, result) {
 }
 
 /** Runs `attempt` for each submission of the form, one at a time. */
-function onSubmit(attempt) {
+function onSubmit(form, attempt) {
+    const button = find(form).querySelector("button");
     let busy = false;
-    find("form").addEventListener("submit", async (event) => {
+    find(form).addEventListener("submit", async (event) => {
         event.preventDefault();
         if (busy) {
             return;
         }
         // A disabled button would lose the keyboard's focus.
         busy = true;
-        find("start").setAttribute("aria-disabled", "true");
+        button.setAttribute("aria-disabled", "true");
         try {
             await attempt();
         } catch (error) {
             report(error);
         } finally {
             busy = false;
-            find("start").removeAttribute("aria-disabled");
+            button.removeAttribute("aria-disabled");
         }
     });
 }
@@ -165,11 +169,20 @@ async function enrol() {
         throw new Failure(sentences["no-ticket"], true);
     }
     // Tells at once whether the link is still valid, and whose it is.
-    const {options} = await ceremony();
-    find("account-name").textContent = options.user.displayName || options.user.name;
-    show("account");
-    show("form");
-    onSubmit(async () => {
+    const showAccount = async () => {
+        const {options} = await ceremony();
+        find("account-name").textContent = options.user.displayName || options.user.name;
+        show("account");
+        announce("");
+        show("retry", false);
+        show("form");
+    };
+    onSubmit("retry", async () => {
+        announce("Asking the server again.");
+        await showAccount();
+        find("name").focus();
+    });
+    onSubmit("form", async () => {
         announce("Follow your browser's instructions.");
         const {options} = await ceremony();
         const response = await register(options);
@@ -181,6 +194,12 @@ async function enrol() {
         }
         finishEnrolment(answer);
     });
+    try {
+        await showAccount();
+    } catch (error) {
+        show("retry");
+        throw error;
+    }
 }
 
 function finishEnrolment(passkey) {
@@ -224,7 +243,7 @@ async function signIn() {
     }
     show("form");
     const suggestions = new Suggestions(finishSignIn);
-    onSubmit(async () => {
+    onSubmit("form", async () => {
         suggestions.stop();
         try {
             announce("Follow your browser's instructions.");
@@ -306,10 +325,11 @@ class Suggestions {
         this.#controller.abort();
     }
 
-    async start() {
+    /** `failures` counts the requests in a row that failed. */
+    async start(failures = 0) {
         this.stop();
         const {signal} = this.#controller = new AbortController();
-        const began = Date.now();
+        let began = Date.now();
         let renewal;
         let attempted = false;
         try {
@@ -317,6 +337,7 @@ class Suggestions {
                 return;
             }
             const {ceremony, options} = await begin({});
+            began = Date.now();
             show("suggestions");
             // A single long timer would be paused while the computer sleeps.
             renewal = setInterval(() => {
@@ -329,10 +350,17 @@ class Suggestions {
             attempted = true;
             await this.#finish(ceremony, response);
         } catch (error) {
+            if (signal.aborted) {
+                return;
+            }
+            if (!attempted && error instanceof Failure) {
+                this.#startLater(failures, signal);
+                return;
+            }
             // Without an attempt there is nothing to report, and the button still works. A browser that refuses
             // at once would refuse the next request too.
             const refusedAtOnce = Date.now() - began < 1000;
-            if (signal.aborted || !attempted && (refusedAtOnce || error instanceof Failure)) {
+            if (!attempted && refusedAtOnce) {
                 return;
             }
             report(error);
@@ -342,6 +370,12 @@ class Suggestions {
         } finally {
             clearInterval(renewal);
         }
+    }
+
+    /** Tries again later: when a computer wakes up, its network takes a while. The button works meanwhile. */
+    #startLater(failures, signal) {
+        const timer = setTimeout(() => this.start(failures + 1), Math.min(1000 * 2 ** failures, 60_000));
+        signal.addEventListener("abort", () => clearTimeout(timer));
     }
 }
 
