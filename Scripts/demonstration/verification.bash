@@ -1,14 +1,17 @@
 # shellcheck shell=bash
 # A server: enrols a user, and verifies codes.
 
-say "Start the server. It creates its database and its key file. Here it uses free ports on this machine; --audience is for device keys."
+say "Start the server. It creates its database and its key file. Here it uses free ports on this machine; --audience is for device keys, and the other options are for passkeys."
 export XDG_STATE_HOME=$folder/state
 find_port
-printf '$ watchword-server serve --audience http://127.0.0.1:%s\n' "$port"
+# The example application will listen on the next port.
+pages=http://localhost:$port shop_port=$((port + 1))
+options=(--audience "http://127.0.0.1:$port" --pages --rp-id localhost --origin "$pages"
+    --return-to "http://localhost:$shop_port/back")
+printf '$ watchword-server serve %s\n' "${options[*]}"
 : > "$folder/log"  # The loop below may read it before the server's shell opens it.
 "$programs/watchword-server" serve --listen "127.0.0.1:$port" --ops-listen 127.0.0.1:0 --no-clock-check \
-    --audience "http://127.0.0.1:$port" \
-    2> "$folder/log" &
+    "${options[@]}" 2> "$folder/log" &
 running=$!
 address=
 until [ -n "$address" ]; do
