@@ -187,8 +187,8 @@ let package = Package(
             "JSONText", "OneTimePassword", "PictureReader", "POSIX", "Presence", "PresenceDevices",
             "Raster", "SecretVault", "SymbolDrawing", "VaultAgent"),
         module(
-            "AgentService", "Arguments", "Courier", "Cryptography", "DeviceLogin", "MessageBus",
-            "OneTimePassword", "POSIX", "Presence",
+            "AgentService", "Arguments", "Courier", "Cryptography", "DeviceLogin",
+            "HardwareTokens", "MessageBus", "OneTimePassword", "POSIX", "Presence",
             "PresenceDevices", "SecretVault", "VaultAgent"),
         module(
             "ServerCommands", documents: ["Operations.md"], "Arguments", "CommandRunner",
@@ -368,11 +368,12 @@ let package = Package(
         program("suspending-agent", path: "Tests/SuspendingAgent", "AgentService"),
         tests(
             "AgentServiceTests", "AgentService", "Courier", "Cryptography", "DeviceLogin",
-            "KeyHolderProbe", "OneTimePassword", "POSIX", "PresenceDevices", "SecretVault",
+            "HardwareTokens", "KeyHolderProbe", "OneTimePassword", "POSIX", "PostgreSQLServer",
+            "PresenceDevices", "SecretVault",
             "software-authenticator", "StackedPresence", "suspending-agent", "VaultAgent",
             "watchword", "watchword-agent", "watchword-clipboard", "watchword-courier",
             "watchword-exports", "watchword-presence", "watchword-reader", "watchword-screenshot",
-            "watchword-token"),
+            "watchword-server", "watchword-token"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
             "PostgreSQLStore", "ServerCommands", "ServiceTranscripts", "StoreContract",

@@ -57,7 +57,9 @@ extension AgentServices {
             return .code(IssuedCode(text: code.text, counter: nil))
         case (.counter, .hotp):
             // A reused check gives no codes of a counter: they do not expire.
-            let content = try opened(entry, in: use, place, presence, person, takingCounter: true)
+            let content = try opened(
+                entry, in: use, place, presence, person, takingCounter: true
+            ).content
             guard case .oneTimePassword(let credential) = content,
                 case .counter(let counter) = credential.movingFactor
             else { throw .noCode }

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import POSIX
 internal import SecretVault
 internal import VaultAgent
@@ -9,6 +10,8 @@ struct ConfirmedEntry {
     let unlocking: UInt64
     /// The entry at that time.
     let entry: EntrySummary
+    /// How presence was checked.
+    let presence: DeviceKeyTranscript.Presence
 }
 
 // Changes of a vault.
@@ -19,11 +22,12 @@ extension AgentServices {
         _ person: RemotePerson, _ confirmed: inout [ConfirmedEntry]
     ) throws(EntryRefusal) -> AgentResponse {
         let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
-        _ = try opened(entry, in: use, place, presence, person)
+        let checked = try opened(entry, in: use, place, presence, person).presence
         vaults.countUse(of: place, use.unlocking)
         confirmed.removeAll { $0.place == place && $0.entry.id == id }
         confirmed.append(
-            ConfirmedEntry(place: place, unlocking: use.unlocking, entry: entry))
+            ConfirmedEntry(
+                place: place, unlocking: use.unlocking, entry: entry, presence: checked))
         return .done
     }
 

@@ -5,7 +5,7 @@ internal import POSIX
 internal import SecretVault
 internal import VaultAgent
 
-// Signing in with enrolled secrets, which never reach the client.
+// Signing in with enrolled secrets and device keys, which never reach the client.
 extension AgentServices {
     /// Carries out a task, after the check that the entry requires.
     ///
@@ -18,6 +18,8 @@ extension AgentServices {
         case .signIn(let id): return try signIn(id, in: use, place, presence, person)
         case .status(let id): return try state(of: id, in: use, place, presence, person)
         case .wipe(let id): return try wipe(id, in: use, place)
+        case .key(let task):
+            return try answer(to: task, in: use, place, presence, person, &confirmed)
         case .enrol(let order):
             let valid = confirmed.filter { $0.place == place && $0.unlocking == use.unlocking }
             confirmed = []
@@ -44,7 +46,7 @@ extension AgentServices {
         // Acquiring the lock has read the vault again.
         let content: EntryContent
         switch try enrolledContent(id, in: use, place, presence, person, reusing: true) {
-        case .success(let found): content = found
+        case .success(let found): content = found.content
         case .failure(let error): return .failed(error)
         }
         let ticket: LoginTicket
@@ -69,9 +71,10 @@ extension AgentServices {
     ) throws(EntryRefusal) -> LoginAnswer {
         switch try enrolledContent(id, in: use, place, presence, person, reusing: false) {
         case .failure(let error): return .failed(error)
-        case .success(let content):
+        case .success(let found):
             do throws(DeviceLoginError) {
-                return .state(try LoginState(of: EnrolledSecret(content), in: use.vault))
+                return .state(
+                    try LoginState(of: EnrolledSecret(found.content), in: use.vault))
             } catch {
                 return .failed(error)
             }
@@ -118,22 +121,22 @@ extension AgentServices {
         return .wiped
     }
 
-    /// Opens an enrolled secret after the check that it requires.
-    private func enrolledContent(
+    /// Opens an enrolled secret or a device key after the check that it requires.
+    func enrolledContent(
         _ id: RecordID, in use: HeldVaults.Use, _ place: VaultPlace, _ presence: AgentPresence,
         _ person: RemotePerson, reusing: Bool
-    ) throws(EntryRefusal) -> Result<EntryContent, DeviceLoginError> {
+    ) throws(EntryRefusal) -> Result<OpenedEntry, DeviceLoginError> {
         let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
         do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
             return .failure(error)
         }
-        let content = try opened(entry, in: use, place, presence, person, reusing: reusing)
+        let found = try opened(entry, in: use, place, presence, person, reusing: reusing)
         vaults.countUse(of: place, use.unlocking)
-        return .success(content)
+        return .success(found)
     }
 
     /// Waits until no other process or client is signing in.
-    private func loginTurn(
+    func loginTurn(
         in use: HeldVaults.Use, _ place: VaultPlace
     ) throws(EntryRefusal) -> LoginLock {
         let deadline = Moment.now + AgentServices.longestTurn
@@ -156,43 +159,4 @@ extension AgentServices {
     private static let longestTurn = Duration.seconds(30)
     /// How often to check meanwhile that the vault has not been locked.
     private static let turnInterval = Duration.milliseconds(200)
-}
-
-/// Sends requests to a server through `watchword-courier`, which the supervisor starts.
-///
-/// This process has no network access; of a server's data, it parses only the helper's frames.
-private struct RelayedCourier: RequestSender {
-    private let helpers: HelperChannel
-    /// Ends the request when the vault is locked.
-    private let vaults: HeldVaults
-    private let place: VaultPlace
-    private let unlocking: UInt64
-
-    init(
-        _ helpers: HelperChannel, for vaults: HeldVaults, _ place: VaultPlace,
-        _ unlocking: UInt64
-    ) {
-        self.helpers = helpers
-        self.vaults = vaults
-        self.place = place
-        self.unlocking = unlocking
-    }
-
-    func send(_ request: HelperRequest) throws(HTTPHelperFailure) -> HelperResponse {
-        let program: HelperChannel.Started?
-        do throws(SystemCallFailure) { program = try helpers.startCourier() } catch {
-            throw .helper(.system(error))
-        }
-        guard let program else { throw .helper(.notFound) }
-        return try program.withConnection { connection throws(HTTPHelperFailure) in
-            let response = try vaults.waiting(for: connection, in: place, unlocking) {
-                () throws(HTTPHelperFailure) in
-                try HTTPHelper.send(request, over: connection)
-            } otherwise: {
-                HTTPHelperFailure.helper(.system($0))
-            }
-            guard let response else { throw .timedOut }
-            return response
-        }
-    }
 }

@@ -1,8 +1,15 @@
+internal import Cryptography
 internal import OneTimePassword
 internal import Presence
 internal import PresenceDevices
 internal import SecretVault
 internal import VaultAgent
+
+/// The content of an entry, and how presence was checked before it was opened.
+struct OpenedEntry {
+    let content: EntryContent
+    let presence: DeviceKeyTranscript.Presence
+}
 
 // Only here does the agent open an entry.
 extension AgentServices {
@@ -13,26 +20,22 @@ extension AgentServices {
         _ entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
         _ presence: AgentPresence, _ person: RemotePerson, takingCounter: Bool = false,
         reusing: Bool = false
-    ) throws(EntryRefusal) -> EntryContent {
+    ) throws(EntryRefusal) -> OpenedEntry {
         let vault = use.vault
         guard entry.accessControl.presence.isPerUse else {
             return try EntryRefusal.from { () throws(VaultError) in
                 let proof = try vault.proofOfUnlocking(for: entry.id)
-                return takingCounter
-                    ? try vault.nextHOTP(entry.id, proof: proof)
-                    : try vault.open(entry.id, proof: proof)
+                return try vault.opened(entry.id, proof, takingCounter, .none)
             }
         }
         switch presence {
         case .none:
-            guard reusing, vaults.isCheckReused(for: entry, in: place, use.unlocking) else {
-                throw .vault(.presenceNeeded)
-            }
+            guard reusing,
+                let earlier = vaults.reusableCheck(for: entry, in: place, use.unlocking)
+            else { throw .vault(.presenceNeeded) }
             return try EntryRefusal.from { () throws(VaultError) in
                 let proof = try vault.proofOfEarlierCheck(for: entry.id)
-                return takingCounter
-                    ? try vault.nextHOTP(entry.id, proof: proof)
-                    : try vault.open(entry.id, proof: proof)
+                return try vault.opened(entry.id, proof, takingCounter, earlier)
             }
         case .opener(let opener):
             let result = try EntryRefusal.from { () throws(VaultError) in
@@ -68,7 +71,7 @@ extension AgentServices {
         _ entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
         _ check: inout Check, words: String, _ takingCounter: Bool,
         _ reason: (Check.Failure) -> EntryRefusal
-    ) throws(EntryRefusal) -> EntryContent {
+    ) throws(EntryRefusal) -> OpenedEntry {
         let vault = use.vault
         let proof: PresenceProof<Check.Grade>
         do {
@@ -84,11 +87,10 @@ extension AgentServices {
         }
         // The vault may have been locked while the person was asked.
         guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
-        vaults.recordCheck(of: entry, in: place, use.unlocking)
+        let presence = DeviceKeyTranscript.Presence(of: Check.Grade.self)
+        vaults.recordCheck(of: entry, presence, in: place, use.unlocking)
         do {
-            return takingCounter
-                ? try vault.nextHOTP(entry.id, proof: proof)
-                : try vault.open(entry.id, proof: proof)
+            return try vault.opened(entry.id, proof, takingCounter, presence)
         } catch {
             throw .vault(error)
         }
@@ -103,8 +105,35 @@ extension AgentServices {
     ) throws(EntryRefusal) -> Credential {
         guard
             case .oneTimePassword(let credential) = try opened(
-                entry, in: use, place, presence, person, reusing: reusing)
+                entry, in: use, place, presence, person, reusing: reusing
+            ).content
         else { throw .noCode }
         return credential
+    }
+}
+
+extension UnlockedVault {
+    /// Opens an entry, or takes its next counter.
+    fileprivate func opened<Grade: PresenceGrade>(
+        _ id: RecordID, _ proof: consuming PresenceProof<Grade>, _ takingCounter: Bool,
+        _ presence: DeviceKeyTranscript.Presence
+    ) throws(VaultError) -> OpenedEntry {
+        let content =
+            takingCounter ? try nextHOTP(id, proof: proof) : try open(id, proof: proof)
+        return OpenedEntry(content: content, presence: presence)
+    }
+}
+
+extension DeviceKeyTranscript.Presence {
+    /// What a device key says about a check of this grade.
+    init(of grade: any PresenceGrade.Type) {
+        self =
+            if grade == Enforced.self {
+                .enforced
+            } else if grade == Cryptographic.self {
+                .cryptographic
+            } else {
+                .advisory
+            }
     }
 }

@@ -53,7 +53,7 @@ extension AgentServices {
             let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
             // The server must never see an enrolled secret from two holders.
             guard entry.kind != .enrolled else { throw .vault(.otherKind) }
-            contents.append(try opened(entry, in: use, place, presence, person))
+            contents.append(try opened(entry, in: use, place, presence, person).content)
         }
         vaults.countUse(of: place, use.unlocking)
         return .contents(contents)

@@ -11,25 +11,25 @@ internal import VaultAgent
 final class ClientConnection: @unchecked Sendable {
     // `@unchecked Sendable`: it is created by the main thread and then used only by its own thread.
     private let connection: FrameConnection
-    private let service: AgentServices
+    let service: AgentServices
     /// The number of this connection; never 0.
-    private let number: UInt64
+    let number: UInt64
     private let setServed: @Sendable (Bool) -> Void
     /// The entries that this client proved presence for, to refresh the codes that it shows.
-    private var shown: [ShownEntry] = []
+    var shown: [ShownEntry] = []
     /// The entries for which this client proved presence, for its next edit.
-    private var confirmed: [ConfirmedEntry] = []
+    var confirmed: [ConfirmedEntry] = []
     /// The vaults for which this client proved again what opens them.
-    private var proofs: [RepeatedProof] = []
+    var proofs: [RepeatedProof] = []
 
     /// The use of an entry, until the client has received the response.
-    private var use: UsedEntry?
+    var use: UsedEntry?
     /// The uses that are not recorded yet.
     private var uses = UnrecordedUses()
     /// The unlocking whose listing the client is to receive.
-    private var unlocked: (place: VaultPlace, unlocking: UInt64)?
+    var unlocked: (place: VaultPlace, unlocking: UInt64)?
     /// The vaults that were opened for this connection only.
-    private var opened: Set<VaultPlace> = []
+    var opened: Set<VaultPlace> = []
 
     /// Whether it is this client's turn to send a large request.
     private var hasLargeTurn = false
@@ -104,7 +104,7 @@ final class ClientConnection: @unchecked Sendable {
         // An answer that comes too late must not be taken for a request.
         switch response {
         case .noVerdict: return false
-        case .notHeld: return !request.asksModules
+        case .notHeld: return !request.mayAsk
         default: return true
         }
     }
@@ -163,136 +163,17 @@ final class ClientConnection: @unchecked Sendable {
         }
     }
 
-    private func response(toAdmitted request: AgentRequest) -> AgentResponse {
-        switch request {
-        case .status: return .status(service.status())
-        case .stop: return .done
-        case .lockAll:
-            service.vaults.lockAll()
-            return .done
-        case .lock(let place): return service.vaults.lock(place) ? .done : .notHeld
-        case .unlock(let place, let opener, let ceiling, let time):
-            var unlocking: UInt64?
-            let response = service.unlock(
-                place, with: opener, ceiling: ceiling, for: time, &unlocking)
-            if let unlocking { unlocked = (place, unlocking) }
-            return response
-        case .open(let place, let opener, let ceiling):
-            var unlocking: UInt64?
-            let response = service.unlock(
-                place.only(for: number), with: opener, ceiling: ceiling, for: .standard,
-                &unlocking)
-            if unlocking != nil { opened.insert(place) }
-            return response
-        case .standing(let place, let moment): return service.standing(of: place, since: moment)
-        case .list(let place): return service.list(own(place))
-        case .find(let place, let names, let time):
-            return service.find(
-                names, codeAt: time, in: own(place), person, &shown, used: &use)
-        case .lockOut(let place, let id): return service.lockOut(of: id, in: own(place))
-        case .check(let place): return service.check(own(place))
-        case .code(let place, let id, let time, let presence):
-            let place = own(place)
-            return using(place) { use throws(EntryRefusal) in
-                let response = try service.code(
-                    of: id, at: time, in: use, place, presence, person, &shown)
-                if !time.isRefresh {
-                    self.use = UsedEntry(id, in: use, place, at: service.unixTime())
-                }
-                return response
-            }
-        case .verify(let place, let id, let comparison, let presence):
-            let place = own(place)
-            return using(place) { use throws(EntryRefusal) in
-                try service.match(comparison, of: id, in: use, place, presence, person)
-            }
-        case .edit(let place, let edit, let presence):
-            let place = own(place)
-            return using(place) { use throws(EntryRefusal) in
-                try service.edit(edit, in: use, place, presence, person, &confirmed)
-            }
-        case .confirm(let place, let id, let presence):
-            let place = own(place)
-            return using(place) { use throws(EntryRefusal) in
-                try service.confirm(id, in: use, place, presence, person, &confirmed)
-            }
-        case .rehearse(let place, let edit):
-            let place = own(place)
-            return using(place) { use throws(EntryRefusal) in
-                try service.rehearse(edit, in: use)
-            }
-        case .prove(let place, let opener, let ceiling):
-            let place = own(place)
-            return using(place) { use throws(EntryRefusal) in
-                try service.prove(opener, ceiling: ceiling, in: use, place, &proofs)
-            }
-        case .contents(let place, let ids, let presence, let isUse):
-            let place = own(place)
-            return using(place) { use throws(EntryRefusal) in
-                let response = try service.contents(
-                    of: ids, in: use, place, presence, person, proofs)
-                if isUse, ids.count == 1 {
-                    self.use = UsedEntry(ids[0], in: use, place, at: service.unixTime())
-                }
-                return response
-            }
-        case .login(let place, let task, let presence):
-            return login(task, at: own(place), presence)
-        // No question is pending, and only the system agent moves vaults.
-        case .answer, .cancel, .move: return .misunderstood
-        }
-    }
-
-    private func login(
-        _ encoded: SecretBytes, at place: VaultPlace, _ presence: AgentPresence
-    ) -> AgentResponse {
-        let task: LoginTask
-        do throws(FieldReader.Unreadable) {
-            task = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
-                try LoginTask(parsing: bytes)
-            }
-        } catch {
-            return .misunderstood
-        }
-        return using(place) { use throws(EntryRefusal) in
-            let answer = try service.answer(
-                to: task, in: use, place, presence, person, &confirmed)
-            if case .signIn(let id) = task, case .ticket = answer {
-                self.use = UsedEntry(id, in: use, place, at: service.unixTime())
-            }
-            return try service.response(with: answer, from: use.vault)
-        }
-    }
-
-    private func using(
-        _ place: VaultPlace, _ body: (HeldVaults.Use) throws(EntryRefusal) -> AgentResponse
-    ) -> AgentResponse {
-        service.using(place) { use in
-            do throws(EntryRefusal) {
-                return try body(use)
-            } catch {
-                return error.response
-            }
-        }
-    }
-
-    /// The place of the vault that this connection uses: the one that was opened for it, if there is
-    /// one.
-    private func own(_ place: VaultPlace) -> VaultPlace {
-        opened.contains(place) ? place.only(for: number) : place
-    }
-
-    /// The person at the client, who answers the modules' questions.
-    private var person: RemotePerson { RemotePerson(connection) }
+    /// The person at the client, who answers questions.
+    var person: RemotePerson { RemotePerson(connection) }
 }
 
 extension AgentRequest {
-    /// Whether the system's modules may ask the person at the client before it is answered.
-    fileprivate var asksModules: Bool {
+    /// Whether the system's modules or a TPM may ask the person at the client before it is answered.
+    fileprivate var mayAsk: Bool {
         switch self {
         case .code(_, _, _, .modules), .verify(_, _, _, .modules), .edit(_, _, .modules),
             .confirm(_, _, .modules), .contents(_, _, .modules, isUse: _),
-            .login(_, _, .modules), .move(.give):
+            .login, .move(.give):
             true
         default: false
         }

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import OneTimePassword
 internal import SecretVault
 internal import Synchronization
@@ -5,24 +6,27 @@ internal import VaultAgent
 
 // What a presence check allows later, as long as its vault is held.
 extension HeldVaults {
-    /// Records that a presence check for `entry` has just succeeded.
-    func recordCheck(of entry: EntrySummary, in place: VaultPlace, _ unlocking: UInt64) {
+    /// Records that a presence check for `entry` has just succeeded, and how it was made.
+    func recordCheck(
+        of entry: EntrySummary, _ presence: DeviceKeyTranscript.Presence, in place: VaultPlace,
+        _ unlocking: UInt64
+    ) {
         let now = clock()
         state.withLock { state in
             guard state.vaults[place]?.unlocking == unlocking else { return }
-            state.vaults[place]?.checks.record(entry, at: now.sinceBoot)
+            state.vaults[place]?.checks.record(entry, presence, at: now.sinceBoot)
         }
     }
 
-    /// Whether a presence check that succeeded since `unlocking` may be reused for `entry`.
-    func isCheckReused(
+    /// How presence was checked since `unlocking`, if that check may be reused for `entry`.
+    func reusableCheck(
         for entry: EntrySummary, in place: VaultPlace, _ unlocking: UInt64
-    ) -> Bool {
+    ) -> DeviceKeyTranscript.Presence? {
         let now = clock()
         return state.withLock { state in
             state.drop(at: now)
-            guard let held = state.vaults[place], held.unlocking == unlocking else { return false }
-            return held.checks.cover(entry, at: now.sinceBoot)
+            guard let held = state.vaults[place], held.unlocking == unlocking else { return nil }
+            return held.checks.reusable(for: entry, at: now.sinceBoot)
         }
     }
 

@@ -9,6 +9,8 @@ final class HelperChannel: Sendable {
     static let presenceOfUser: UInt8 = 2
     /// The same for `watchword-courier`.
     static let courier: UInt8 = 3
+    /// The same for `watchword-token`.
+    static let token: UInt8 = 4
     /// The byte that says that the program was not found, or could not be started.
     static let failed: UInt8 = 0
 
@@ -54,6 +56,11 @@ final class HelperChannel: Sendable {
     /// Asks for `watchword-courier`, in the same way.
     func startCourier() throws(SystemCallFailure) -> Started? {
         try start(HelperChannel.courier)
+    }
+
+    /// Asks for `watchword-token`, in the same way.
+    func startToken() throws(SystemCallFailure) -> Started? {
+        try start(HelperChannel.token)
     }
 
     /// - Parameters:

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import SecretVault
 
 /// The presence checks that succeeded since a vault was unlocked, and that may be reused.
@@ -6,6 +7,8 @@ struct PassedChecks {
         /// The access control and the last edit when presence was checked; a change ends the reuse.
         let access: AccessControl
         let edited: EntryEdit
+        /// How presence was checked.
+        let presence: DeviceKeyTranscript.Presence
         /// On the boot clock.
         let time: Duration
     }
@@ -13,23 +16,28 @@ struct PassedChecks {
     private var passed: [RecordID: Passed] = [:]
 
     /// Records that a check for `entry` has just succeeded.
-    mutating func record(_ entry: EntrySummary, at moment: Duration) {
+    mutating func record(
+        _ entry: EntrySummary, _ presence: DeviceKeyTranscript.Presence, at moment: Duration
+    ) {
         guard entry.accessControl.reuse != .none else {
             passed[entry.id] = nil
             return
         }
         passed[entry.id] = Passed(
-            access: entry.accessControl, edited: entry.edited, time: moment)
+            access: entry.accessControl, edited: entry.edited, presence: presence, time: moment)
     }
 
-    /// Whether the last check for `entry` may be reused.
+    /// How presence was checked the last time, if that check may be reused for `entry`.
     ///
     /// Reusing it does not extend the time.
-    func cover(_ entry: EntrySummary, at moment: Duration) -> Bool {
+    func reusable(
+        for entry: EntrySummary, at moment: Duration
+    ) -> DeviceKeyTranscript.Presence? {
         guard let last = passed[entry.id], entry.tombstone == nil,
             last.access == entry.accessControl, last.edited == entry.edited
-        else { return false }
+        else { return nil }
         let age = moment - last.time
-        return age >= .zero && age < .seconds(entry.accessControl.reuse.seconds)
+        guard age >= .zero, age < .seconds(entry.accessControl.reuse.seconds) else { return nil }
+        return last.presence
     }
 }

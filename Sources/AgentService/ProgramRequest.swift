@@ -8,6 +8,12 @@ struct ProgramRequest {
     /// The user whom it checks; `nil` for the user of this process.
     let user: UInt32?
 
+    /// Longer than what it does may take.
+    var timeout: Duration {
+        // A person may be asked for a PIN three times.
+        program == HelperChannel.token ? .seconds(600) : .seconds(90)
+    }
+
     /// The program's arguments.
     ///
     /// The program looks the user's name up: a directory service may be slow.
@@ -29,6 +35,8 @@ struct ProgramRequest {
         case (HelperChannel.courier, _):
             return ProgramRequest(
                 program: HelperChannel.courier, name: "watchword-courier", user: nil)
+        case (HelperChannel.token, _):
+            return ProgramRequest(program: HelperChannel.token, name: "watchword-token", user: nil)
         default: return nil
         }
     }

@@ -6,20 +6,18 @@ final class StartedProgram {
     private let lifeline: FileDescriptor
     private let deadline: Moment
 
-    /// Longer than any check or request to a server may take.
-    private static let timeout = Duration.seconds(90)
-
     /// Starts the program at `path`, and sends its connection to the key holder.
     init(
-        _ path: String, _ arguments: [String], for program: UInt8,
+        _ path: String, for request: ProgramRequest,
         handedOver channel: borrowing FileDescriptor
     ) throws(SystemCallFailure) {
-        child = try ChildProcess(running: path, arguments: arguments, over: SocketPair())
+        child = try ChildProcess(
+            running: path, arguments: request.arguments, over: SocketPair())
         let life = try SocketPair()
-        try channel.send(program, with: child.input, life.second)
+        try channel.send(request.program, with: child.input, life.second)
         // The other end now belongs to the key holder alone.
         lifeline = life.takeFirst()
-        deadline = .now + StartedProgram.timeout
+        deadline = .now + request.timeout
     }
 
     deinit {

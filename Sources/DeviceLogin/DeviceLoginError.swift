@@ -13,6 +13,8 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     case unregistered
     /// An earlier run with this ticket made the key elsewhere, or without the PIN.
     case otherPlace
+    /// The system agent uses only its own computer's TPM.
+    case otherTPM
     /// This version cannot read the entry's content.
     case unreadable
     /// The secret is older than one that was already presented: it comes from a backup. It was not

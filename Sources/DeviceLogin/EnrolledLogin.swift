@@ -47,8 +47,8 @@ public struct EnrolledLogin {
     ) throws(DeviceLoginError) -> LoginTicket {
         guard try !state.isStale(in: vault) else { throw .stale }
         var signIn = SignIn(
-            state: state, entry: VaultEntry(id: id, vault: vault), nonces: EnrolledLogin.freshNonce,
-            now: now)
+            state: state, entry: VaultEntry(id: id, vault: vault, next: state.next),
+            nonces: EnrolledLogin.freshNonce, now: now)
         defer { state = signIn.state }
         return try signIn.run(over: &sender)
     }
@@ -62,6 +62,8 @@ public struct EnrolledLogin {
 struct VaultEntry: SecretEntry {
     let id: RecordID
     let vault: UnlockedVault
+    /// The stored form of the device key that may have replaced it on the server.
+    var next: SecretBytes?
 
     func keep(_ state: EnrolledSecret) throws(DeviceLoginError) { try keep(state.form()) }
 
@@ -87,6 +89,11 @@ struct VaultEntry: SecretEntry {
     }
 
     func wipe(because reason: Tombstone.Reason, now: Int64) throws(DeviceLoginError) {
+        if let next {
+            // Repeating the enrolment finds out whether the server has registered the new key.
+            try keep(next)
+            throw .unregistered
+        }
         do throws(VaultError) {
             try vault.update { changes throws(VaultError) in
                 try changes.wipe(id, because: reason, now: now)

@@ -18,7 +18,9 @@ extension EnrolledSecret {
         let address = Array(server.text.utf8)
         let name = Array(credential.text.utf8)
         let secrets = current.size + (successor?.size ?? 8)
-        let size = 1 + 16 + 12 + address.count + authorities.count + name.count + secrets
+        let size =
+            1 + 16 + 12 + address.count + authorities.count + name.count + secrets
+            + (next.map { 4 + $0.count } ?? 0)
         return SecretBytes(capacity: size) { output in
             output.append(EnrolledSecret.version)
             output.append(string: address.span)
@@ -32,6 +34,7 @@ extension EnrolledSecret {
             } else {
                 for _ in 0..<2 { output.append(0, bytes: 4) }
             }
+            next?.withBytes { output.append(string: $0) }
         }
     }
 
@@ -59,10 +62,17 @@ extension EnrolledSecret {
             let successor = try fields.holding(bytes)
             // A secret that has a successor has been presented, so it has a nonce.
             guard successor == nil || current.nonce != nil else { throw Unreadable() }
+            var next: SecretBytes?
+            if fields.position < bytes.count {
+                let range = try fields.string(bytes, limit: .max)
+                guard !range.isEmpty else { throw Unreadable() }
+                next = SecretBytes(copying: bytes.extracting(range))
+            }
             try fields.finish(bytes)
             return EnrolledSecret(
                 server: server, authorities: authorities, credential: credential,
-                changed: changed, generation: generation, current: current, successor: successor)
+                changed: changed, generation: generation, current: current, successor: successor,
+                next: next)
         }
     }
 }

@@ -97,7 +97,8 @@ extension EnrolledSecret {
         return EnrolledSecret(
             server: server, authorities: authorities, credential: credential, changed: now,
             generation: presentation.generation, current: holding,
-            successor: StoredSecret(secret: next.secret, nonce: isKnown ? successor?.nonce : nil))
+            successor: StoredSecret(secret: next.secret, nonce: isKnown ? successor?.nonce : nil),
+            next: self.next)
     }
 
     private func replacing(current: StoredSecret, successor: StoredSecret?, now: Int64)
@@ -105,6 +106,6 @@ extension EnrolledSecret {
     {
         EnrolledSecret(
             server: server, authorities: authorities, credential: credential, changed: now,
-            generation: generation, current: current, successor: successor)
+            generation: generation, current: current, successor: successor, next: next)
     }
 }

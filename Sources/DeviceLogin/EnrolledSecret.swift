@@ -24,6 +24,9 @@ public struct EnrolledSecret: Sendable {
     public let generation: UInt64
     let current: StoredSecret
     let successor: StoredSecret?
+    /// The stored form of the device key that replaces this secret as soon as the server has
+    /// registered it.
+    var next: SecretBytes?
 
     /// The state after an enrolment.
     init(
@@ -38,7 +41,8 @@ public struct EnrolledSecret: Sendable {
 
     init(
         server: ServerAddress, authorities: [UInt8], credential: Token, changed: Int64,
-        generation: UInt64, current: StoredSecret, successor: StoredSecret?
+        generation: UInt64, current: StoredSecret, successor: StoredSecret?,
+        next: SecretBytes? = nil
     ) {
         self.server = server
         self.authorities = authorities
@@ -47,6 +51,7 @@ public struct EnrolledSecret: Sendable {
         self.generation = generation
         self.current = current
         self.successor = successor
+        self.next = next
     }
 
     /// Whether a secret has been presented and no response has arrived.

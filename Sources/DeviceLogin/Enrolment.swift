@@ -108,23 +108,27 @@ public struct Enrolment: Sendable {
     }
 
     /// Adds an entry with this content and purges earlier enrolments.
+    ///
+    /// - Parameter replacing: the access control to begin with, given the earlier enrolments.
     func put(
         _ value: SecretBytes, into changes: inout VaultChanges, now: Int64,
         _ isEarlier: (EntrySummary) -> Bool, _ confirmed: Set<RecordID>,
-        standard: AccessControl = .standard(for: .enrolled)
+        replacing: ([EntrySummary]) -> AccessControl = {
+            $0.last?.accessControl ?? .standard(for: .enrolled)
+        }
     ) throws(VaultError) -> RecordID {
-        var access = standard
+        var earlier: [EntrySummary] = []
         for entry in changes.entries where entry.kind == .enrolled && isEarlier(entry) {
             // The entry may have been set to per-use after its owner confirmed.
             guard !entry.requiresCheckPerUse || confirmed.contains(entry.id) else {
                 throw .presenceNeeded
             }
-            access = entry.accessControl
+            earlier.append(entry)
             try changes.remove(entry.id, purge: true)
         }
         return try changes.add(
             .enrolledSecret(issuer: name.issuer, account: name.account, value: value),
-            accessControl: accessControl(access), now: now)
+            accessControl: accessControl(replacing(earlier)), now: now)
     }
 
     private func inVault(_ body: () throws(VaultError) -> Void) throws(DeviceLoginError) {

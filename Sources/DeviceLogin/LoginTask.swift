@@ -3,7 +3,8 @@ package import Cryptography
 package import POSIX
 package import SecretVault
 
-/// What `watchword` asks the process that holds a vault's key to do with an enrolled secret.
+/// What `watchword` asks the process that holds a vault's key to do with an enrolled secret or a
+/// device key.
 package enum LoginTask: Sendable {
     /// Sign in.
     case signIn(RecordID)
@@ -11,8 +12,10 @@ package enum LoginTask: Sendable {
     case enrol(EnrolmentOrder)
     /// Show the local state.
     case status(RecordID)
-    /// Wipe the secret on this device.
+    /// Wipe the secret or the key on this device.
     case wipe(RecordID)
+    /// Use a device key.
+    case key(KeyTask)
 }
 
 /// A ticket to redeem, and what becomes of the secret.
@@ -58,12 +61,28 @@ package enum LoginAnswer: Sendable {
     case wiped
     /// Another kind of entry has the name of the enrolment.
     case nameTaken
+    /// The server of a device key.
+    case server(ServerAddress)
+    case key(KeyState)
+    /// The person must choose a PIN for a new key.
+    case pinNeeded
     case failed(DeviceLoginError)
+}
+
+extension LoginTask {
+    /// The entry that signs in or signs a text; `nil` if none does.
+    package var signing: RecordID? {
+        switch self {
+        case .signIn(let id): id
+        case .key(let task): task.signing
+        case .enrol, .status, .wipe: nil
+        }
+    }
 }
 
 extension LoginTask: Transferable {
     private enum Kind: UInt8 {
-        case signIn, enrol, status, wipe
+        case signIn, enrol, status, wipe, key
     }
 
     package func write(to output: FrameWriter) {
@@ -80,6 +99,9 @@ extension LoginTask: Transferable {
         case .wipe(let id):
             output.append(choice: Kind.wipe)
             output.append(id)
+        case .key(let task):
+            output.append(choice: Kind.key)
+            output.append(task)
         }
     }
 
@@ -92,6 +114,7 @@ extension LoginTask: Transferable {
         case .enrol: self = .enrol(try fields.value(bytes))
         case .status: self = .status(try fields.value(bytes))
         case .wipe: self = .wipe(try fields.value(bytes))
+        case .key: self = .key(try fields.value(bytes))
         }
     }
 }
@@ -121,7 +144,7 @@ extension EnrolmentOrder: Transferable {
 
 extension LoginAnswer: Transferable {
     private enum Kind: UInt8 {
-        case ticket, enrolled, state, wiped, nameTaken, failed
+        case ticket, enrolled, state, wiped, nameTaken, failed, server, key, pinNeeded
     }
 
     package func write(to output: FrameWriter) {
@@ -138,6 +161,13 @@ extension LoginAnswer: Transferable {
             output.append(state)
         case .wiped: output.append(choice: Kind.wiped)
         case .nameTaken: output.append(choice: Kind.nameTaken)
+        case .server(let server):
+            output.append(choice: Kind.server)
+            output.append(server)
+        case .key(let state):
+            output.append(choice: Kind.key)
+            output.append(state)
+        case .pinNeeded: output.append(choice: Kind.pinNeeded)
         case .failed(let error):
             output.append(choice: Kind.failed)
             output.append(error)
@@ -156,6 +186,9 @@ extension LoginAnswer: Transferable {
         case .state: self = .state(try fields.value(bytes))
         case .wiped: self = .wiped
         case .nameTaken: self = .nameTaken
+        case .server: self = .server(try fields.value(bytes))
+        case .key: self = .key(try fields.value(bytes))
+        case .pinNeeded: self = .pinNeeded
         case .failed: self = .failed(try fields.value(bytes))
         }
     }

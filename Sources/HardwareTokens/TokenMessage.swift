@@ -136,16 +136,7 @@ enum TokenMessage {
             self = .done(.made(credential, try fields.tokenSecret(frame)))
         case .secret: self = .done(.secret(try fields.tokenSecret(frame)))
         case .refused:
-            // Little-endian, like the other helpers' reports of failed calls.
-            var rest = FieldReader(.littleEndian)
-            let bytes = frame.extracting(1...)
-            guard let refusal = try TokenRefusal(reading: &rest, bytes) else {
-                throw FieldReader.Unreadable()
-            }
-            try rest.finish(bytes)
-            // A kind that needs no number or word has no other.
-            guard refusal.bytes == [UInt8](copying: bytes) else { throw FieldReader.Unreadable() }
-            self = .refused(refusal)
+            self = .refused(try TokenRefusal(parsing: frame.extracting(1...)))
             return
         }
         try fields.finish(frame)

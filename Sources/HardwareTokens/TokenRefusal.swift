@@ -1,3 +1,4 @@
+internal import Cryptography
 public import POSIX
 
 /// Why a device did not do what was asked.
@@ -64,7 +65,8 @@ extension TokenRefusal {
     /// Stands for an unknown number.
     private static let unknown = UInt32.max
 
-    var bytes: [UInt8] {
+    /// The encoding.
+    package var bytes: [UInt8] {
         let (kind, number, word): (UInt8, UInt32, String) =
             switch self {
             case .wrongPIN(let left): (4, left ?? TokenRefusal.unknown, "-")
@@ -77,7 +79,22 @@ extension TokenRefusal {
         return [kind] + number.littleEndianBytes + [UInt8(text.count)] + text
     }
 
-    init?(reading fields: inout FieldReader, _ bytes: Span<UInt8>) throws(FieldReader.Unreadable) {
+    /// Parses what ``bytes`` returns, and nothing else.
+    package init(parsing bytes: Span<UInt8>) throws(FieldReader.Unreadable) {
+        // Little-endian, like the other helpers' reports of failed calls.
+        var fields = FieldReader(.littleEndian)
+        guard let refusal = try TokenRefusal(reading: &fields, bytes) else {
+            throw FieldReader.Unreadable()
+        }
+        try fields.finish(bytes)
+        // A kind that needs no number or word has no other.
+        guard refusal.bytes == [UInt8](copying: bytes) else { throw FieldReader.Unreadable() }
+        self = refusal
+    }
+
+    private init?(
+        reading fields: inout FieldReader, _ bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
         let kind = try fields.byte(bytes)
         let number = UInt32(truncatingIfNeeded: try fields.number(bytes, width: 4))
         let word = try fields.word(bytes)

@@ -96,7 +96,7 @@ package final class AgentClient {
         return try receive(within: AgentClient.timeout(of: request))
     }
 
-    /// Sends a request, and passes the modules' messages and questions to the person.
+    /// Sends a request, and passes messages and questions to the person.
     ///
     /// - Parameter person: shows a message or asks a question; returns the next request for a
     ///   question.
@@ -109,7 +109,7 @@ package final class AgentClient {
             if let next { try write(next) }
             let response = try receive(within: AgentClient.timeout(of: request))
             switch response {
-            case .says, .asks: next = person(response)
+            case .says, .asks, .asksPIN: next = person(response)
             default: return response
             }
         }

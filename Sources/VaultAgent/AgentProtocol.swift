@@ -7,14 +7,14 @@ internal import SecretVault
 // agent → watchword, each: a response
 //
 // The agent answers each request with one response. Before it, it may send messages and questions of
-// the system's modules; the client answers each question.
+// the system's modules, and a TPM's question for a PIN; the client answers each question.
 
 /// The limits of the protocol.
 package enum AgentProtocol {
     /// The version, which is the first byte of each request.
     ///
     /// It changes whenever an encoding does; a test compares a digest of samples.
-    package static let version: UInt8 = 5
+    package static let version: UInt8 = 6
     /// The maximum size of a request in bytes, unless it contains a change of the vault.
     package static let largestRequest = 64 << 10
     /// The maximum size of a request that contains a change of the vault, or a vault.

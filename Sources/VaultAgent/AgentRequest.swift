@@ -46,14 +46,15 @@ package enum AgentRequest: Sendable {
     ///
     /// - Parameter isUse: whether to record that the entries were used.
     case contents(VaultPlace, [RecordID], AgentPresence, isUse: Bool)
-    /// Carries out a task of `login`, in the encoding of `DeviceLogin`; ``confirm(_:_:_:)`` confirms the
-    /// entries that an enrolment replaces.
+    /// Carries out a task of `login` or `key`, in the encoding of `DeviceLogin`; ``confirm(_:_:_:)``
+    /// confirms the entries that an enrolment replaces.
     case login(VaultPlace, SecretBytes, AgentPresence)
     /// A step of moving a vault to or from the system agent.
     case move(VaultMove)
-    /// Answers a module's question; only after ``AgentResponse/asks(_:isEchoed:)``.
+    /// Answers a question; only after ``AgentResponse/asks(_:isEchoed:)`` or
+    /// ``AgentResponse/asksPIN(isRepeated:left:)``.
     case answer(SecretBytes)
-    /// Cancels the check; only after ``AgentResponse/asks(_:isEchoed:)``.
+    /// Cancels the check or the signature; only in place of an answer.
     case cancel
 }
 

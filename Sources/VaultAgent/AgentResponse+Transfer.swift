@@ -6,7 +6,7 @@ extension AgentResponse: Transferable {
     enum Kind: UInt8, CaseIterable {
         case done, notHeld, locked, outOfReach, listing, code, match, noMatch, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
-        case tooManyClients, edited, contents, moving, standing, login, parcel, found
+        case tooManyClients, edited, contents, moving, standing, login, parcel, found, asksPIN
     }
 
     package func write(to output: FrameWriter) {
@@ -75,6 +75,10 @@ extension AgentResponse: Transferable {
             output.append(choice: Kind.asks)
             output.append(text)
             output.append(isEchoed)
+        case .asksPIN(let isRepeated, let left):
+            output.append(choice: Kind.asksPIN)
+            output.append(isRepeated)
+            output.append(optional: left)
         case .misunderstood: output.append(choice: Kind.misunderstood)
         case .otherVersion: output.append(choice: Kind.otherVersion)
         case .tooManyClients: output.append(choice: Kind.tooManyClients)
@@ -110,6 +114,9 @@ extension AgentResponse: Transferable {
         case .contents: self = .contents(try fields.values(bytes))
         case .says: self = .says(try fields.value(bytes))
         case .asks: self = .asks(try fields.value(bytes), isEchoed: try fields.flag(bytes))
+        case .asksPIN:
+            self = .asksPIN(
+                isRepeated: try fields.flag(bytes), left: try fields.optional(bytes))
         case .misunderstood: self = .misunderstood
         case .otherVersion: self = .otherVersion
         case .tooManyClients: self = .tooManyClients

@@ -29,7 +29,7 @@ package enum AgentResponse: Sendable {
     case status(AgentStatus)
     /// The outcome of an edit, and what to report about the save.
     case edited(EditOutcome, [VaultReport])
-    /// The answer to a task of `login`, in the encoding of `DeviceLogin`, and what to report about the
+    /// The answer to a task of `login` or `key`, in the encoding of `DeviceLogin`, and what to report about the
     /// save; it contains at most a login ticket.
     case login(SecretBytes, [VaultReport])
     /// The secrets of entries, for a verb that shows them.
@@ -46,6 +46,11 @@ package enum AgentResponse: Sendable {
     case says(String)
     /// A module's question; answered with ``AgentRequest/answer(_:)``.
     case asks(String, isEchoed: Bool)
+    /// A TPM's question for the PIN of a device key, again after a wrong one; answered with
+    /// ``AgentRequest/answer(_:)``.
+    ///
+    /// - Parameter left: how many more attempts the TPM allows, if it tells.
+    case asksPIN(isRepeated: Bool, left: UInt64?)
     /// The request was not understood.
     case misunderstood
     /// The agent has another version.

@@ -110,7 +110,7 @@ struct FingerprintTests {
         try killed.waitFor(Self.prompt)
         try machine.agent.shell("kill \(process)")
         #expect(try killed.end() == 4)
-        #expect(killed.screen.contains("check that the device is connected"))
+        #expect(killed.screen.contains("check that it is connected"))
         #expect(!killed.screen.contains("287082"))
         try machine.bus.wait(
             "! busctl --address='\(machine.bus.address)' status \(Self.service) >/dev/null 2>&1")

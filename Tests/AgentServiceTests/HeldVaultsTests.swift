@@ -287,10 +287,10 @@ struct HeldVaultsTests {
         try hold()
         let unlocking = try vaults.use(place).unlocking
         func counts(_ entry: EntrySummary) -> Bool {
-            vaults.isCheckReused(for: entry, in: place, unlocking)
+            vaults.reusableCheck(for: entry, in: place, unlocking) == .advisory
         }
         #expect(!counts(entry))
-        vaults.recordCheck(of: entry, in: place, unlocking)
+        vaults.recordCheck(of: entry, .advisory, in: place, unlocking)
         #expect(counts(entry))
         #expect(!counts(other))
         clocks.pass(.seconds(seconds - 1))
@@ -302,7 +302,7 @@ struct HeldVaultsTests {
         clocks.pass(.seconds(1))
         #expect(!counts(entry))
         // A clock that goes back proves nothing.
-        vaults.recordCheck(of: entry, in: place, unlocking)
+        vaults.recordCheck(of: entry, .advisory, in: place, unlocking)
         clocks.pass(.seconds(-1))
         #expect(!counts(entry))
     }
@@ -312,14 +312,14 @@ struct HeldVaultsTests {
         let entry = try entry(300)
         try hold()
         let unlocking = try vaults.use(place).unlocking
-        vaults.recordCheck(of: entry, in: place, unlocking)
-        #expect(vaults.isCheckReused(for: entry, in: place, unlocking))
+        vaults.recordCheck(of: entry, .advisory, in: place, unlocking)
+        #expect(vaults.reusableCheck(for: entry, in: place, unlocking) == .advisory)
         let vault = try open()
         try vault.update { changes throws(VaultError) in
             try changes.rename(entry.id, issuer: "", account: "new", now: 2)
         }
         let renamed = try vault.entry(entry.id)
-        #expect(!vaults.isCheckReused(for: renamed, in: place, unlocking))
+        #expect(vaults.reusableCheck(for: renamed, in: place, unlocking) == nil)
         try vault.update { changes throws(VaultError) in
             try changes.setAccessControl(
                 of: entry.id,
@@ -327,21 +327,21 @@ struct HeldVaultsTests {
                     presence: .perUse(.pam), onFailure: .lockOut, reuse: renamed.accessControl.reuse
                 ), now: 2)
         }
-        vaults.recordCheck(of: renamed, in: place, unlocking)
+        vaults.recordCheck(of: renamed, .advisory, in: place, unlocking)
         #expect(
-            !vaults.isCheckReused(for: try vault.entry(entry.id), in: place, unlocking))
+            vaults.reusableCheck(for: try vault.entry(entry.id), in: place, unlocking) == nil)
         // Locking and unlocking, or a suspend.
-        #expect(vaults.isCheckReused(for: renamed, in: place, unlocking))
+        #expect(vaults.reusableCheck(for: renamed, in: place, unlocking) == .advisory)
         vaults.lock(place)
         try hold()
         let again = try vaults.use(place).unlocking
-        #expect(!vaults.isCheckReused(for: renamed, in: place, unlocking))
-        #expect(!vaults.isCheckReused(for: renamed, in: place, again))
-        vaults.recordCheck(of: renamed, in: place, unlocking)
-        #expect(!vaults.isCheckReused(for: renamed, in: place, again))
-        vaults.recordCheck(of: renamed, in: place, again)
+        #expect(vaults.reusableCheck(for: renamed, in: place, unlocking) == nil)
+        #expect(vaults.reusableCheck(for: renamed, in: place, again) == nil)
+        vaults.recordCheck(of: renamed, .advisory, in: place, unlocking)
+        #expect(vaults.reusableCheck(for: renamed, in: place, again) == nil)
+        vaults.recordCheck(of: renamed, .advisory, in: place, again)
         clocks.pass(.seconds(1), suspended: .seconds(2))
-        #expect(!vaults.isCheckReused(for: renamed, in: place, again))
+        #expect(vaults.reusableCheck(for: renamed, in: place, again) == nil)
     }
 
     @Test("an entry without a reuse time requires each check")
@@ -349,8 +349,8 @@ struct HeldVaultsTests {
         let entry = try entry(0)
         try hold()
         let unlocking = try vaults.use(place).unlocking
-        vaults.recordCheck(of: entry, in: place, unlocking)
-        #expect(!vaults.isCheckReused(for: entry, in: place, unlocking))
+        vaults.recordCheck(of: entry, .advisory, in: place, unlocking)
+        #expect(vaults.reusableCheck(for: entry, in: place, unlocking) == nil)
     }
 
     @Test("what a request saved is known, and an older state does not replace it")

@@ -37,6 +37,18 @@ final class HelperChannelTests {
         #expect(program == [1])
     }
 
+    @Test("each program is asked for by its own number, and no other one is accepted")
+    func token() throws {
+        let file = try FileDescriptor(reading: folder.write([3], to: "file"))
+        try supervisor.send(HelperChannel.token, with: file, file)
+        #expect(try content { try channel.startToken() } == [3])
+        #expect(try supervisor.receiveFile()?.byte == HelperChannel.token)
+        try supervisor.send(HelperChannel.courier, with: file, file)
+        #expect(throws: SystemCallFailure(call: "recvmsg", number: 71)) {
+            _ = try content { try channel.startToken() }
+        }
+    }
+
     @Test("after a program that could not be started, the next one can be")
     func failed() throws {
         try supervisor.send(HelperChannel.failed)

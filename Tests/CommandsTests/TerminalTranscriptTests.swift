@@ -4,8 +4,10 @@ import Testing
 
 /// Commands on a terminal, and everything that it shows.
 struct TerminalTranscriptTests {
-    @Test("each verb asks and prints on a terminal as in the transcript, while the agent is used")
-    func agent() throws {
+    @Test(
+        "each verb asks and prints on a terminal as in the transcript, while the agent is used",
+        arguments: ["agent", "agent-keys"])
+    func agent(transcript: String) throws {
         let folder = try TemporaryFolder()
         let server = try LoginServer(certificate: "good")
         try folder.write(try TestCertificates.authority(), to: "ca.pem")
@@ -20,7 +22,7 @@ struct TerminalTranscriptTests {
                 _ = try Transcript.run("XDG_RUNTIME_DIR=$PWD/run watchword agent stop", in: folder)
             } catch {}
         }
-        let name = "terminal/agent.transcript"
+        let name = "terminal/\(transcript).transcript"
         for step in try Transcript(named: name).steps {
             let place = "\(name), line \(step.line): \(step.command)"
             let terminal = try PseudoTerminal(step.command, in: folder, environment: environment)

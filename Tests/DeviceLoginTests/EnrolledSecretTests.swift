@@ -51,6 +51,31 @@ import Testing
 
     struct Refused: Error {}
 
+    @Test("a device key that waits to replace the secret is kept through every step")
+    func waitingKey() throws {
+        var (device, server) = try enrolled()
+        let plain = device.disk
+        let key = SecretBytes(text: "the stored form of a key")
+        var state = try EnrolledSecret(reading: device.disk)
+        state.next = key
+        device.disk = state.form()
+        for steps in [1, 2, 3, 10, 10] {
+            _ = try device.run(&server, steps: steps)
+            let read = try EnrolledSecret(reading: device.disk)
+            #expect(read.next.map { $0 == key } == true, "\(steps)")
+            #expect(read.form() == device.disk)
+        }
+        state.next = nil
+        #expect(state.form() == plain)
+        // Nothing else may follow.
+        let bytes = plain.known
+        for rest in [[0], [0, 0, 0, 0], [0, 0, 0, 2, 1], [0, 0, 0, 1, 1, 0]] as [[UInt8]] {
+            #expect(throws: EnrolledSecret.Unreadable.self) {
+                try EnrolledSecret(reading: SecretBytes(copying: (bytes + rest).span))
+            }
+        }
+    }
+
     private func enrolled() throws -> (Bare, TestServer) {
         let state = EnrolledSecret(
             server: try ServerAddress(parsing: "https://login.example"), authorities: [1, 2, 3],

@@ -1,5 +1,6 @@
 import Courier
 import Cryptography
+import HardwareTokens
 import POSIX
 import SecretVault
 import TestSupport
@@ -63,6 +64,62 @@ struct LoginTransferTests {
         }
     }
 
+    @Test("every task for a device key is read as it was sent")
+    func keyTasks() throws {
+        let id = try RecordID(parsing: [UInt8](1...16).span)
+        let server = try ServerAddress(parsing: "https://a.example:8443/x")
+        let tpm = try #require(TPMAddress("swtpm:host=127.0.0.1,port=2321"))
+        let order = SigningOrder(for: server, in: tpm)
+        let file = "wwx_SIeaR8idBVnfcBJc64GIjtadkHmDZ_g8E8kCAsGel5w\n1800000000000\nPay 120.00 EUR"
+        let text = try #require(KeyConfirmation(parsing: file))
+        for task in [
+            .server(id), .signIn(id, order), .confirm(id, text, order), .status(id),
+        ] as [KeyTask] {
+            try expectRoundTrip(LoginTask.key(task))
+        }
+        let places: [KeyOrder.Place] = [
+            .vault, .tpmOrVault(tpm), .tpm(tpm, .none, attests: true),
+            .tpm(tpm, .wanted, attests: false),
+            .tpm(tpm, .chosen(SecretBytes(text: "2580")), attests: true),
+        ]
+        for place in places {
+            try expectRoundTrip(LoginTask.key(.enrol(KeyOrder(try self.order(), in: place))))
+        }
+        // No TPM accepts such a PIN.
+        for count in [0, 33] {
+            let pin = SecretBytes(text: String(repeating: "1", count: count))
+            let place = KeyOrder.Place.tpm(tpm, .chosen(pin), attests: false)
+            let encoded = try bytes(of: KeyOrder(try self.order(), in: place))
+            expectUnreadable(KeyOrder.self, encoded)
+        }
+    }
+
+    @Test("a text to confirm and a TPM's address are read only in the form of the program itself")
+    func keyTaskLimits() throws {
+        let challenge = "wwx_SIeaR8idBVnfcBJc64GIjtadkHmDZ_g8E8kCAsGel5w"
+        let rest = KeyConfirmation.largestFile - "\(challenge)\n1\n".utf8.count
+        let longest = String(repeating: "x", count: rest)
+        for (file, isRead) in [
+            ("\(challenge)\n1\nPay\n", true), ("\(challenge)\n1\nPay\n\n", true),
+            ("\(challenge)\n1\n\(longest)\n", true), ("\(challenge)\n1\n\(longest)x\n", false),
+            // A number with a zero before it, and a missing line feed.
+            ("\(challenge)\n01\nPay\n", false), ("\(challenge)\n1\nPay", false),
+            ("\(challenge)\n1\n\(String(repeating: "x\n", count: 21))", false),
+            ("wwt_1\n1\nPay\n", false), ("", false),
+        ] {
+            let encoded = try bytes(of: file)
+            if isRead {
+                let text = try KeyConfirmation(parsing: encoded.span)
+                try expectRoundTrip(text)
+            } else {
+                expectUnreadable(KeyConfirmation.self, encoded)
+            }
+        }
+        for address in ["device:tpm", "libevil.so", "device:/a b", ""] {
+            expectUnreadable(TPMAddress.self, try bytes(of: address))
+        }
+    }
+
     @Test("every answer and every error is read as it was sent")
     func answers() throws {
         let call = SystemCallFailure(call: "open", number: 13)
@@ -92,14 +149,37 @@ struct LoginTransferTests {
             .problem(.init(status: 429, type: PlainText(showing: "urn:x"), retryAfter: 7)),
         ]
         errors += failures.map(DeviceLoginError.helper)
+        let refusals: [TokenRefusal] = [
+            .noDevice, .noPermission, .otherDevice, .wrongPIN(left: 3), .wrongPIN(left: nil),
+            .noPIN, .failed(call: "Esys_Sign", code: 0x1df), .notConfined(call), .badAnswer,
+            .badRequest, .lockedOut(seconds: 60), .lockedOut(seconds: nil), .ownerPassword,
+            .noCertificate,
+        ]
+        let tokens: [TokenHelper.Failure] =
+            [.timedOut, .badAnswer] + helpers.map(TokenHelper.Failure.helper)
+            + refusals.map(TokenHelper.Failure.refused)
+        errors += tokens.map(DeviceLoginError.token)
+        errors += [.deviceKey, .unregistered, .otherPlace, .otherTPM]
         errors += Tombstone.Reason.allCases.map(DeviceLoginError.wiped)
         var answers: [LoginAnswer] = [
             .ticket(
                 LoginTicket(
                     text: SecretBytes(text: "wwl_1"), expiresAt: "2026", verification: "vf_1")),
             .enrolled(credential: credential, server: server), .wiped, .nameTaken,
-            .state(try LoginState(of: secret, in: vault)),
+            .state(try LoginState(of: secret, in: vault)), .server(server),
+            .pinNeeded,
         ]
+        for custody in KeyState.Custody.allCases {
+            for credential in [credential, nil] {
+                let frame = try FrameWriter()
+                frame.append(server)
+                frame.append(optional: credential)
+                frame.append(signed: -5)
+                frame.append(position: custody)
+                frame.append(custody == .tpm)
+                answers.append(.key(try frame.withContent { try KeyState(parsing: $0) }))
+            }
+        }
         answers += errors.map(LoginAnswer.failed)
         for answer in answers { try expectRoundTrip(answer) }
         for error in errors {

@@ -137,7 +137,17 @@ RECORD = bytes(range(16))
 CONTROL = wide(b"per-use:pam") + bytes([3])
 CONTENT = wide(b"Acme") + wide(b"ann") + bytes([1, 1, 6]) + struct.pack(">QQ", 30, 0) + wide(wide(b"key") + bytes(4))
 DETAILS = struct.pack(">I", 1) + wide(b"tag") + wide(b"note") + wide(b"icon") + bytes([1])
-TRANSFERS = [
+SERVER = wide(b"https://login.example")
+TPM = wide(b"swtpm:host=127.0.0.1,port=2321")
+TEXT = wide(b"wwx_SIeaR8idBVnfcBJc64GIjtadkHmDZ_g8E8kCAsGel5w\n1800000000000\nPay 120.00 EUR\n")
+# Tasks for a device key, in the encoding of a task of `login`.
+KEY_TASKS = [
+    bytes([4, 0]) + RECORD, bytes([4, 1]) + RECORD + SERVER + TPM, bytes([4, 2]) + RECORD + TEXT + SERVER + TPM,
+    bytes([4, 4]) + wide(b"wwt_1") + SERVER + wide(b"") + wide(b"") + wide(b"Mill") + wide(b"ann")
+    + bytes([0, 0, 0, 3]) + wide(b"2580") + TPM + bytes([1]),
+]
+TRANSFERS = KEY_TASKS + [task[1:] for task in KEY_TASKS] + [
+    SERVER + bytes([0]) + struct.pack(">q", 5) + bytes([1, 0]),
     CONTENT, DETAILS, CONTROL,
     wide(b"") + wide(b"bob") + bytes([2, 3, 0]) + wide(struct.pack(">Q", 7) + wide(b"key") + bytes(4)),
     bytes([0]) + CONTENT + DETAILS + CONTROL, bytes([1]) + RECORD + wide(b"Acme") + wide(b"eve"),
@@ -156,7 +166,6 @@ TRANSFERS = [
 # use it; then ready, a question, a touch, a sealed secret, a new credential, a secret and refusals.
 OBJECT = wide(b"public") + wide(b"private") + bytes([1, 0])
 CREDENTIAL = wide(b"id") + wide(bytes(32)) + wide(b"watchword.vault")
-TPM = wide(b"swtpm:host=127.0.0.1,port=2321")
 TOKENS = [
     bytes([1]) + wide(bytes(32)) + wide(b"2580") + bytes([1]) + TPM, bytes([2]) + OBJECT + TPM,
     bytes([3]) + wide(b"/dev/hidraw0") + wide(bytes(32)) + bytes([1]), bytes([4]) + CREDENTIAL + bytes([0]) + wide(b""),

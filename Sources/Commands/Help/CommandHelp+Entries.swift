@@ -40,10 +40,11 @@ extension CommandHelp {
                 + "per-use:passphrase with the passphrase; no option overrides that. Plain per-use accepts "
                 + "either, as chosen by --presence-check.",
             "With --reuse, a confirmation stays valid for SECONDS: until then, code and verify do not "
-                + "ask again for current time-based codes of the same entry, nor does login present. "
+                + "ask again for current time-based codes of the same entry, nor do login present and "
+                + "key present. "
                 + "This applies only while the agent holds the vault. Older versions of Watchword "
                 + "cannot open a vault that uses --reuse.",
-            "With --on-failure wipe:N, N failures in a row wipe the secret. Anybody who can run "
+            "With --on-failure wipe:N, N failures in a row wipe the entry. Anybody who can run "
                 + "watchword can cause that, so use it only for secrets that the issuer can replace. "
                 + "With lock-out, 5 failures in a row lock the entry for 1 minute, and further failures "
                 + "for 5, 15, 30 and then 60 minutes.",

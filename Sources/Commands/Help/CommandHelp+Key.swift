@@ -31,11 +31,13 @@ extension CommandHelp {
                 + "recognise the computer from then on.",
             "Each use of the key requires confirmation, and three failures wipe it, except as "
                 + "changed by --presence and --on-failure. A new key keeps the access control of "
-                + "an earlier enrolment under this name.",
+                + "an earlier key under this name.",
             "If the response is lost, run the same command with the same ticket again. The "
                 + "certificates of --ca-file are stored in the vault, and only they are used to "
-                + "verify this server. Plain HTTP is allowed only for a server on this machine. The "
-                + "commands for device keys open the vault themselves, even if an agent holds it.",
+                + "verify this server. Plain HTTP is allowed only for a server on this machine.",
+            "If an agent holds the vault, it makes the key and signs, and a key that requires "
+                + "confirmation at each use also requires one for its registration. The system agent "
+                + "uses only this computer's TPM.",
         ])
     static let keyPresent = CommandHelp(
         summary: "sign in: print a login ticket",
@@ -43,7 +45,9 @@ extension CommandHelp {
         examples: ["watchword key present Mill:ivan", "watchword --json key present mill"],
         details: [
             "Gets a challenge from the server, signs it together with the server's address, and "
-                + "prints a login ticket, which the application must redeem within a minute.",
+                + "prints a login ticket, which the application must redeem within a minute. The "
+                + "application learns how your presence was checked: not at all, advisory (PAM), "
+                + "cryptographic (the passphrase) or enforced (PAM, asked by the system agent).",
             "If the key was revoked, it is also wiped on this device. The exit status is then 5.",
         ])
     static let keyConfirm = CommandHelp(

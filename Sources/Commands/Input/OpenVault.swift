@@ -129,9 +129,13 @@ extension AgentVault {
 extension Session {
     /// The vault, held by the agent or unlocked here, after printing its reports.
     ///
-    /// - Parameter search: the only entries that the command needs; `nil` for all.
-    func openVault(for search: NameSearch? = nil) throws(CommandFailure) -> OpenVault {
-        if let vault = try heldVault(for: search) { return .held(vault) }
+    /// - Parameters:
+    ///   - search: the only entries that the command needs; `nil` for all.
+    ///   - others: options with another meaning in this command, with which the agent is used, too.
+    func openVault(
+        for search: NameSearch? = nil, despite others: [Option] = []
+    ) throws(CommandFailure) -> OpenVault {
+        if let vault = try heldVault(for: search, despite: others) { return .held(vault) }
         if let vault = try openSystemVault(for: search) { return .held(vault) }
         return .own(try unlock())
     }
@@ -143,17 +147,25 @@ extension Session {
     }
 
     /// Whether the agent may be used: not if an option says how this process opens the vault.
-    private var usesAgent: Bool {
+    ///
+    /// - Parameter others: options that do not say this.
+    private func usesAgent(despite others: [Option]) -> Bool {
         let direct: [Option] = [
             .passphraseFile, .recoveryKey, .recoveryKeyFile, .unlockWith, .pinFile, .tpm,
             .readOnly,
         ]
-        return allowsAgent && !direct.contains(where: arguments.has)
+        let given = direct.filter(arguments.has)
+        return allowsAgent
+            && given.allSatisfy { option in
+                others.contains { $0.name == option.name }
+            }
     }
 
     /// The vault, if the agent holds it and may be used, after printing its reports.
-    func heldVault(for search: NameSearch? = nil) throws(CommandFailure) -> AgentVault? {
-        guard usesAgent else { return nil }
+    func heldVault(
+        for search: NameSearch? = nil, despite others: [Option] = []
+    ) throws(CommandFailure) -> AgentVault? {
+        guard usesAgent(despite: others) else { return nil }
         let client: AgentClient
         do {
             client = try AgentClient()

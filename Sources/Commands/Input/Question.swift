@@ -97,6 +97,25 @@ enum Question: Hashable, Sendable {
         }
     }
 
+    /// Prompts like ``ask()``, but only until `end` becomes ready.
+    ///
+    /// - Returns: `nil` if the answer is no longer needed.
+    func ask(unless end: Polling.Interest?) throws(CommandFailure) -> SecretBytes? {
+        var outcome = Terminal.PromptOutcome.timedOut
+        let answer: SecretBytes
+        do {
+            let terminal = try Terminal()
+            answer = try SecretBytes(capacity: Question.limit) { (output) throws(TerminalError) in
+                outcome = try terminal.ask(
+                    prompt, echo: isShownWhileTyped, until: nil, unless: end, into: &output)
+            }
+        } catch {
+            throw .terminal(error, asking: self)
+        }
+        if case .answered = outcome { return answer }
+        return nil
+    }
+
     /// Asks a yes-or-no question; anything but `y` or `yes` means no.
     static func confirm(_ question: String) throws(CommandFailure) {
         let answer = try Question.confirmation(question).ask()

@@ -3,20 +3,25 @@ import POSIX
 import PresenceDevices
 import VaultAgent
 
-/// Shows the modules' messages, which the agent passes on, and answers their questions.
+/// Shows the messages of the system's modules, which the agent passes on, and answers their questions
+/// and a TPM's.
 final class RelayedQuestions {
-    /// Why a question was not answered.
+    /// Why a module's question was not answered.
     private(set) var failure: PAMCheckFailure.Reason?
+    /// Why a TPM got no PIN.
+    private(set) var failureOfPIN: CommandFailure?
 
     private let terminal: ModuleTerminal
     private let client: AgentClient
+    private let session: Session
 
     /// The modules' own timeout is the same.
     private static let timeout = Duration.seconds(60)
 
-    init(purpose: String, from client: AgentClient) {
+    init(purpose: String, from client: AgentClient, session: Session) {
         terminal = ModuleTerminal(purpose: purpose, until: .now + RelayedQuestions.timeout)
         self.client = client
+        self.session = session
     }
 
     /// Shows a message, or asks a question.
@@ -29,6 +34,8 @@ final class RelayedQuestions {
                 try terminal.show(text)
                 return nil
             case .asks(let text, let isEchoed): return try ask(text, isEchoed: isEchoed)
+            case .asksPIN(let isRepeated, let left):
+                return askPIN(isRepeated: isRepeated, left: left)
             default: return nil
             }
         } catch {
@@ -53,5 +60,14 @@ final class RelayedQuestions {
         // The modules did not wait for the answer.
         case .overtaken: return nil
         }
+    }
+    private func askPIN(isRepeated: Bool, left: UInt64?) -> AgentRequest? {
+        var person = TokenPerson(
+            session: session, token: .tpm, purpose: nil, unless: client.readable)
+        let pin = person.pin(isRepeated: isRepeated, left: left.map { UInt32(clamping: $0) })
+        failureOfPIN = person.failure
+        // The agent did not wait for the answer.
+        if person.wasOvertaken { return nil }
+        return pin.map(AgentRequest.answer) ?? .cancel
     }
 }

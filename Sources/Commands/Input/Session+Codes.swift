@@ -123,9 +123,10 @@ extension Session {
         given: VaultOpener? = nil, _ request: (AgentPresence) -> AgentRequest
     ) throws(CommandFailure) -> AgentResponse {
         if use.mayReuse, entry.requiresCheckPerUse, entry.accessControl.reuse != .none {
-            let response = try exchange(request(.none), with: vault.client)
+            let person = questions(about: entry, in: vault, for: use)
+            let response = try send(request(.none), to: vault, asking: person)
             guard case .failed(.presenceNeeded) = response else {
-                return try expected(response, for: entry, in: vault, questions: nil)
+                return try expected(response, for: entry, in: vault, questions: person)
             }
         }
         var attempts = PromptAttempts()
@@ -149,32 +150,41 @@ extension Session {
         for entry: EntrySummary, in vault: AgentVault, for use: EntryUse, given: VaultOpener?,
         _ request: (AgentPresence) -> AgentRequest
     ) throws(CommandFailure) -> AgentResponse {
-        let person = RelayedQuestions(
-            purpose: Messages.purpose(of: use, entry.name), from: vault.client)
+        let person = questions(about: entry, in: vault, for: use)
         let presence = try presence(for: entry, in: vault, for: use, given: given)
-        let response: AgentResponse
-        do {
-            response = try vault.client.send(request(presence), asking: person.answer)
-        } catch {
-            throw .agent(error)
-        }
+        let response = try send(request(presence), to: vault, asking: person)
         return try expected(response, for: entry, in: vault, questions: person)
     }
 
+    private func questions(
+        about entry: EntrySummary, in vault: AgentVault, for use: EntryUse
+    ) -> RelayedQuestions {
+        RelayedQuestions(
+            purpose: Messages.purpose(of: use, entry.name), from: vault.client, session: self)
+    }
+
+    func send(
+        _ request: AgentRequest, to vault: AgentVault, asking person: RelayedQuestions
+    ) throws(CommandFailure) -> AgentResponse {
+        do { return try vault.client.send(request, asking: person.answer) } catch {
+            throw .agent(error)
+        }
+    }
+
     /// Converts a refusal to a `CommandFailure`.
-    ///
-    /// - Parameter questions: what the system's modules asked; `nil` if they did not run.
     private func expected(
         _ response: AgentResponse, for entry: EntrySummary, in vault: AgentVault,
-        questions: RelayedQuestions?
+        questions: RelayedQuestions
     ) throws(CommandFailure) -> AgentResponse {
+        // Why there was no PIN says more than that there was none.
+        if let failure = questions.failureOfPIN { throw failure }
         switch response {
         case .failed(.lockedOut(let seconds)):
             throw .presence(.entryLockedOut(entry.name, seconds: seconds))
         case .refused(let cost):
             throw .presence(.refused(entry.name, cost, entry.accessControl.onFailure))
         case .noVerdict(let failure):
-            let reason = questions?.failure.map {
+            let reason = questions.failure.map {
                 PAMCheckFailure(reason: $0, mayConcealAttempt: failure.mayConcealAttempt)
             }
             throw .presence(
@@ -205,6 +215,6 @@ extension Session {
         let given = given ?? (use.isFurther ? nil : vault.opener)
         if let given, given.provesPresence { return .opener(given) }
         return .opener(
-            try openerAgain(for: purpose, of: entry, among: vault.slots, openedBy: nil))
+            try openerAgain(for: purpose, of: entry.name, among: vault.slots, openedBy: nil))
     }
 }

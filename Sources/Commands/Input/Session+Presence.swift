@@ -106,7 +106,7 @@ extension Session {
             throw .presence(.entryLockedOut(entry.name, seconds: waiting.seconds))
         }
         let opener = try openerAgain(
-            for: Messages.purpose(of: use, entry.name), of: entry, among: vault.slots,
+            for: Messages.purpose(of: use, entry.name), of: entry.name, among: vault.slots,
             openedBy: vault.openedSlot)
         var check = OpenerCheck(opener, of: vault)
         return try proved(&check, entry, in: vault, for: use) {
@@ -120,7 +120,7 @@ extension Session {
     /// - Parameter number: The slot that unlocked the vault; `nil` if it is not known. Then a device
     ///   is used only if the vault has no passphrase.
     func openerAgain(
-        for purpose: String, of entry: EntrySummary, among slots: [SlotSummary],
+        for purpose: String, of name: EntryName, among slots: [SlotSummary],
         openedBy number: Int?
     ) throws(CommandFailure) -> VaultOpener {
         let devices = slots.filter { $0.token != nil && $0.provesPresence }
@@ -133,7 +133,7 @@ extension Session {
             }
             return try opener(again: purpose, slots: slots)
         } catch .input(let place, let error) {
-            throw .presence(.nothingFurther(entry.name, place, error))
+            throw .presence(.nothingFurther(name, place, error))
         }
     }
 
@@ -190,6 +190,8 @@ enum EntryUse: Hashable, Sendable {
     case signInTo(String)
     /// Confirming a text for this server with a device key.
     case confirmText(String)
+    /// Registering a new device key at this server.
+    case enrolAt(String)
     /// One of several entries that require confirmation; the first is 1.
     case code(number: Int, of: Int)
     case watch(number: Int, of: Int)
@@ -198,18 +200,20 @@ enum EntryUse: Hashable, Sendable {
 
     /// Whether an earlier check may be reused, if the entry allows it.
     ///
-    /// Showing or changing a secret always requires a check, and so does `watch`, whose check lasts.
+    /// Showing or changing a secret always requires a check, and so does confirming a text, and
+    /// `watch`, whose check lasts.
     var mayReuse: Bool {
         switch self {
-        case .code, .verify, .signIn: true
-        case .show, .loginStatus, .edit, .watch, .export, .replace, .signInTo, .confirmText: false
+        case .code, .verify, .signIn, .signInTo: true
+        case .show, .loginStatus, .edit, .watch, .export, .replace, .confirmText, .enrolAt:
+            false
         }
     }
 
     /// Whether the confirmation from unlocking was already used for another entry.
     var isFurther: Bool {
         switch self {
-        case .show, .loginStatus, .verify, .edit, .signIn, .signInTo, .confirmText: false
+        case .show, .loginStatus, .verify, .edit, .signIn, .signInTo, .confirmText, .enrolAt: false
         case .code(let number, _), .watch(let number, _), .export(let number, _),
             .replace(let number, _):
             number > 1

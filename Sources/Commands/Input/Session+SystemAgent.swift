@@ -148,7 +148,8 @@ extension Session {
         }
         func send(_ opener: VaultOpener) throws(CommandFailure) -> AgentResponse {
             let began = SystemClock.unixTime()
-            let person = RelayedQuestions(purpose: Messages.purposeOfMove, from: vault.client)
+            let person = RelayedQuestions(
+                purpose: Messages.purposeOfMove, from: vault.client, session: self)
             let response: AgentResponse
             do {
                 response = try vault.client.send(request(opener), asking: person.answer)

@@ -182,13 +182,20 @@ struct TokenPerson: TokenHelper.Person {
     private let session: Session
     private let token: TokenKind
     private let purpose: String?
+    /// Becomes ready when the PIN is no longer needed.
+    private let end: Polling.Interest?
     /// Why there was no PIN.
     private(set) var failure: CommandFailure?
+    /// Whether the PIN was no longer needed.
+    private(set) var wasOvertaken = false
 
-    init(session: Session, token: TokenKind, purpose: String?) {
+    init(
+        session: Session, token: TokenKind, purpose: String?, unless end: Polling.Interest? = nil
+    ) {
         self.session = session
         self.token = token
         self.purpose = purpose
+        self.end = end
     }
 
     mutating func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? {
@@ -198,7 +205,10 @@ struct TokenPerson: TokenHelper.Person {
                 return isRepeated ? nil : try session.pinFromFile(of: token)
             }
             if isRepeated { session.printer.complain(Messages.wrongPIN(left: left)) }
-            let pin = try Question.pin(token, again: purpose).ask()
+            guard let pin = try Question.pin(token, again: purpose).ask(unless: end) else {
+                wasOvertaken = true
+                return nil
+            }
             try session.expectValid(pin, of: token)
             return pin.count > 0 ? pin : nil
         } catch {

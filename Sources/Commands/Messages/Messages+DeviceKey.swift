@@ -28,6 +28,9 @@ extension Messages {
                 + "(--tpm-roots)"
         case .problem(let problem) where problem.type.text == refusedTicket:
             "the ticket is unknown, already used or expired; request another one"
+        case .otherTPM:
+            "the system agent uses only this computer's TPM (device:/dev/tpmrm0); run the command "
+                + "without --tpm"
         case .token(.refused(.otherDevice)):
             "the key was made by another TPM, or this one was cleared; enrol the device again"
         case .token(.refused(.badRequest)):
@@ -37,10 +40,14 @@ extension Messages {
     }
 
     /// Where a device key is.
-    static func place(of key: EnrolledKey) -> String {
-        guard key.holding.isInTPM else { return "the vault" }
-        let place = key.isAttested ? "the TPM, as the server has checked" : "the TPM"
-        return key.holding.requiresPIN ? "\(place); it requires the PIN" : place
+    static func place(of key: KeyState) -> String {
+        let place =
+            switch key.custody {
+            case .vault: "the vault"
+            case .tpm: "the TPM"
+            case .attestedTPM: "the TPM, as the server has checked"
+            }
+        return key.requiresPIN ? "\(place); it requires the PIN" : place
     }
 
     private static let refusedKey = "urn:watchword:problem:refused-key"

@@ -34,8 +34,7 @@ extension Messages {
             "5 failures in a row lock it for 1 minute; further failures lock it for 5, 15, 30 and then 60 minutes"
         case .wipe(let count):
             count.value == 1
-                ? "the first failure wipes the secret"
-                : "\(count.value) failures in a row wipe the secret"
+                ? "the first failure wipes it" : "\(count.value) failures in a row wipe it"
         }
     }
 
@@ -73,6 +72,8 @@ extension Messages {
             "To sign in to \(VisibleText.of(server)) with \(entry.visible)"
         case .confirmText(let server):
             "To confirm the text for \(VisibleText.of(server)) with \(entry.visible)"
+        case .enrolAt(let server):
+            "To enrol \(entry.visible) at \(VisibleText.of(server))"
         case .watch(let number, let all): "To watch \(entry.visible)\(place(number, of: all))"
         case .replace(let number, let all):
             "To replace \(entry.visible)\(place(number, of: all))"
@@ -111,7 +112,7 @@ extension Messages {
             "“\(entry.visible)” was not opened; \(wait(seconds))"
         case .refused(let entry, .notCounted, _): "“\(entry.visible)” was not opened"
         case .refused(let entry, .wiped, _):
-            "“\(entry.visible)” was wiped after too many failures; its secret is gone"
+            "“\(entry.visible)” was wiped after too many failures, and cannot be restored"
         case .entryLockedOut(let entry, let seconds):
             "“\(entry.visible)” is locked after too many failures; \(wait(seconds))"
         case .pam(let entry, let failure, let presence):
@@ -145,8 +146,7 @@ extension Messages {
         if status.wiped > 0 {
             costs.append(
                 status.wiped == 1
-                    ? "the secret of an entry was wiped"
-                    : "the secrets of \(status.wiped) entries were wiped")
+                    ? "an entry was wiped" : "\(status.wiped) entries were wiped")
         }
         if status.lockOut.seconds > 0 {
             costs.append(wait(status.lockOut.seconds) + ", or use --recovery-key now")
@@ -154,7 +154,7 @@ extension Messages {
             costs.append("the vault will be locked \(after(status.failuresUntilLockOut))")
         }
         if let left = status.failuresUntilWipe {
-            costs.append("a secret will be wiped \(after(left))")
+            costs.append("an entry will be wiped \(after(left))")
         }
         return costs
     }

@@ -39,7 +39,7 @@ extension Messages {
                 + sentence(for: error)
         case .wiped(let id, let tombstone):
             "\(name(of: id, in: entries)) was wiped on \(Timestamp(unixTime: tombstone.time).text) "
-                + "\(sentence(for: tombstone.reason)); its secret is gone; delete its name with "
+                + "\(sentence(for: tombstone.reason)), and cannot be restored; delete its name with "
                 + "watchword remove"
         case .generationNotRecorded(let error):
             "the vault was saved, but its generation was not recorded in .watchword beside it: "

@@ -15,29 +15,78 @@ enum KeyEnrolCommand {
         guard !EntryName.isBlank(name.text) else { throw .usage(.emptyName) }
         // Check the arguments before any prompt.
         let choice = try session.checkChoice()
-        let custody = try custody(session)
-        let order = try LoginEnrolCommand.order(as: name, session)
-        var helper = try session.httpHelper()
-        let vault = try session.unlock()
+        let place = try place(custody(session), session)
+        let order = KeyOrder(try LoginEnrolCommand.order(as: name, session), in: place)
+        let helper = try session.httpHelper()
+        let state: KeyState
+        switch try session.openVault(despite: [.tpm, .pinFile]) {
+        case .own(let vault): state = try enrol(order, in: vault, over: helper, choice, session)
+        case .held(let vault): state = try enrol(order, by: vault, session)
+        }
+        try report(state, as: name, session)
+        return .done
+    }
+
+    /// Makes and registers a key with a vault that this process has opened.
+    private static func enrol(
+        _ order: KeyOrder, in vault: UnlockedVault, over helper: HTTPHelper,
+        _ choice: CheckChoice, _ session: Session
+    ) throws(CommandFailure) -> KeyState {
+        var helper = helper
         let turn = try session.loginTurn(in: vault)
-        let earlier = try LoginEnrolCommand.earlier(order, in: vault.entries)
+        let earlier = try LoginEnrolCommand.earlier(order.enrolment, in: vault.entries)
         let contents = try contents(of: earlier, in: vault, session)
         let provesPresence = vault.unlockingProvesPresence
-        let place = try place(order, contents, custody, session)
-        let enrolment = KeyEnrolment(order.enrolment, in: place) { access in
+        let order = try choosingPIN(order, contents, session)
+        let enrolment = KeyEnrolment(
+            order.enrolment.enrolment, in: order.keyPlace { TPMAccess($0) }
+        ) { access in
             choice.keyPresence(under: access, unlockingProvesPresence: provesPresence)
         }
         let key: EnrolledKey
         do {
             key = try enrolment.register(
-                with: order.ticket, replacing: contents, in: vault, turn: turn, over: &helper,
-                now: SystemClock.unixTime(), isEarlier: order.replaces)
+                with: order.enrolment.ticket, replacing: contents, in: vault, turn: turn,
+                over: &helper, now: SystemClock.unixTime(), isEarlier: order.enrolment.replaces)
         } catch {
-            throw .deviceKey(name.visible, error)
+            throw .deviceKey(order.enrolment.name.visible, error)
         }
         session.warnAboutGeneration(of: vault)
-        try report(key, as: name, session)
-        return .done
+        return KeyState(of: key)
+    }
+
+    /// The order with the PIN of a new key; an earlier run with the same ticket may have made the key.
+    private static func choosingPIN(
+        _ order: KeyOrder, _ earlier: [RecordID: EntryContent], _ session: Session
+    ) throws(CommandFailure) -> KeyOrder {
+        let made: EnrolledKey?
+        do { made = try order.made(in: earlier) } catch {
+            throw .deviceKey(order.enrolment.name.visible, error)
+        }
+        guard made == nil, order.needsPIN else { return order }
+        return order.choosing(try session.newPIN())
+    }
+
+    /// Has the agent make and register a key.
+    private static func enrol(
+        _ order: KeyOrder, by vault: AgentVault, _ session: Session
+    ) throws(CommandFailure) -> KeyState {
+        let earlier = try LoginEnrolCommand.earlier(order.enrolment, in: vault.entries)
+        _ = try session.askToReplace(earlier, in: .held(vault))
+        // The same as in the agent, which has the last word.
+        let replaced = earlier.last?.accessControl.presence ?? .perUnlock
+        let presence =
+            order.enrolment.access.presence
+            ?? (replaced.isPerUse ? replaced : KeyEnrolment.standardAccess.presence)
+        var order = order
+        while true {
+            switch try session.answer(toEnrol: order, by: vault, requiring: presence) {
+            case .key(let state): return state
+            case .pinNeeded where order.needsPIN:
+                order = order.choosing(try session.newPIN())
+            default: throw .agent(.malformed)
+            }
+        }
     }
 
     /// `--custody`, which `--pin` and `--attest` imply.
@@ -55,35 +104,17 @@ enum KeyEnrolCommand {
 
     /// Where the key is to be made.
     private static func place(
-        _ order: EnrolmentOrder, _ earlier: [RecordID: EntryContent], _ custody: String?,
-        _ session: Session
-    ) throws(CommandFailure) -> KeyPlace {
+        _ custody: String?, _ session: Session
+    ) throws(CommandFailure) -> KeyOrder.Place {
         let address = try session.tpmAddress()
-        switch custody {
+        return switch custody {
         case "tpm":
-            return .tpm(
-                address, pin: try pin(order, earlier, session),
+            .tpm(
+                address, session.arguments.has(.pin) ? .wanted : .none,
                 attests: session.arguments.has(.attest))
-        case "vault": return .vault
-        default: return .tpmOrVault(address)
+        case "vault": .vault
+        default: .tpmOrVault(address)
         }
-    }
-
-    /// The PIN of a new key; an earlier run with the same ticket has already made the key.
-    private static func pin(
-        _ order: EnrolmentOrder, _ earlier: [RecordID: EntryContent], _ session: Session
-    ) throws(CommandFailure) -> SecretBytes? {
-        guard session.arguments.has(.pin) else { return nil }
-        let name = order.name.visible
-        let made: EnrolledKey?
-        do {
-            made = try KeyEnrolment.made(for: order.enrolment, with: order.ticket, in: earlier)
-        } catch {
-            throw .deviceKey(name, error)
-        }
-        guard let made else { return try session.newPIN() }
-        guard made.holding.requiresPIN else { throw .deviceKey(name, .otherPlace) }
-        return nil
     }
 
     /// The content of the earlier enrolments, opened after the confirmation that they require: one
@@ -101,7 +132,7 @@ enum KeyEnrolCommand {
     }
 
     private static func report(
-        _ key: EnrolledKey, as name: EntryName, _ session: Session
+        _ key: KeyState, as name: EntryName, _ session: Session
     ) throws(CommandFailure) {
         let server = key.server.text
         guard session.wantsJSON else {
@@ -111,7 +142,7 @@ enum KeyEnrolCommand {
         try session.printer.line(
             .object([
                 ("credential", .text(key.credential?.text ?? "")),
-                ("custody", .text(key.custody)), ("entry", .text(name.text)),
+                ("custody", .text(key.custody.rawValue)), ("entry", .text(name.text)),
                 ("result", .text("enrolled")), ("server", .text(server)),
             ]))
     }

@@ -11,13 +11,7 @@ import VaultAgent
 /// printed.
 enum KeyUseCommand {
     static func present(_ session: Session) throws(CommandFailure) -> ExitCode {
-        try use(session) { server in
-            .signInTo(server)
-        } sign: {
-            login, turn, helper, person throws(DeviceLoginError) in
-            try login.signIn(
-                turn: turn, over: &helper, asking: &person, now: SystemClock.unixTime())
-        }
+        try use(session, to: .signIn)
     }
 
     static func confirm(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -27,58 +21,116 @@ enum KeyUseCommand {
         guard let confirmation = file.flatMap({ KeyConfirmation(parsing: $0) }) else {
             throw .notAConfirmation(source.name)
         }
-        return try use(session) { server throws(CommandFailure) in
-            // The text is shown even with --yes and --quiet, but not among the results.
-            // The margin tells the text from what the program says.
-            let lines = confirmation.lines
-            for line in lines { session.printer.prompt("  | " + VisibleText.of(String(line))) }
-            if !session.arguments.has(.yes) {
-                let what = lines.count == 1 ? "this line" : "these \(lines.count) lines"
-                try Question.confirm("Sign \(what) for \(VisibleText.of(server))?")
+        return try use(session, to: .confirm(confirmation))
+    }
+
+    /// What a key signs.
+    private enum Purpose {
+        case signIn
+        case confirm(KeyConfirmation)
+
+        func use(at server: String) -> EntryUse {
+            switch self {
+            case .signIn: .signInTo(server)
+            case .confirm: .confirmText(server)
             }
-            return .confirmText(server)
-        } sign: { login, turn, helper, person throws(DeviceLoginError) in
-            try login.confirm(
-                confirmation, turn: turn, over: &helper, asking: &person,
-                now: SystemClock.unixTime())
         }
     }
 
-    /// Opens a key after the confirmation that it requires, and signs.
-    ///
-    /// - Parameter purpose: what the key is used for, given its server.
+    /// Signs after the confirmation that the key requires.
     private static func use(
-        _ session: Session,
-        for purpose: (String) throws(CommandFailure) -> EntryUse,
-        sign: (KeyLogin, borrowing LoginLock, inout HTTPHelper, inout TokenPerson)
-            throws(DeviceLoginError) -> LoginTicket
+        _ session: Session, to purpose: Purpose
     ) throws(CommandFailure) -> ExitCode {
         // Before any prompt, so that nobody types a passphrase in vain if a program is missing.
-        var helper = try session.httpHelper()
+        let helper = try session.httpHelper()
         let choice = try session.checkChoice()
         let address = try session.tpmAddress()
-        let vault = try session.unlock()
-        let turn = try session.loginTurn(in: vault)
-        let entry = try vault.entries.one(named: session.arguments.operands[0])
-        try session.requireDeviceKey(of: entry)
-        let server = try session.inVault { () throws(VaultError) in try vault.server(of: entry.id) }
-        let content = try session.content(of: entry, in: vault, for: purpose(server ?? ""))
-        let presence = choice.keyPresence(
-            under: entry.accessControl, unlockingProvesPresence: vault.unlockingProvesPresence)
+        // Also before any prompt, so that nobody enters a passphrase for a text not yet seen.
+        if case .confirm(let text) = purpose { show(text, session) }
+        let name = session.arguments.operands[0]
+        switch try session.openVault(despite: [.tpm, .pinFile]) {
+        case .own(let vault):
+            let turn = try session.loginTurn(in: vault)
+            let entry = try vault.entries.one(named: name)
+            try session.requireDeviceKey(of: entry)
+            let server = try session.inVault { () throws(VaultError) in
+                try vault.server(of: entry.id)
+            }
+            try ask(purpose, at: server ?? "", session)
+            let content = try session.content(
+                of: entry, in: vault, for: purpose.use(at: server ?? ""))
+            let presence = choice.keyPresence(
+                under: entry.accessControl,
+                unlockingProvesPresence: vault.unlockingProvesPresence)
+            let key = OpenedKey(content: content, entry: entry, presence: presence)
+            let ticket = try sign(
+                purpose, with: key, in: vault, turn, over: helper, TPMAccess(address), session)
+            try LoginPresentCommand.print(ticket, for: entry, session)
+            try session.recordUse(of: entry, in: vault)
+        case .held(let vault):
+            let entry = try vault.entries.one(named: name)
+            try session.requireDeviceKey(of: entry)
+            let server = try session.server(of: entry, by: vault)
+            try ask(purpose, at: server.text, session)
+            let order = SigningOrder(for: server, in: address)
+            let task: KeyTask =
+                switch purpose {
+                case .signIn: .signIn(entry.id, order)
+                case .confirm(let text): .confirm(entry.id, text, order)
+                }
+            let answer = try session.answer(
+                to: .key(task), of: entry, by: vault, for: purpose.use(at: server.text))
+            guard case .ticket(let ticket) = answer else { throw .agent(.malformed) }
+            try LoginPresentCommand.print(ticket, for: entry, session)
+        }
+        return .done
+    }
+
+    /// Shows a text, even with --yes and --quiet, but not among the results.
+    private static func show(_ text: KeyConfirmation, _ session: Session) {
+        // The margin tells the text from what the program says.
+        for line in text.lines { session.printer.prompt("  | " + VisibleText.of(String(line))) }
+    }
+
+    /// Asks whether to sign the text that was shown.
+    private static func ask(
+        _ purpose: Purpose, at server: String, _ session: Session
+    ) throws(CommandFailure) {
+        guard case .confirm(let text) = purpose, !session.arguments.has(.yes) else { return }
+        let count = text.lines.count
+        let what = count == 1 ? "this line" : "these \(count) lines"
+        try Question.confirm("Sign \(what) for \(VisibleText.of(server))?")
+    }
+
+    /// A key that this process has opened.
+    private struct OpenedKey {
+        let content: EntryContent
+        let entry: EntrySummary
+        let presence: DeviceKeyTranscript.Presence
+    }
+
+    private static func sign(
+        _ purpose: Purpose, with key: OpenedKey, in vault: UnlockedVault,
+        _ turn: borrowing LoginLock, over helper: HTTPHelper, _ tpm: TPMAccess,
+        _ session: Session
+    ) throws(CommandFailure) -> LoginTicket {
+        var helper = helper
         var person = TokenPerson(session: session, token: .tpm, purpose: nil)
-        let ticket: LoginTicket
+        let now = SystemClock.unixTime()
         do {
             let login = try KeyLogin(
-                content, of: entry.id, in: vault, presence: presence, tpm: address)
-            ticket = try sign(login, turn, &helper, &person)
+                key.content, of: key.entry.id, in: vault, presence: key.presence, tpm: tpm)
+            return switch purpose {
+            case .signIn:
+                try login.signIn(turn: turn, over: &helper, asking: &person, now: now)
+            case .confirm(let text):
+                try login.confirm(text, turn: turn, over: &helper, asking: &person, now: now)
+            }
         } catch {
             // Why there was no PIN says more than that there was none.
             if let failure = person.failure { throw failure }
-            throw .deviceKey(entry.name.visible, error)
+            throw .deviceKey(key.entry.name.visible, error)
         }
-        try LoginPresentCommand.print(ticket, for: entry, session)
-        try session.recordUse(of: entry, in: vault)
-        return .done
     }
 }
 
@@ -88,6 +140,16 @@ extension Session {
         do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
             throw .deviceKey(entry.name.visible, error)
         }
+    }
+
+    /// The server of `entry`, a device key.
+    func server(
+        of entry: EntrySummary, by vault: AgentVault
+    ) throws(CommandFailure) -> ServerAddress {
+        let answer = try answer(
+            to: .key(.server(entry.id)), about: entry.name.visible, by: vault)
+        guard case .server(let server) = answer else { throw .agent(.malformed) }
+        return server
     }
 }
 

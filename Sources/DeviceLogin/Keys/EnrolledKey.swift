@@ -59,12 +59,6 @@ public struct EnrolledKey: Sendable {
     /// The stored form of the key that replaces this one as soon as the server has registered it.
     var next: SecretBytes?
 
-    /// The custody in JSON, as servers name it.
-    public var custody: String {
-        guard holding.isInTPM else { return "vault" }
-        return isAttested ? "tpm-attested" : "tpm"
-    }
-
     /// The state after the registration.
     func registered(as credential: Token, isAttested: Bool, now: Int64) -> EnrolledKey {
         EnrolledKey(

@@ -6,9 +6,9 @@ public import SecretVault
 /// The enrolment of a device key: makes a key, stores it, and registers it with a ticket.
 ///
 /// The key and the request are stored before the request is sent. A key that the server registered
-/// earlier is kept, and can be used, until the server has registered the new one; then it is purged
-/// in the save that stores the response. A run that was killed is repeated with the same ticket: it
-/// sends the stored request again.
+/// earlier, or an enrolled secret, is kept, and can be used, until the server has registered the new
+/// key; then it is purged in the save that stores the response. A run that was killed is repeated with
+/// the same ticket: it sends the stored request again.
 public struct KeyEnrolment: Sendable {
     private let order: Enrolment
     private let place: KeyPlace
@@ -33,6 +33,31 @@ public struct KeyEnrolment: Sendable {
     /// failures.
     public static let standardAccess = AccessControl(
         presence: .perUse(.any), onFailure: AccessControl.standard(for: .enrolled).onFailure)
+
+    /// The access control of the new key.
+    ///
+    /// - Parameters:
+    ///   - earlier: the content of the earlier enrolments under this name.
+    ///   - isEarlier: whether an entry is one of them.
+    public func access(
+        replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault,
+        _ isEarlier: (EntrySummary) -> Bool
+    ) -> AccessControl {
+        let entries = vault.entries.filter { $0.kind == .enrolled && isEarlier($0) }
+        return order.accessControl(KeyEnrolment.access(replacing: entries, earlier))
+    }
+
+    /// The access control to begin with: that of an earlier key.
+    ///
+    /// That of an enrolled secret may be too weak for a key, and of a wiped entry it is not known
+    /// which of the two it was.
+    private static func access(
+        replacing entries: [EntrySummary], _ contents: [RecordID: EntryContent]
+    ) -> AccessControl {
+        guard let last = entries.last else { return standardAccess }
+        let isKey = contents[last.id].map { Incumbent($0)?.isKey ?? false } ?? false
+        return isKey ? last.accessControl : last.accessControl.atLeast(standardAccess)
+    }
 
     /// Registers a key.
     ///
@@ -83,20 +108,11 @@ public struct KeyEnrolment: Sendable {
         return registered
     }
 
-    /// A key that the server has not registered yet, as far as this device knows.
-    private struct Pending {
-        /// The entry that holds it.
-        let id: RecordID
-        let key: EnrolledKey
-        /// The registered key that the entry is for until then; `nil` if there is none.
-        let current: EnrolledKey?
-    }
-
     /// Forgets a key that the server will not register.
     private func drop(_ pending: Pending, in vault: UnlockedVault) throws(DeviceLoginError) {
-        if var current = pending.current {
-            current.next = nil
-            return try VaultEntry(id: pending.id, vault: vault).keep(current.form())
+        if let current = pending.current {
+            let entry = VaultEntry(id: pending.id, vault: vault)
+            return try entry.keep(current.form(waitingFor: nil))
         }
         do throws(VaultError) {
             try vault.update { changes throws(VaultError) in
@@ -115,8 +131,8 @@ public struct KeyEnrolment: Sendable {
         do throws(VaultError) {
             return try vault.update { changes throws(VaultError) in
                 try order.put(
-                    key.form(), into: &changes, now: now, isEarlier, Set(earlier.keys),
-                    standard: KeyEnrolment.standardAccess)
+                    key.form(), into: &changes, now: now, isEarlier, Set(earlier.keys)
+                ) { KeyEnrolment.access(replacing: $0, earlier) }
             }
         } catch {
             throw .vault(error)
@@ -133,8 +149,8 @@ public struct KeyEnrolment: Sendable {
         guard let saved = key.registration, saved.attestation != nil else {
             throw .unexpectedResponse
         }
-        guard let address = place.address else { throw .token(.refused(.noDevice)) }
-        let secret = try TPMSigner.secret(protectedBy: activation, in: address)
+        guard let tpm = place.tpm else { throw .token(.refused(.noDevice)) }
+        let secret = try TPMSigner.secret(protectedBy: activation, in: tpm)
         let request = HelperRequest(
             server: key.server, authorities: key.authorities,
             idempotencyKey: try EnrolledLogin.key(
@@ -148,60 +164,14 @@ public struct KeyEnrolment: Sendable {
         }
     }
 
-    /// The key that an earlier run with this ticket has made.
-    public static func made(
-        for enrolment: Enrolment, with ticket: SecretBytes, in earlier: [RecordID: EntryContent]
-    ) throws(DeviceLoginError) -> EnrolledKey? {
-        stored(earlier, try digest(of: ticket), for: enrolment)?.key
-    }
-
-    private static func digest(of ticket: SecretBytes) throws(DeviceLoginError) -> [UInt8] {
-        do throws(CryptographyFailure) {
-            return try ticket.withBytes { text throws(CryptographyFailure) in try sha256(text) }
-        } catch {
-            throw .cryptography(error)
-        }
-    }
-
-    /// The key that an earlier run with this ticket has stored.
-    private static func stored(
-        _ earlier: [RecordID: EntryContent], _ ticketDigest: [UInt8], for order: Enrolment
-    ) -> Pending? {
-        func isWanted(_ key: EnrolledKey) -> Bool {
-            key.server == order.server && key.ticketDigest == ticketDigest
-        }
-        for (id, key) in keys(in: earlier) {
-            if isWanted(key) { return Pending(id: id, key: key, current: nil) }
-            guard let form = key.next else { continue }
-            do throws(EnrolledKey.Unreadable) {
-                let next = try EnrolledKey(reading: form)
-                if isWanted(next) { return Pending(id: id, key: next, current: key) }
-            } catch { continue }
-        }
-        return nil
-    }
-
-    /// The device keys among earlier enrolments; anything else is replaced.
-    private static func keys(
-        in earlier: [RecordID: EntryContent]
-    ) -> [(RecordID, EnrolledKey)] {
-        earlier.compactMap { id, content in
-            do throws(DeviceLoginError) { return (id, try EnrolledKey(content)) } catch {
-                return nil
-            }
-        }
-    }
-
-    /// Makes a key, signs its registration, and stores both: beside the registered key, or else in
-    /// the place of earlier enrolments.
+    /// Makes a key, signs its registration, and stores both: beside an enrolment that can be used, or
+    /// else in the place of earlier ones.
     private func make(
         _ ticket: SecretBytes, _ ticketDigest: [UInt8],
         replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault, _ now: Int64,
         _ isEarlier: (EntrySummary) -> Bool
     ) throws(DeviceLoginError) -> Pending {
-        let old = vault.entries.last { $0.kind == .enrolled && isEarlier($0) }
-        let presence = presence(
-            order.accessControl(old?.accessControl ?? KeyEnrolment.standardAccess))
+        let presence = presence(access(replacing: earlier, in: vault, isEarlier))
         let signer = try place.makeSigner()
         var person = KnownPIN(value: place.pin)
         let scope = try order.server.scope(presence)
@@ -221,14 +191,11 @@ public struct KeyEnrolment: Sendable {
             registration: EnrolledKey.Registration(
                 ticket: ticket, presence: presence, deviceName: order.deviceName,
                 signature: signature, attestation: attestation))
-        let registered = KeyEnrolment.keys(in: earlier).first { $0.1.credential != nil }
-        guard let (id, current) = registered else {
+        guard let (id, current) = KeyEnrolment.usable(in: earlier) else {
             let id = try put(key, replacing: earlier, in: vault, now, isEarlier)
             return Pending(id: id, key: key, current: nil)
         }
-        var waiting = current
-        waiting.next = key.form()
-        try VaultEntry(id: id, vault: vault).keep(waiting.form())
+        try VaultEntry(id: id, vault: vault).keep(current.form(waitingFor: key.form()))
         return Pending(id: id, key: key, current: current)
     }
 

@@ -3,43 +3,6 @@ public import Cryptography
 public import HardwareTokens
 public import SecretVault
 
-/// A text that an application asks a device key to sign.
-public struct KeyConfirmation: Sendable {
-    /// The server's challenge.
-    public let challenge: HelperResponse.KeyChallenge
-    /// The text, which the device has shown.
-    public let text: String
-
-    /// The maximum size of a file with a confirmation in bytes.
-    public static let largestFile = 4 << 10
-
-    /// Parses what an application hands to the device.
-    ///
-    /// The first line is the challenge, the second one `expires_ms`, and the rest is the text. One
-    /// line feed at the end is not part of the text.
-    ///
-    /// - Returns: `nil` if the lines have another form, or if the text is blank or has too many lines.
-    public init?(parsing file: String) {
-        let parts = file.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let token = Token(String(parts[0])), token.text.hasPrefix("wwx_"),
-            parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let expiry = UInt64(parts[1])
-        else { return nil }
-        challenge = HelperResponse.KeyChallenge(token: token, expiry: expiry)
-        text = String(parts[2].hasSuffix("\n") ? parts[2].dropLast() : parts[2])
-        // More lines could scroll the first ones away before somebody answers.
-        guard challenge.bytes != nil, lines.count <= KeyConfirmation.mostLines,
-            text.contains(where: { !$0.isWhitespace })
-        else { return nil }
-    }
-
-    /// The maximum number of lines of a text.
-    public static let mostLines = 20
-
-    /// The lines of the text.
-    public var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
-}
-
 /// The use of an open device key.
 public struct KeyLogin {
     private let id: RecordID
@@ -47,18 +10,18 @@ public struct KeyLogin {
     private let key: EnrolledKey
     private let credential: Token
     private let presence: DeviceKeyTranscript.Presence
-    private let address: TPMAddress
+    private let tpm: TPMAccess
 
     /// Uses the entry `id`, whose content was opened after the ``LoginLock`` was acquired.
     ///
     /// - Parameters:
     ///   - presence: how the presence of somebody was checked before it was opened.
-    ///   - address: the TPM, for a key in a TPM.
+    ///   - tpm: the TPM, for a key in a TPM.
     /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/unreadable``,
     ///   ``DeviceLoginError/unregistered``.
     public init(
         _ content: EntryContent, of id: RecordID, in vault: UnlockedVault,
-        presence: DeviceKeyTranscript.Presence, tpm address: TPMAddress
+        presence: DeviceKeyTranscript.Presence, tpm: TPMAccess
     ) throws(DeviceLoginError) {
         key = try EnrolledKey(content)
         guard let credential = key.credential else { throw .unregistered }
@@ -66,7 +29,7 @@ public struct KeyLogin {
         self.id = id
         self.vault = vault
         self.presence = presence
-        self.address = address
+        self.tpm = tpm
     }
 
     /// Gets a challenge, signs it, and returns the ticket for the application.
@@ -127,7 +90,7 @@ public struct KeyLogin {
         confirmsText: Bool, over sender: inout some RequestSender,
         asking person: inout some TokenHelper.Person, _ now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
-        let signature = try key.signer(in: address).sign(transcript, asking: &person)
+        let signature = try key.signer(in: tpm).sign(transcript, asking: &person)
         let answer = HelperRequest.KeySignature(
             credential: credential, challenge: challenge.token, confirmsText: confirmsText,
             presence: presence, signature: signature)
@@ -139,12 +102,8 @@ public struct KeyLogin {
         case .denied(wipe: nil): throw .denied
         case .denied(wipe: let order?):
             guard let reason = Tombstone.Reason(order) else { throw .wipeNotObeyed }
-            if let next = key.next {
-                // The new key may have replaced this one on the server. Repeating the enrolment finds out.
-                try VaultEntry(id: id, vault: vault).keep(next)
-                throw .unregistered
-            }
-            try VaultEntry(id: id, vault: vault).wipe(because: reason, now: now)
+            let entry = VaultEntry(id: id, vault: vault, next: key.next)
+            try entry.wipe(because: reason, now: now)
             throw .wiped(reason)
         case .problem(let problem): throw .problem(problem)
         default: throw .unexpectedResponse

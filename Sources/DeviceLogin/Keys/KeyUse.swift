@@ -1,6 +1,6 @@
 internal import Courier
-public import Cryptography
-public import HardwareTokens
+internal import Cryptography
+internal import HardwareTokens
 internal import POSIX
 
 /// A private key that is ready to sign.
@@ -63,11 +63,11 @@ struct TPMSigner: TranscriptSigner {
     let point: [UInt8]
     private let key: TPMKey
     private let authorization: SecretBytes
-    private let address: TPMAddress
+    private let tpm: TPMAccess
 
     /// Lets the TPM make a key.
     static func make(
-        in address: TPMAddress, pin: SecretBytes?
+        in tpm: TPMAccess, pin: SecretBytes?
     ) throws(DeviceLoginError) -> TPMSigner {
         let authorization: SecretBytes
         do {
@@ -76,19 +76,19 @@ struct TPMSigner: TranscriptSigner {
             throw .cryptography(error)
         }
         var person = KnownPIN(value: pin)
-        let result = try carryOut(
-            .makeKey(authorization: authorization, pin: pin, in: address), asking: &person)
+        let result = try tpm.carryOut(
+            .makeKey(authorization: authorization, pin: pin, in: tpm.address), asking: &person)
         guard case .madeKey(let key, let point) = result else { throw .token(.badAnswer) }
-        return TPMSigner(key, point: point, authorization, in: address)
+        return TPMSigner(key, point: point, authorization, in: tpm)
     }
 
     init(
-        _ key: TPMKey, point: [UInt8], _ authorization: SecretBytes, in address: TPMAddress
+        _ key: TPMKey, point: [UInt8], _ authorization: SecretBytes, in tpm: TPMAccess
     ) {
         self.key = key
         self.point = point
         self.authorization = authorization
-        self.address = address
+        self.tpm = tpm
     }
 
     var holding: EnrolledKey.Holding { .tpm(key, authorization: authorization) }
@@ -97,8 +97,8 @@ struct TPMSigner: TranscriptSigner {
         _ transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
     ) throws(DeviceLoginError) -> [UInt8] {
         let request = TokenRequest.sign(
-            transcript.bytes, with: key, authorization: authorization, in: address)
-        guard case .signature(let signature) = try TPMSigner.carryOut(request, asking: &person)
+            transcript.bytes, with: key, authorization: authorization, in: tpm.address)
+        guard case .signature(let signature) = try tpm.carryOut(request, asking: &person)
         else { throw .token(.badAnswer) }
         // A wrong answer is never sent to a server.
         let isValid: Bool
@@ -116,30 +116,21 @@ struct TPMSigner: TranscriptSigner {
         for transcript: DeviceKeyTranscript, asking person: inout some TokenHelper.Person
     ) throws(DeviceLoginError) -> KeyAttestation? {
         let request = TokenRequest.attest(
-            key, for: transcript.bytes, authorization: authorization, in: address)
-        guard case .attested(let attestation) = try TPMSigner.carryOut(request, asking: &person)
+            key, for: transcript.bytes, authorization: authorization, in: tpm.address)
+        guard case .attested(let attestation) = try tpm.carryOut(request, asking: &person)
         else { throw .token(.badAnswer) }
         return attestation
     }
 
     /// Lets the TPM reveal a secret that a server protected for it, and returns it in base64url.
     static func secret(
-        protectedBy activation: KeyActivation, in address: TPMAddress
+        protectedBy activation: KeyActivation, in tpm: TPMAccess
     ) throws(DeviceLoginError) -> SecretBytes {
         var nobody = KnownPIN(value: nil)
-        let result = try carryOut(.activate(activation, in: address), asking: &nobody)
+        let result = try tpm.carryOut(
+            .activate(activation, in: tpm.address), asking: &nobody)
         guard case .secret(let secret) = result else { throw .token(.badAnswer) }
         return Base64URL.encode(secret)
-    }
-
-    private static func carryOut(
-        _ request: TokenRequest, asking person: inout some TokenHelper.Person
-    ) throws(DeviceLoginError) -> TokenResult {
-        do throws(TokenHelper.Failure) {
-            return try TokenHelper().carryOut(request, with: &person)
-        } catch {
-            throw .token(error)
-        }
     }
 }
 
@@ -151,66 +142,18 @@ struct KnownPIN: TokenHelper.Person {
     func touch(number: Int, of count: Int) {}
 }
 
-/// Where a new key is made.
-public enum KeyPlace: Sendable {
-    /// In the vault.
-    case vault
-    /// In this TPM, which requires the PIN, if there is one, before each signature, and attests the
-    /// key to the server if that is wanted.
-    case tpm(TPMAddress, pin: SecretBytes?, attests: Bool)
-    /// In this TPM, or in the vault if the TPM cannot be opened.
-    case tpmOrVault(TPMAddress)
-
-    /// The PIN of a new key, if it has one.
-    var pin: SecretBytes? {
-        guard case .tpm(_, let pin, _) = self else { return nil }
-        return pin
-    }
-
-    /// Whether the TPM attests a new key to the server.
-    var attests: Bool {
-        guard case .tpm(_, _, let attests) = self else { return false }
-        return attests
-    }
-
-    /// The TPM; `nil` for the vault.
-    var address: TPMAddress? {
-        switch self {
-        case .vault: nil
-        case .tpm(let address, _, _), .tpmOrVault(let address): address
-        }
-    }
-
-    /// Makes a key.
-    func makeSigner() throws(DeviceLoginError) -> any TranscriptSigner {
-        switch self {
-        case .vault: return try SoftwareSigner.make()
-        case .tpm(let address, let pin, _): return try TPMSigner.make(in: address, pin: pin)
-        case .tpmOrVault(let address):
-            do throws(DeviceLoginError) { return try TPMSigner.make(in: address, pin: nil) } catch {
-                switch error {
-                case .token(.refused(.noDevice)), .token(.refused(.noPermission)),
-                    .token(.helper(.notFound)):
-                    return try SoftwareSigner.make()
-                default: throw error
-                }
-            }
-        }
-    }
-}
-
 extension EnrolledKey {
     /// The key, ready to sign.
     ///
-    /// - Parameter address: the TPM, for a key in a TPM.
-    func signer(in address: TPMAddress) throws(DeviceLoginError) -> any TranscriptSigner {
+    /// - Parameter tpm: the TPM, for a key in a TPM.
+    func signer(in tpm: TPMAccess) throws(DeviceLoginError) -> any TranscriptSigner {
         switch holding {
         case .vault(let scalar):
             let signer = try SoftwareSigner(scalar: scalar)
             guard signer.point == point else { throw .unreadable }
             return signer
         case .tpm(let key, let authorization):
-            return TPMSigner(key, point: point, authorization, in: address)
+            return TPMSigner(key, point: point, authorization, in: tpm)
         }
     }
 }

@@ -7,17 +7,19 @@ extension DeviceLoginError: Transferable {
     private enum Kind: UInt8 {
         case otherKind, unreadable, stale, badTicket, vault, helper, problem, denied
         case wipeNotObeyed, wiped, unexpectedResponse, cryptography, deviceKey, unregistered
-        case token, otherPlace
+        case token, otherPlace, otherTPM
     }
 
     package func write(to output: FrameWriter) {
         switch self {
         case .otherKind: output.append(choice: Kind.otherKind)
-        // Device keys are never used by another process than the command's own.
-        case .token: output.append(choice: Kind.token)
+        case .token(let failure):
+            output.append(choice: Kind.token)
+            output.append(failure)
         case .deviceKey: output.append(choice: Kind.deviceKey)
         case .unregistered: output.append(choice: Kind.unregistered)
         case .otherPlace: output.append(choice: Kind.otherPlace)
+        case .otherTPM: output.append(choice: Kind.otherTPM)
         case .unreadable: output.append(choice: Kind.unreadable)
         case .stale: output.append(choice: Kind.stale)
         case .badTicket: output.append(choice: Kind.badTicket)
@@ -48,10 +50,11 @@ extension DeviceLoginError: Transferable {
         let kind: Kind = try fields.choice(bytes)
         switch kind {
         case .otherKind: self = .otherKind
-        case .token: self = .token(.badAnswer)
+        case .token: self = .token(try fields.value(bytes))
         case .deviceKey: self = .deviceKey
         case .unregistered: self = .unregistered
         case .otherPlace: self = .otherPlace
+        case .otherTPM: self = .otherTPM
         case .unreadable: self = .unreadable
         case .stale: self = .stale
         case .badTicket: self = .badTicket

@@ -42,11 +42,24 @@ extension UnlockedVault {
     package func proofOfEarlierCheck(
         for id: RecordID, now: @autoclosure () -> Moment = .now
     ) throws(VaultError) -> PresenceProof<Advisory> {
-        let line = state.records[try state.index(of: id)].line
-        // The check that succeeded has removed the earlier failures.
-        guard line.accessControl.reuse != .none, try attempts()[line.subject] == nil else {
+        guard try state.records[state.index(of: id)].line.accessControl.reuse != .none else {
             throw .presenceNeeded
         }
+        return try proofOfConfirmation(for: id, now: now())
+    }
+
+    /// Uses a check that succeeded just before and for this use, to open the entry `id`.
+    ///
+    /// The caller knows that the check succeeded with the entry's current access control, and uses
+    /// it once. A failure since then ends it. An earlier proof for the entry becomes invalid.
+    ///
+    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``.
+    package func proofOfConfirmation(
+        for id: RecordID, now: @autoclosure () -> Moment = .now
+    ) throws(VaultError) -> PresenceProof<Advisory> {
+        let line = state.records[try state.index(of: id)].line
+        // The check that succeeded has removed the earlier failures.
+        guard try attempts()[line.subject] == nil else { throw .presenceNeeded }
         var check = EarlierCheck()
         let purpose = PresencePurpose("reuse")
         guard let proof = check.prove(for: purpose, now: now().sinceStart) else {

@@ -47,10 +47,12 @@ extension UnlockedVault {
     ///
     /// - Throws: ``VaultError/replaced`` or ``VaultError/rekeyed`` if it opens the file, but with
     ///   another key.
-    package func confirm(_ opener: VaultOpener, ceiling: Int) throws(VaultError) {
+    package func confirm(
+        _ opener: VaultOpener, ceiling: Int? = nil
+    ) throws(VaultError) {
         let path = location.folder + "/" + location.name
         let again = try Vault.unlock(
-            at: path, with: opener, ceiling: ceiling, savesWipes: false)
+            at: path, with: opener, ceiling: ceiling ?? self.ceiling, savesWipes: false)
         guard again.key.vaultID == key.vaultID else { throw .replaced }
         guard again.key.secret == key.secret else { throw .rekeyed }
     }

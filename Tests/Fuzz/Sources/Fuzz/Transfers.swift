@@ -22,6 +22,10 @@ func fuzzTransfer(_ bytes: [UInt8]) {
     take(AgentResponse.self, bytes)
     take(LoginTask.self, bytes)
     take(LoginAnswer.self, bytes)
+    take(KeyTask.self, bytes)
+    take(KeyOrder.self, bytes)
+    take(KeyState.self, bytes)
+    take(DeviceLoginError.self, bytes)
 }
 
 private func take<Value: Transferable>(_ type: Value.Type, _ bytes: [UInt8]) {

@@ -1,0 +1,151 @@
+internal import Courier
+internal import Cryptography
+internal import DeviceLogin
+internal import POSIX
+internal import Presence
+internal import PresenceDevices
+internal import SecretVault
+internal import VaultAgent
+
+// Making device keys and registering them.
+extension AgentServices {
+    /// Makes a key and registers it, or continues an interrupted enrolment.
+    ///
+    /// A new key that requires a check at each use also requires one for its registration, which it
+    /// signs; a confirmation of the replacement counts.
+    ///
+    /// - Parameter confirmed: the entries that it may replace; each check counts once.
+    func enrol(
+        _ order: KeyOrder, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ presence: AgentPresence, _ person: RemotePerson, _ confirmed: inout [ConfirmedEntry]
+    ) throws(EntryRefusal) -> LoginAnswer {
+        let turn = try loginTurn(in: use, place)
+        let isEarlier = order.enrolment.replaces
+        let entries = use.vault.entries.filter(isEarlier)
+        guard entries.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
+        // A check for another entry counts for nothing here.
+        let valid = confirmed.filter { confirmed in
+            confirmed.place == place && confirmed.unlocking == use.unlocking
+                && entries.contains { $0.id == confirmed.entry.id }
+        }
+        let earlier = try EntryRefusal.from { () throws(VaultError) in
+            try contents(of: entries, confirmedBy: valid, in: use.vault)
+        }
+        guard entries.allSatisfy({ !$0.requiresCheckPerUse || earlier[$0.id] != nil }) else {
+            return .failed(.vault(.presenceNeeded))
+        }
+        let keyPlace: KeyPlace
+        let isMade: Bool
+        do throws(DeviceLoginError) {
+            if let tpm = order.tpm { _ = try access(to: tpm, for: place, use.unlocking) }
+            let token = RelayedToken(helpers, for: vaults, place, use.unlocking)
+            keyPlace = order.keyPlace { TPMAccess($0, through: token) }
+            isMade = try order.made(in: earlier) != nil
+        } catch {
+            return .failed(error)
+        }
+        if !isMade, order.needsPIN { return .pinNeeded }
+        let checked: DeviceKeyTranscript.Presence
+        if isMade {
+            // It has signed its registration.
+            checked = .none
+        } else {
+            let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) { _ in .none }
+            let required = enrolment.access(replacing: earlier, in: use.vault, isEarlier).presence
+            if let found = valid.map(\.presence).first(where: required.isSatisfied) {
+                checked = found
+            } else {
+                checked = try check(required, in: use, place, presence, person)
+            }
+        }
+        confirmed = []
+        do throws(DeviceLoginError) {
+            var courier = RelayedCourier(helpers, for: vaults, place, use.unlocking)
+            let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) { _ in checked }
+            let key = try enrolment.register(
+                with: order.enrolment.ticket, replacing: earlier, in: use.vault, turn: turn,
+                over: &courier, now: unixTime(), isEarlier: isEarlier)
+            vaults.countUse(of: place, use.unlocking)
+            return .key(KeyState(of: key))
+        } catch {
+            guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
+            return .failed(error)
+        }
+    }
+
+    /// The content of earlier enrolments: one of them may be a key whose registration was
+    /// interrupted.
+    private func contents(
+        of entries: [EntrySummary], confirmedBy confirmed: [ConfirmedEntry],
+        in vault: UnlockedVault
+    ) throws(VaultError) -> [RecordID: EntryContent] {
+        let confirmations = Confirmations(confirmed.map(\.entry))
+        var contents: [RecordID: EntryContent] = [:]
+        for entry in entries where entry.tombstone == nil && confirmations.cover(entry) {
+            contents[entry.id] =
+                entry.requiresCheckPerUse
+                ? try vault.open(entry.id, proof: try vault.proofOfConfirmation(for: entry.id))
+                : try vault.open(entry.id, proof: try vault.proofOfUnlocking(for: entry.id))
+        }
+        return contents
+    }
+
+    /// Checks presence as the entry of a new key will require it.
+    private func check(
+        _ required: AccessControl.Presence, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ presence: AgentPresence, _ person: RemotePerson
+    ) throws(EntryRefusal) -> DeviceKeyTranscript.Presence {
+        guard required.isPerUse else { return .none }
+        let checked: DeviceKeyTranscript.Presence
+        switch presence {
+        case .none: throw .vault(.presenceNeeded)
+        case .opener: checked = .cryptographic
+        case .modules:
+            if case .account = reach { checked = .enforced } else { checked = .advisory }
+        }
+        guard required.isSatisfied(by: checked) else { throw .vault(.differentCheckRequired) }
+        switch presence {
+        case .none: break
+        case .opener(let opener):
+            guard opener.provesPresence else { throw .vault(.presenceNeeded) }
+            // Failures count as those of unlocking do.
+            try EntryRefusal.from { () throws(VaultError) in
+                try deriving(
+                    while: { vaults.isHeld(place, use.unlocking) }, with: { use.vault.slots }
+                ) { () throws(VaultError) in
+                    try use.vault.confirm(opener)
+                }
+            }
+        case .modules(let words):
+            let isPresent: Bool
+            do throws(PAMCheckFailure) {
+                if case .account(let account) = reach {
+                    isPresent = try RelayedCheck<Enforced>(
+                        helpers, person, user: account.user, in: vaults, place, use.unlocking
+                    ).isPresent(for: words)
+                } else {
+                    isPresent = try RelayedCheck<Advisory>(
+                        helpers, person, user: nil, in: vaults, place, use.unlocking
+                    ).isPresent(for: words)
+                }
+            } catch {
+                throw vaults.isHeld(place, use.unlocking) ? .noVerdict(error) : .notHeld
+            }
+            guard isPresent else { throw .refused(.notCounted) }
+        }
+        guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
+        return checked
+    }
+}
+
+extension AccessControl.Presence {
+    /// Whether a check of this kind is what the entry requires at each use.
+    fileprivate func isSatisfied(by checked: DeviceKeyTranscript.Presence) -> Bool {
+        switch self {
+        case .perUnlock: false
+        case .perUse(.any): checked != .none
+        case .perUse(.passphrase): checked == .cryptographic
+        case .perUse(.pam): checked == .advisory || checked == .enforced
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import POSIX
+internal import SecretVault
+internal import Synchronization
+package import VaultAgent
+
+// The vault of one request, and what the request learns about its file.
+extension HeldVaults {
+    /// A vault for one request, after reading its file again if another process has changed it.
+    ///
+    /// Locks the vault if its file is missing, was replaced by an older one or by another vault, or has
+    /// a new key.
+    ///
+    /// - Parameter mayChange: whether the vault may be changed.
+    package func use(
+        _ place: VaultPlace, mayChange: @escaping () -> Bool = { true }
+    ) throws(Refusal) -> Use {
+        guard let held = current(place) else { throw .notHeld }
+        let stamp = held.vault.stamp()
+        if let stamp, stamp == held.stamp { return use(of: held, mayChange) }
+        guard let size = stamp?.size, size > HeldVaults.largestSmallFile else {
+            return try refreshed(held, stamp, at: place, mayChange)
+        }
+        try largeReading.withLock { _ throws(Refusal) in
+            // Another thread may have read it meanwhile.
+            guard let held = current(place) else { throw .notHeld }
+            guard stamp != held.stamp else { return }
+            guard reserve(size, for: place, held.unlocking) else {
+                lock(place, since: held.unlocking)
+                throw .notHeld
+            }
+            _ = try refreshed(held, stamp, at: place, mayChange)
+        }
+        guard let held = current(place) else { throw .notHeld }
+        return use(of: held, mayChange)
+    }
+
+    private func use(of held: Held, _ mayChange: @escaping () -> Bool) -> Use {
+        let vault = held.vault.vault()
+        vault.mayChange = mayChange
+        return Use(vault: vault, unlocking: held.unlocking)
+    }
+
+    private func refreshed(
+        _ held: Held, _ stamp: FileStamp?, at place: VaultPlace,
+        _ mayChange: @escaping () -> Bool
+    ) throws(Refusal) -> Use {
+        let use = use(of: held, mayChange)
+        let vault = use.vault
+        let reason: LockReason
+        do throws(VaultError) {
+            guard try !vault.refresh() else {
+                keep(HeldVault(vault), stamp, of: place, held.unlocking)
+                return use
+            }
+            reason = .olderFile
+        } catch .replaced {
+            reason = .otherVault
+        } catch .rekeyed {
+            reason = .rekeyed
+        } catch .notFound {
+            // It may have been moved away; a copy that appears later is not used without asking.
+            lock(place, since: held.unlocking)
+            throw .vault(.notFound)
+        } catch {
+            throw .vault(error)
+        }
+        lock(place, since: held.unlocking)
+        throw .locked(reason)
+    }
+
+    /// A vault as it is known, without reading its file again; `nil` if it has been locked since
+    /// `unlocking`.
+    func vault(at place: VaultPlace, since unlocking: UInt64) -> UnlockedVault? {
+        guard let held = current(place), held.unlocking == unlocking else { return nil }
+        return held.vault.vault()
+    }
+
+    /// Records what a request has learned about the file of its vault, above all what it saved.
+    package func learn(from use: Use, of place: VaultPlace) {
+        keep(HeldVault(use.vault), nil, of: place, use.unlocking)
+    }
+
+    /// The vault, if it is held.
+    func current(_ place: VaultPlace) -> Held? {
+        let now = clock()
+        return state.withLock { state in
+            state.drop(at: now)
+            return state.vaults[place]
+        }
+    }
+
+    /// Keeps `vault` unless a newer state of the file is known already.
+    private func keep(
+        _ vault: HeldVault, _ stamp: FileStamp?, of place: VaultPlace, _ unlocking: UInt64
+    ) {
+        state.withLock { state in
+            guard let held = state.vaults[place], held.unlocking == unlocking,
+                !held.vault.isNewer(than: vault)
+            else { return }
+            // Without a stamp, only a newer state is news.
+            guard stamp != nil || vault.isNewer(than: held.vault) else { return }
+            state.vaults[place]?.vault = vault
+            state.vaults[place]?.stamp = stamp
+        }
+    }
+}

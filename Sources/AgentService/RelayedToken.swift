@@ -1,0 +1,77 @@
+internal import Cryptography
+internal import HardwareTokens
+internal import POSIX
+internal import PresenceDevices
+internal import VaultAgent
+
+/// Uses a TPM through `watchword-token`, which the supervisor starts.
+///
+/// This process cannot open the device. It sends the helper what one key needs to sign.
+struct RelayedToken: TokenRequestHandler {
+    private let helpers: HelperChannel
+    /// Ends the request when the vault is locked.
+    private let vaults: HeldVaults
+    private let place: VaultPlace
+    private let unlocking: UInt64
+    /// Who enters the PIN of a key that has one; `nil` if nobody is asked.
+    private let person: RemotePerson?
+
+    init(
+        _ helpers: HelperChannel, for vaults: HeldVaults, _ place: VaultPlace,
+        _ unlocking: UInt64, asking person: RemotePerson? = nil
+    ) {
+        self.person = person
+        self.helpers = helpers
+        self.vaults = vaults
+        self.place = place
+        self.unlocking = unlocking
+    }
+
+    func carryOut(
+        _ request: TokenRequest, with person: inout some TokenHelper.Person
+    ) throws(TokenHelper.Failure) -> TokenResult {
+        let program: HelperChannel.Started?
+        do throws(SystemCallFailure) { program = try helpers.startToken() } catch {
+            throw .helper(.system(error))
+        }
+        guard let program else { throw .helper(.notFound) }
+        return try program.withConnection { connection throws(TokenHelper.Failure) in
+            let result = try vaults.waiting(for: connection, in: place, unlocking) {
+                () throws(TokenHelper.Failure) in
+                // When the vault is locked, the connection ends, and so does the question.
+                guard let remote = self.person else {
+                    return try TokenHelper.carryOut(request, with: &person, over: connection)
+                }
+                var pin = RemotePIN(person: remote, end: .reading(connection))
+                return try TokenHelper.carryOut(request, with: &pin, over: connection)
+            } otherwise: {
+                TokenHelper.Failure.helper(.system($0))
+            }
+            guard let result else { throw .timedOut }
+            return result
+        }
+    }
+}
+
+/// The person at a client, who enters the PIN of a device key.
+private struct RemotePIN: TokenHelper.Person {
+    let person: RemotePerson
+    /// Becomes ready when the PIN is no longer needed.
+    let end: Polling.Interest
+
+    func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? {
+        // Without an answer, there is no PIN, and the key does not sign.
+        do { return try person.askPIN(isRepeated: isRepeated, left: left, for: end) } catch {
+            return nil
+        }
+    }
+
+    // A TPM is not touched.
+    func touch(number: Int, of count: Int) {}
+}
+
+/// Stands for the person, whom ``RelayedToken`` asks.
+struct AbsentPerson: TokenHelper.Person {
+    func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? { nil }
+    func touch(number: Int, of count: Int) {}
+}

@@ -1,0 +1,276 @@
+import Courier
+import Cryptography
+import DeviceLogin
+import Foundation
+import POSIX
+import SecretVault
+import TestSupport
+import Testing
+
+@testable import VaultAgent
+
+/// Registering device keys through the agent, at a real server.
+@Suite(.serialized)
+struct AgentKeyEnrolTests {
+    /// An agent that holds an empty vault, and a server.
+    private struct Harness {
+        let agent: AgentFixture
+        let server: KeyServer
+
+        init(_ entries: [String] = []) throws {
+            agent = try AgentFixture(entries)
+            server = try KeyServer()
+            try agent.run(AgentFixture.unlock)
+        }
+
+        @discardableResult
+        func prepareTicket(_ more: String = "", type: String = "key") throws -> String {
+            let ticket = try server.ticket(for: "ann", more, type: type)
+            try agent.folder.write(Array("\(ticket.text)\n".utf8), to: "ticket.txt")
+            try agent.shell("chmod 600 *.txt")
+            return ticket.credential
+        }
+
+        func command(_ more: String = "--custody vault --presence per-use:passphrase") -> String {
+            "key enrol Mill:ann --server \(server.address) --ticket-file ticket.txt \(more)"
+        }
+
+        /// Runs a command on a terminal and answers questions with the passphrase.
+        @discardableResult
+        func answering(
+            _ questions: [String], _ command: String, status: Int32 = 0
+        ) throws -> String {
+            let terminal = try agent.terminal(command)
+            for question in questions {
+                try terminal.waitFor(question)
+                terminal.clear()
+                try terminal.type(AgentFixture.passphrase + "\n")
+            }
+            #expect(try terminal.end() == status, "\(command)\n\(terminal.screen)")
+            return terminal.screen
+        }
+
+        /// What the application learns from a sign-in.
+        func signIn() throws -> [String: String] {
+            try server.redeem(
+                try answering(["enter the passphrase again: "], "key present mill"))
+        }
+    }
+
+    private static let replaces = "To replace Mill:ann, enter the passphrase again: "
+
+    @Test("a key that requires a check at each use is checked once for its registration")
+    func enrols() throws {
+        let harness = try Harness()
+        let credential = try harness.prepareTicket(#","presence":"cryptographic""#)
+        try harness.agent.run(harness.command(), status: 4)
+        #expect(try harness.server.active().isEmpty)
+        let question =
+            "To enrol Mill:ann at \(harness.server.address), enter the passphrase again: "
+        let screen = try harness.answering([question], harness.command())
+        #expect(screen.contains("The key is in the vault."))
+        #expect(try harness.server.active() == [credential])
+        let facts = try harness.signIn()
+        #expect(facts["credential"] == credential && facts["presence"] == "cryptographic")
+        // The same ticket again: nothing is signed, so only the replacement is confirmed.
+        try harness.answering([Self.replaces], harness.command())
+        // The confirmation of a replacement is also the check for the registration.
+        let next = try harness.prepareTicket(#","replaces":"\#(credential)""#)
+        try harness.answering([Self.replaces], harness.command())
+        #expect(try harness.server.active() == [next])
+        #expect(try harness.signIn()["credential"] == next)
+        #expect(try harness.agent.run("list --names").text == "Mill:ann\n")
+        // Without the agent, the key is the same.
+        let own = try harness.agent.run("key present mill --passphrase-file pass.txt").text
+        #expect(try harness.server.redeem(own)["credential"] == next)
+    }
+
+    @Test("a key without a check at each use is registered without a question, and says so")
+    func unchecked() throws {
+        let harness = try Harness()
+        try harness.prepareTicket(#","presence":"advisory""#)
+        let weak = harness.command("--custody vault --presence per-unlock")
+        let refused = try harness.agent.run(weak, status: 5)
+        #expect(AgentFixture.errors(refused).contains("a stronger presence check"))
+        #expect(try harness.agent.run("list").text == "")
+        let credential = try harness.prepareTicket()
+        try harness.agent.run(weak)
+        #expect(try harness.server.active() == [credential])
+    }
+
+    @Test("a wrong passphrase registers nothing, and is counted")
+    func wrong() throws {
+        let harness = try Harness()
+        try harness.prepareTicket()
+        let terminal = try harness.agent.terminal(harness.command())
+        for _ in 0..<3 {
+            try terminal.waitFor("again: ")
+            terminal.clear()
+            try terminal.type("guess\n")
+        }
+        #expect(try terminal.end() == 4)
+        #expect(terminal.screen.contains("will be locked after 2 more failures"))
+        #expect(try harness.server.active().isEmpty)
+        #expect(try harness.agent.run("list").text == "")
+    }
+
+    @Test(
+        "an interrupted enrolment is continued with the same ticket, and the old key stays usable")
+    func interrupted() throws {
+        let harness = try Harness()
+        let first = try harness.prepareTicket()
+        try harness.answering(["again: "], harness.command())
+        try harness.prepareTicket()
+        // No server listens there.
+        let lost =
+            "key enrol Mill:ann --server http://localhost:1 --ticket-file ticket.txt "
+            + "--custody vault"
+        try harness.answering([Self.replaces], lost, status: 6)
+        #expect(try harness.signIn()["credential"] == first)
+        try harness.answering([Self.replaces], lost, status: 6)
+        let next = try harness.prepareTicket(#","replaces":"\#(first)""#)
+        try harness.answering([Self.replaces], harness.command("--custody vault"))
+        #expect(try harness.server.active() == [next])
+        #expect(try harness.signIn()["credential"] == next)
+    }
+
+    @Test(
+        "K-80 after the agent was killed, the same command succeeds: one key is active, and signs")
+    func killed() throws {
+        let harness = try Harness()
+        let agent = harness.agent
+        var current = try harness.prepareTicket()
+        let command = harness.command("--custody vault --presence per-unlock")
+        try agent.run(command)
+        for moment in 0..<8 {
+            current = try harness.prepareTicket(#","replaces":"\#(current)""#)
+            let holder = try agent.keyHolder()
+            let wait = "i=0; while [ $i -lt \(8_000 * moment) ]; do i=$((i+1)); done"
+            try agent.together([
+                "watchword \(command) >/dev/null 2>&1", "\(wait); kill -9 \(holder)",
+            ])
+            try agent.shell(
+                "while [ -e run/watchword/agent.sock ]; do watchword agent stop || true; done")
+            try agent.run(AgentFixture.unlock)
+            try agent.run(command)
+            #expect(try harness.server.active() == [current])
+            let ticket = try agent.run("key present mill").text
+            #expect(try harness.server.redeem(ticket)["credential"] == current)
+            #expect(try agent.run("list --names").text == "Mill:ann\n")
+        }
+    }
+
+    @Test(
+        "a key in place of an enrolled secret requires a check, and replaces it only when registered"
+    )
+    func overSecret() throws {
+        let harness = try Harness()
+        let agent = harness.agent
+        for isHeld in [true, false] {
+            let own = isHeld ? "" : " --passphrase-file pass.txt"
+            let secret = try harness.prepareTicket(type: "secret")
+            try agent.run(
+                "login enrol Mill:ann --server \(harness.server.address) --ticket-file ticket.txt")
+            #expect(!(try agent.run("list --json").text.contains("per-use")))
+            try harness.prepareTicket()
+            let lost =
+                "key enrol Mill:ann --server http://localhost:1 --ticket-file ticket.txt "
+                + "--custody vault --presence-check passphrase"
+            if isHeld {
+                try harness.answering(["To enrol Mill:ann at http://localhost:1"], lost, status: 6)
+            } else {
+                try agent.run(lost + own, status: 6)
+            }
+            // The secret signs in, again and again.
+            for _ in 0..<2 {
+                let ticket = try agent.run("login present mill").text
+                #expect(try harness.server.redeem(ticket)["credential"] == secret)
+            }
+            let key = try harness.prepareTicket(#","replaces":"\#(secret)""#)
+            let enrol = harness.command("--custody vault --presence-check passphrase")
+            if isHeld {
+                try harness.answering(["To enrol Mill:ann at \(harness.server.address)"], enrol)
+            } else {
+                try agent.run(enrol + own)
+            }
+            #expect(try harness.server.active() == [key])
+            let shown = try agent.run("list --json").text
+            #expect(shown.contains("per-use") && !shown.contains("wipe:4"))
+            try agent.run("key present mill --presence-check passphrase", status: 4)
+            try agent.run("key wipe mill --yes")
+            try harness.server.ask("DELETE", "/v1/credentials/\(key)", "")
+        }
+    }
+
+    @Test(
+        "a secret that is revoked while a key waits gives way to the key, and is not wiped with it")
+    func revokedSecret() throws {
+        let harness = try Harness()
+        let agent = harness.agent
+        let secret = try harness.prepareTicket(type: "secret")
+        try agent.run(
+            "login enrol Mill:ann --server \(harness.server.address) --ticket-file ticket.txt")
+        try harness.prepareTicket()
+        try agent.run(
+            "key enrol Mill:ann --server http://localhost:1 --ticket-file ticket.txt "
+                + "--custody vault --presence per-unlock", status: 6)
+        try harness.server.ask("DELETE", "/v1/credentials/\(secret)", "")
+        let refused = try agent.run("login present mill", status: 3)
+        #expect(AgentFixture.errors(refused).contains("the server has not confirmed the key"))
+        let status = try agent.run("key status mill --json").text
+        #expect(status.contains(#""state":"unregistered""#))
+    }
+
+    @Test("an entry of another kind keeps its name, and no ticket is sent")
+    func nameTaken() throws {
+        let harness = try Harness(["Mill:ann --secret-file key.txt"])
+        try harness.prepareTicket()
+        let held = try harness.agent.run(harness.command(), status: 1)
+        let own = try harness.agent.run(
+            harness.command() + " --passphrase-file pass.txt", status: 1)
+        #expect(held.errors == own.errors)
+        #expect(try !harness.server.log().contains("/v1/device/keys"))
+    }
+
+    @Test("a client that skips a check registers nothing and replaces nothing")
+    func hostile() throws {
+        let harness = try Harness()
+        let first = try harness.prepareTicket()
+        try harness.answering(["again: "], harness.command())
+        try harness.prepareTicket()
+        let ticket = String(
+            decoding: try harness.agent.folder.bytes(of: "ticket.txt").dropLast(), as: UTF8.self)
+        let (client, place) = (try harness.agent.client(), try harness.agent.place())
+        func order(_ name: String, _ access: AccessControl.Presence?) throws -> SecretBytes {
+            let enrolment = EnrolmentOrder(
+                ticket: SecretBytes(text: ticket),
+                server: try ServerAddress(parsing: harness.server.address), authorities: [],
+                deviceName: "", name: EntryName(typed: name),
+                access: AccessControlChange(presence: access, onFailure: nil))
+            return try SecretBytes(
+                encoding: LoginTask.key(.enrol(KeyOrder(enrolment, in: .vault))))
+        }
+        // A new key, with the standard access control.
+        let response = try client.send(.login(place, order("New:ann", nil), .none))
+        #expect("\(response)" == "failed(SecretVault.VaultError.presenceNeeded)")
+        // Another check than the key's.
+        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let other = try client.send(
+            .login(place, order("New:ann", .perUse(.pam)), .opener(opener)))
+        #expect("\(other)" == "failed(SecretVault.VaultError.differentCheckRequired)")
+        // The earlier key, which requires its check.
+        for presence in [AgentPresence.none, .opener(opener)] {
+            guard
+                case .login(let bytes, _) = try client.send(
+                    .login(place, order("Mill:ann", .perUnlock), presence))
+            else {
+                Issue.record("no answer")
+                return
+            }
+            let answer = try bytes.withBytes { try LoginAnswer(parsing: $0) }
+            #expect("\(answer)".contains("presenceNeeded"))
+        }
+        #expect(try harness.server.active() == [first])
+        #expect(try harness.agent.run("list --names").text == "Mill:ann\n")
+    }
+}
