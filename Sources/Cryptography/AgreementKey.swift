@@ -71,25 +71,33 @@ public struct AgreementKey: Sendable {
         }
         guard let peer = unsafe made else { throw .failed(CryptographyFailure(.agreement)) }
         defer { unsafe EVP_PKEY_free(peer) }
-        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, handle, nil) else {
-            throw .failed(CryptographyFailure(.agreement))
-        }
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        guard unsafe EVP_PKEY_derive_init(context) == 1,
-            unsafe EVP_PKEY_derive_set_peer(context, peer) == 1
-        else { throw .failed(CryptographyFailure(.agreement)) }
-        return try unsafe SecretBytes(count: AgreementKey.count) {
-            output throws(CryptographyError) in
-            var written = output.count
-            // OpenSSL refuses an all-zero secret, which only points of small order produce.
-            guard unsafe EVP_PKEY_derive(context, output.baseAddress, &written) == 1,
-                written == output.count
-            else {
-                ERR_clear_error()
-                throw .weakPublicKey
-            }
-        }
+        return try unsafe agreement(of: handle, with: peer, count: AgreementKey.count)
     }
 
     deinit { unsafe EVP_PKEY_free(handle) }
+}
+
+/// The secret of `count` bytes that OpenSSL computes from a private and a public key.
+///
+/// - Throws: ``CryptographyError/weakPublicKey`` if the two agree on no secret.
+func agreement(
+    of privateKey: OpaquePointer, with publicKey: OpaquePointer, count: Int
+) throws(CryptographyError) -> SecretBytes {
+    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, privateKey, nil) else {
+        throw .failed(CryptographyFailure(.agreement))
+    }
+    defer { unsafe EVP_PKEY_CTX_free(context) }
+    guard unsafe EVP_PKEY_derive_init(context) == 1,
+        unsafe EVP_PKEY_derive_set_peer(context, publicKey) == 1
+    else { throw .failed(CryptographyFailure(.agreement)) }
+    return try unsafe SecretBytes(count: count) { output throws(CryptographyError) in
+        var written = output.count
+        // OpenSSL refuses an all-zero secret, which only points of small order produce.
+        guard unsafe EVP_PKEY_derive(context, output.baseAddress, &written) == 1,
+            written == output.count
+        else {
+            ERR_clear_error()
+            throw .weakPublicKey
+        }
+    }
 }

@@ -26,7 +26,7 @@ public struct CryptographyFailure: Error, Hashable, Sendable {
     /// The operation that OpenSSL was asked to perform.
     public enum Call: String, CaseIterable, Hashable, Sendable {
         case random, digest, hmac, scrypt, pbkdf2, hkdf, agreement, seal, open, cipher
-        case sign, verify, certificate, encrypt, kbkdf
+        case sign, verify, certificate, encrypt, kbkdf, sskdf
     }
 
     /// The call that failed.

@@ -32,7 +32,7 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case noPCR7
     /// The storage hierarchy has a password.
     case ownerPassword
-    /// The TPM has no certificate from its maker for its RSA endorsement key.
+    /// The TPM has no certificate from its maker for an endorsement key that is RSA or on P-256.
     case noCertificate
 
     // An authenticator.

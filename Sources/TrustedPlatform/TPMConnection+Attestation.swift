@@ -2,94 +2,8 @@ internal import CTSS2
 internal import Cryptography
 internal import HardwareTokens
 
-// What a TPM says about its keys (TCG “EK Credential Profile” and “TPM 2.0 Keys for Device Identity
-// and Attestation”).
+// What a TPM says about its keys (TCG “TPM 2.0 Keys for Device Identity and Attestation”).
 extension TPMConnection {
-    /// A primary key in the TPM's memory, and its `TPMT_PUBLIC`.
-    struct PrimaryKey {
-        let handle: TPMHandle
-        let publicArea: [UInt8]
-    }
-
-    /// Where a TPM keeps the certificate for its RSA endorsement key.
-    private static let certificateIndex: TPM2_HANDLE = 0x01c0_0002
-    /// Each TPM can read this many bytes at once.
-    private static let readCount = 512
-
-    /// The policy of endorsement keys: the endorsement hierarchy's password.
-    private static let endorsementPolicy: [UInt8] = [
-        0x83, 0x71, 0x97, 0x67, 0x44, 0x84, 0xb3, 0xf8, 0x1a, 0x90, 0xcc, 0x8d, 0x46, 0xa5, 0xd7,
-        0x24, 0xfd, 0x52, 0xd7, 0x6e, 0x06, 0x52, 0x0b, 0x64, 0xf2, 0xa1, 0xda, 0x1b, 0x33, 0x14,
-        0x69, 0xaa,
-    ]
-
-    /// The certificate that the TPM's maker wrote, in DER.
-    func endorsementCertificate() throws(TokenRefusal) -> [UInt8] {
-        var number = ESYS_TR()
-        let found = unsafe Esys_TR_FromTPMPublic(
-            context, TPMConnection.certificateIndex, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE,
-            &number)
-        guard found == 0 else { throw .noCertificate }
-        let index = TPMHandle(number, in: self, isPersistent: true)
-        let size = try size(of: index)
-        guard size <= KeyAttestation.largestCertificate else { throw .badAnswer }
-        var bytes: [UInt8] = []
-        while bytes.count < size {
-            let part = min(size - bytes.count, TPMConnection.readCount)
-            let read = try read(part, at: bytes.count, of: index)
-            bytes += read
-        }
-        // Some makers fill the rest of the index with other bytes.
-        guard bytes.count > 4, bytes[0] == 0x30, bytes[1] == 0x82 else { throw .noCertificate }
-        let count = 4 + Int(bytes[2]) << 8 + Int(bytes[3])
-        guard count <= bytes.count else { throw .noCertificate }
-        return Array(bytes.prefix(count))
-    }
-
-    private func size(of index: TPMHandle) throws(TokenRefusal) -> Int {
-        var description: UnsafeMutablePointer<TPM2B_NV_PUBLIC>?
-        try check(
-            "Esys_NV_ReadPublic",
-            unsafe Esys_NV_ReadPublic(
-                context, index.number, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &description, nil))
-        guard let found = unsafe description else { throw .badAnswer }
-        defer { unsafe Esys_Free(found) }
-        return Int(unsafe found.pointee.nvPublic.dataSize)
-    }
-
-    private func read(
-        _ count: Int, at offset: Int, of index: TPMHandle
-    ) throws(TokenRefusal) -> [UInt8] {
-        var data: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
-        try check(
-            "Esys_NV_Read",
-            unsafe Esys_NV_Read(
-                context, index.number, index.number, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE,
-                UInt16(count), UInt16(offset), &data))
-        guard let found = unsafe data else { throw .badAnswer }
-        defer { unsafe Esys_Free(found) }
-        let bytes = try unsafe take(found.pointee.size, from: found.pointee.buffer)
-        guard bytes.count == count else { throw .badAnswer }
-        return bytes
-    }
-
-    /// The RSA endorsement key, which the TPM derives from its seed again each time.
-    func endorsementKey() throws(TokenRefusal) -> PrimaryKey {
-        var template = TPM2B_PUBLIC()
-        template.publicArea.type = TPM2_ALG_RSA
-        template.publicArea.nameAlg = TPM2_ALG_SHA256
-        template.publicArea.objectAttributes =
-            TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT | TPMA_OBJECT_SENSITIVEDATAORIGIN
-            | TPMA_OBJECT_ADMINWITHPOLICY | TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_DECRYPT
-        template.publicArea.authPolicy.size = put(
-            TPMConnection.endorsementPolicy.span, into: &template.publicArea.authPolicy.buffer)
-        unsafe template.publicArea.parameters.rsaDetail.symmetric = TPMConnection.symmetric
-        unsafe template.publicArea.parameters.rsaDetail.scheme.scheme = TPM2_ALG_NULL
-        unsafe template.publicArea.parameters.rsaDetail.keyBits = 2_048
-        unsafe template.publicArea.unique.rsa.size = 256
-        return try endorsementPrimary(&template)
-    }
-
     /// A key that signs only what the TPM itself generates; the same one each time.
     func attestationKey() throws(TokenRefusal) -> PrimaryKey {
         var template = TPM2B_PUBLIC()
@@ -107,7 +21,7 @@ extension TPMConnection {
         return try endorsementPrimary(&template)
     }
 
-    private func endorsementPrimary(
+    func endorsementPrimary(
         _ template: inout TPM2B_PUBLIC
     ) throws(TokenRefusal) -> PrimaryKey {
         var sensitive = TPM2B_SENSITIVE_CREATE()

@@ -40,17 +40,35 @@ internal import HardwareTokens
 
     /// Reads a number that describes the TPM's state; `nil` if the TPM does not report it.
     func property(_ property: UInt32) -> UInt32? {
-        var isMore: TPMI_YES_NO = 0
-        var data: UnsafeMutablePointer<TPMS_CAPABILITY_DATA>?
-        let result = unsafe Esys_GetCapability(
-            context, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, TPM2_CAP_TPM_PROPERTIES, property, 1,
-            &isMore, &data)
-        guard result == 0, let found = unsafe data else { return nil }
-        defer { unsafe Esys_Free(found) }
-        let list = unsafe found.pointee.data.tpmProperties
+        guard let found = capability(TPM2_CAP_TPM_PROPERTIES, from: property, count: 1) else {
+            return nil
+        }
+        let list = unsafe found.tpmProperties
         let first = list.tpmProperty.0
         guard list.count > 0, first.property == property else { return nil }
         return first.value
+    }
+
+    /// The handles in the TPM, beginning with `first`, of the same type; none if it does not report them.
+    func handles(from first: TPM2_HANDLE) -> [TPM2_HANDLE] {
+        guard let found = capability(TPM2_CAP_HANDLES, from: first, count: 64) else { return [] }
+        let list = unsafe found.handles
+        return unsafe withUnsafeBytes(of: list.handle) { bytes in
+            unsafe Array(bytes.bindMemory(to: TPM2_HANDLE.self).prefix(Int(list.count)))
+        }
+    }
+
+    private func capability(
+        _ capability: TPM2_CAP, from first: UInt32, count: UInt32
+    ) -> TPMU_CAPABILITIES? {
+        var isMore: TPMI_YES_NO = 0
+        var data: UnsafeMutablePointer<TPMS_CAPABILITY_DATA>?
+        let result = unsafe Esys_GetCapability(
+            context, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, capability, first, count, &isMore,
+            &data)
+        guard result == 0, let found = unsafe data else { return nil }
+        defer { unsafe Esys_Free(found) }
+        return unsafe found.pointee.data
     }
 
     /// How many more wrong PINs the TPM permits; `nil` if it does not report this.

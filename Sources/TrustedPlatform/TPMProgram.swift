@@ -106,9 +106,10 @@ public enum TPMProgram {
         over channel: borrowing TokenChannel
     ) throws(TokenRefusal) -> TokenResult {
         let tpm = try confinedConnection(to: address, over: channel)
-        let certificate = try tpm.endorsementCertificate()
+        let (kind, certificate) = try tpm.endorsement()
+        let certificates = [certificate] + tpm.issuerCertificates()
         // A TPM may have room for three keys only, so this one does not stay loaded.
-        let endorsementKey = try tpm.endorsementKey().publicArea
+        let endorsementKey = try tpm.endorsementKey(kind).publicArea
         let parent = try tpm.parent(of: key)
         let loaded = try tpm.load(key, under: parent)
         let attestationKey = try tpm.attestationKey()
@@ -116,7 +117,7 @@ public enum TPMProgram {
             let (certification, signature) = try tpm.certify(
                 loaded, by: attestationKey.handle, for: message, value, under: parent)
             let attestation = KeyAttestation(
-                certificates: [certificate], endorsementKey: endorsementKey,
+                certificates: certificates, endorsementKey: endorsementKey,
                 attestationKey: attestationKey.publicArea, deviceKey: key.structure,
                 certification: certification, signature: signature)
             guard let attestation else { throw .badAnswer }
@@ -134,7 +135,7 @@ public enum TPMProgram {
     ) throws(TokenRefusal) -> TokenResult {
         let tpm = try confinedConnection(to: address, over: channel)
         let attestationKey = try tpm.attestationKey()
-        let endorsementKey = try tpm.endorsementKey()
+        let endorsementKey = try tpm.endorsementKey(tpm.endorsement().0)
         return .secret(
             try tpm.activate(activation, for: attestationKey.handle, endorsementKey.handle))
     }

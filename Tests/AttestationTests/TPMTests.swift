@@ -14,6 +14,20 @@ struct TPMTests {
         let blob: String
     }
 
+    /// A secret that is protected for a TPM whose endorsement key is on P-256.
+    struct AgreementVector: Codable, Sendable {
+        let name: String
+        let endorsementScalar: String
+        let endorsementPoint: String
+        let ephemeralScalar: String?
+        let agreed: String
+        let seed: String
+        let encryptedSeed: String
+        let keyName: String
+        let secret: String
+        let blob: String
+    }
+
     struct KeyVector: Codable, Sendable {
         let name: String
         let publicArea: String
@@ -48,7 +62,7 @@ struct TPMTests {
         let endorsement = try area("endorsement key")
         #expect(endorsement.attributes.isSuperset(of: [.fixedTPM, .restricted, .decrypt]))
         #expect(endorsement.policy.count == 32)
-        #expect(throws: Never.self) { try EncryptionKey(endorsement.publicKey) }
+        #expect(throws: Never.self) { try EndorsementKey(endorsement.publicKey) }
         let key = try area("device key")
         #expect(key.scheme == .ecdsaSHA256)
         #expect(key.policy.isEmpty)
@@ -110,14 +124,74 @@ struct TPMTests {
         }
     }
 
+    @Test("a seed for P-256 is the one that other implementations compute")
+    func agreedSeed() throws {
+        var ephemeralKeys = 0
+        for vector in try VectorFile<AgreementVector>("tpm/make-credential-p256.json").cases {
+            let point = try AgreementPoint(
+                .ellipticCurve(.p256, point: Hex.bytes(vector.endorsementPoint)))
+            let encrypted = try Hex.bytes(vector.encryptedSeed)
+            // As the TPM computes it, from its own scalar and the ephemeral point.
+            let endorsement = try EphemeralKey(
+                scalar: SecretBytes(hex: vector.endorsementScalar))
+            #expect(endorsement.point == point.point)
+            let ephemeralPoint = [4] + encrypted[2..<34] + encrypted[36...]
+            let agreed = try endorsement.agreedSecret(
+                with: AgreementPoint(.ellipticCurve(.p256, point: ephemeralPoint)))
+            #expect(agreed.hex == vector.agreed, "\(vector.name)")
+            if let scalar = vector.ephemeralScalar {
+                let ephemeral = try EphemeralKey(scalar: SecretBytes(hex: scalar))
+                let seed = try EndorsementKey.seed(for: point, by: ephemeral)
+                #expect(seed.secret.hex == vector.seed, "\(vector.name)")
+                #expect(Hex.text(seed.encrypted) == vector.encryptedSeed, "\(vector.name)")
+                ephemeralKeys += 1
+            }
+            let information =
+                Array("IDENTITY\0".utf8) + ephemeralPoint[1...32] + point.point[1...32]
+            let seed = try sskdfSHA256(secret: agreed, information: information.span, count: 32)
+            #expect(seed.hex == vector.seed, "\(vector.name)")
+            let blob = try KeyActivation.blob(
+                SecretBytes(hex: vector.secret), for: Hex.bytes(vector.keyName), seed: seed)
+            #expect(Hex.text(blob) == vector.blob, "\(vector.name)")
+        }
+        #expect(ephemeralKeys == 4)
+    }
+
+    @Test("a seed is made for RSA and for a valid point on P-256 only, and differs each time")
+    func endorsementKeys() throws {
+        let vector = try #require(
+            try VectorFile<AgreementVector>("tpm/make-credential-p256.json").cases.first)
+        let point = try Hex.bytes(vector.endorsementPoint)
+        let key = try EndorsementKey(.ellipticCurve(.p256, point: point))
+        let (first, second) = (try key.makeSeed(), try key.makeSeed())
+        #expect(first.secret.hex != second.secret.hex && first.encrypted != second.encrypted)
+        #expect(first.encrypted.count == 68)
+        var offCurve = point
+        offCurve[64] ^= 1
+        #expect(throws: PublicKeyError.invalid) {
+            try EndorsementKey(.ellipticCurve(.p256, point: offCurve))
+        }
+        let zeros = [4] + [UInt8](repeating: 0, count: 64)
+        for wrong in [[0], [2] + point[1...32], zeros] as [[UInt8]] {
+            #expect(throws: PublicKeyError.self) {
+                try EndorsementKey(.ellipticCurve(.p256, point: wrong))
+            }
+        }
+        let other = [UInt8](repeating: 1, count: 97)
+        #expect(throws: PublicKeyError.algorithm) {
+            try EndorsementKey(.ellipticCurve(.p384, point: other))
+        }
+        #expect(throws: PublicKeyError.algorithm) { try EndorsementKey(.ed25519(other)) }
+    }
+
     @Test(
         "a TPM reveals the secret that was protected for its key, and no other",
-        .enabled(
-            if: EmulatedTPM.isInstalled && ForeignProgram("tpm2_activatecredential") != nil,
-            "needs swtpm and tpm2-tools"))
-    func activation() throws {
-        let tools = try TPMTools()
-        try tools.run("tpm2_createek", "-c", "ek.ctx", "-G", "rsa", "-u", "ek.pub")
+        .enabled(if: TPMTools.areInstalled, "needs swtpm and tpm2-tools"),
+        arguments: ["rsa", "ecc"])
+    func activation(kind: String) throws {
+        let tpm = try EmulatedTPM()
+        let tools = try TPMTools(for: tpm)
+        try tools.run("tpm2_createek", "-c", "ek.ctx", "-G", kind, "-u", "ek.pub")
         try tools.run(
             "tpm2_createak", "-C", "ek.ctx", "-c", "ak.ctx", "-G", "ecc", "-g", "sha256", "-s",
             "ecdsa", "-u", "ak.pub", "-n", "ak.name")
@@ -126,7 +200,7 @@ struct TPMTests {
         let attestation = try TPMPublicArea(Array(tools.bytes("ak.pub").dropFirst(2)))
         #expect(try attestation.name() == tools.bytes("ak.name"))
         let secret = try Randomness.secret(count: 32)
-        let key = try EncryptionKey(endorsement.publicKey)
+        let key = try EndorsementKey(endorsement.publicKey)
         let protected = try KeyActivation(
             protecting: secret, for: attestation.name(), endorsementKey: key)
         #expect(try tools.activate(protected) == secret.known)
@@ -136,6 +210,18 @@ struct TPMTests {
         let foreign = try KeyActivation(
             protecting: secret, for: otherName, endorsementKey: key)
         #expect(try tools.activate(foreign) == nil)
+        // The endorsement key of another TPM, and an ephemeral point that is not on the curve.
+        let other = try TPMTools(for: EmulatedTPM())
+        try other.run("tpm2_createek", "-c", "ek.ctx", "-G", kind, "-u", "ek.pub")
+        let otherKey = try EndorsementKey(
+            TPMPublicArea(Array(other.bytes("ek.pub").dropFirst(2))).publicKey)
+        let elsewhere = try KeyActivation(
+            protecting: secret, for: attestation.name(), endorsementKey: otherKey)
+        #expect(try tools.activate(elsewhere) == nil)
+        var seed = protected.seed
+        seed[seed.count - 1] ^= 1
+        let changed = try #require(KeyActivation(blob: protected.blob, seed: seed))
+        #expect(try tools.activate(changed) == nil)
     }
 
     private func area(_ name: String) throws -> TPMPublicArea {
@@ -144,43 +230,19 @@ struct TPMTests {
     }
 }
 
-/// tpm2-tools with a TPM in software.
-private struct TPMTools {
-    private let emulator: EmulatedTPM
-    private let folder: TemporaryFolder
-
-    struct Failed: Error {
-        let program: String
-        let errors: String
-    }
-
-    init() throws {
-        emulator = try EmulatedTPM()
-        folder = try TemporaryFolder()
-    }
-
-    func bytes(_ name: String) throws -> [UInt8] { try folder.bytes(of: name) }
-
-    /// Runs a program; arguments with a dot are files.
-    func run(_ name: String, _ arguments: String...) throws {
-        let outcome = try start(name, arguments)
-        guard outcome.status == 0 else {
-            throw Failed(program: name, errors: String(decoding: outcome.errors, as: UTF8.self))
-        }
-        // There are three places for keys.
-        _ = try start("tpm2_flushcontext", ["-t"])
-    }
+extension TPMTools {
+    /// The bytes of one of the programs' files.
+    fileprivate func bytes(_ name: String) throws -> [UInt8] { try folder.bytes(of: name) }
 
     /// The secret that `TPM2_ActivateCredential` returns; `nil` if it refuses the credential.
-    func activate(_ protected: KeyActivation) throws -> [UInt8]? {
+    fileprivate func activate(_ protected: KeyActivation) throws -> [UInt8]? {
         func sized(_ bytes: [UInt8]) -> [UInt8] {
             [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xff)] + bytes
         }
         // The file of tpm2-tools has a magic number and a version.
         let file =
-            [0xba, 0xdc, 0xc0, 0xde, 0, 0, 0, 1] + sized(protected.blob)
-            + sized(protected.seed)
-        _ = try folder.write(file, to: "credential.bin")
+            [0xba, 0xdc, 0xc0, 0xde, 0, 0, 0, 1] + sized(protected.blob) + sized(protected.seed)
+        try folder.write(file, to: "credential.bin")
         try run("tpm2_startauthsession", "--policy-session", "-S", "session.ctx")
         try run("tpm2_policysecret", "-S", "session.ctx", "-c", "e")
         let outcome = try start(
@@ -192,17 +254,5 @@ private struct TPMTools {
         try run("tpm2_flushcontext", "session.ctx")
         _ = try start("tpm2_flushcontext", ["-t"])
         return outcome.status == 0 ? try bytes("secret.out") : nil
-    }
-
-    private func start(
-        _ name: String, _ arguments: [String]
-    ) throws -> ForeignProgram.Outcome {
-        guard let program = ForeignProgram(name) else { throw Failed(program: name, errors: "") }
-        var environment = ProcessInfo.processInfo.environment
-        environment["TPM2TOOLS_TCTI"] = emulator.address
-        let files = arguments.map { argument in
-            argument.contains(".") && !argument.contains(":") ? folder.file(argument) : argument
-        }
-        return try program.run(files, environment: environment)
     }
 }

@@ -20,10 +20,13 @@ struct EnrolledKeyTests {
                 parentName: [0, 11, 6], requiresPIN: requiresPIN))
         let authorization = SecretBytes(text: String(repeating: "a", count: 32))
         let name = isLong ? String(repeating: "n", count: 255) : "attic"
+        func structure(_ byte: UInt8) -> [UInt8] {
+            [UInt8](repeating: byte, count: isLong ? KeyAttestation.largestStructure : 2)
+        }
         let attestation = KeyAttestation(
             certificates: (0..<certificates).map { [UInt8](repeating: UInt8($0), count: 900) },
-            endorsementKey: [1, 3], attestationKey: [1, 4], deviceKey: key.structure,
-            certification: [1, 5], signature: [1, 6])
+            endorsementKey: structure(3), attestationKey: structure(4), deviceKey: key.structure,
+            certification: structure(5), signature: [1, 6])
         return EnrolledKey(
             server: try ServerAddress(parsing: "https://login.example:8443/auth"),
             authorities: Array("PEM".utf8), credential: isRegistered ? Token("cr_1") : nil,
@@ -85,7 +88,8 @@ struct EnrolledKeyTests {
 
     @Test("the longest form fits the space that is reserved for it")
     func longest() throws {
-        let key = try Self.sample(isInTPM: true, isRegistered: false, isLong: true)
+        let key = try Self.sample(
+            isInTPM: true, isRegistered: false, isLong: true, certificates: 1)
         #expect(key.form().count < EnrolledKey.largestRest)
     }
 

@@ -5,6 +5,32 @@ import ServiceTranscripts
 import TestSupport
 import Testing
 
+/// The kinds of endorsement keys whose makers the tests can play.
+enum EndorsementKind: CaseIterable, Sendable {
+    case rsa, p256
+
+    static let installed = allCases.filter { $0 == .rsa || TPMTools.areInstalled }
+
+    /// Two TPMs, and the file with the certificate of the maker of the first one.
+    ///
+    /// On P-256, both have the same maker, and the file is in `folder`.
+    func twoTPMs(
+        _ folder: TemporaryFolder
+    ) throws -> (EmulatedTPM, EmulatedTPM, roots: String) {
+        switch self {
+        case .rsa:
+            let tpm = try EmulatedTPM(hasCertificate: true)
+            return (tpm, try EmulatedTPM(hasCertificate: true), tpm.makersCertificate)
+        case .p256:
+            let maker = try TPMMaker()
+            let tpms = (try EmulatedTPM(), try EmulatedTPM())
+            try tpms.0.store(maker.certificate(for: tpms.0), at: TPMMaker.p256Index)
+            try tpms.1.store(maker.certificate(for: tpms.1), at: TPMMaker.p256Index)
+            return (tpms.0, tpms.1, try maker.writeRoot(to: folder))
+        }
+    }
+}
+
 /// Device keys in TPMs that the server checks.
 @Suite(
     .serialized,
@@ -67,6 +93,67 @@ struct KeyAttestationTests {
             harness.keyEnrolment + ["--attest", "--tpm", tpm.address])
         #expect(refused.status == 5, "\(refused.words)")
         for server in [without, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test(
+        "a TPM with an endorsement key on P-256 sends the certificates of its issuers",
+        .enabled(if: TPMTools.areInstalled, "needs swtpm and tpm2-tools"))
+    func issuers() async throws {
+        let harness = try await LoginHarness()
+        let tpm = try EmulatedTPM()
+        let maker = try TPMMaker(issuers: 2)
+        try tpm.store(maker.certificate(for: tpm), at: TPMMaker.p256Index)
+        let server = try await harness.keyServer([
+            "--tpm-roots", maker.writeRoot(to: harness.folder),
+        ])
+        func enrol() async throws -> ForeignProgram.Outcome {
+            try await harness.ticket(#"{"type":"key"}"#)
+            return try await harness.run(
+                harness.keyEnrolment + ["--attest", "--tpm", tpm.address])
+        }
+        // The server knows only the root.
+        let alone = try await enrol()
+        #expect(
+            alone.status == 5 && alone.words.contains("does not trust the TPM"), "\(alone.words)")
+        // One certificate ends in the second index, and other bytes follow it.
+        let issuers = try maker.issuerCertificates()
+        let bytes = Array(issuers.joined())
+        let middle = issuers[0].count + issuers[1].count / 2
+        try tpm.store(Array(bytes[..<middle]), at: TPMMaker.issuerIndex)
+        try tpm.store(
+            bytes[middle...] + [UInt8](repeating: 0xff, count: 50), at: TPMMaker.issuerIndex + 1)
+        let enrolled = try await enrol()
+        #expect(enrolled.status == 0, "\(enrolled.words)")
+        #expect(enrolled.words.contains("in the TPM, as the server has checked"))
+        let present = try await harness.run("key", "present", "mill", "--tpm", tpm.address)
+        #expect(present.status == 0, "\(present.words)")
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test(
+        "K-78 a certificate of another TPM's key, or for another purpose, is refused",
+        .enabled(if: TPMTools.areInstalled, "needs swtpm and tpm2-tools"))
+    func wrongCertificate() async throws {
+        let harness = try await LoginHarness()
+        let maker = try TPMMaker()
+        let server = try await harness.keyServer([
+            "--tpm-roots", maker.writeRoot(to: harness.folder),
+        ])
+        let tpms = try (0..<4).map { _ in try EmulatedTPM() }
+        let certificates = [
+            try maker.certificate(for: tpms[3]),
+            try maker.certificate(for: tpms[1], usage: "2.23.133.8.3"),
+            try maker.certificate(for: tpms[2], usage: nil),
+            try maker.certificate(for: tpms[3]),
+        ]
+        for (index, tpm) in tpms.enumerated() {
+            try tpm.store(certificates[index], at: TPMMaker.p256Index)
+            try await harness.ticket(#"{"type":"key"}"#)
+            let outcome = try await harness.run(
+                harness.keyEnrolment + ["--attest", "--tpm", tpm.address])
+            #expect(outcome.status == (index == 3 ? 0 : 5), "\(index): \(outcome.words)")
+        }
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
     }
 
     /// A device that sends its requests itself, so that it can change them.
@@ -160,14 +247,14 @@ struct KeyAttestationTests {
 
     @Test(
         "K-78 no changed attestation and no wrong activation is accepted over HTTP",
-        arguments: TestedStore.installed)
-    func changed(_ store: TestedStore) async throws {
-        let tpm = try EmulatedTPM(hasCertificate: true)
+        arguments: TestedStore.installed, EndorsementKind.installed)
+    func changed(_ store: TestedStore, kind: EndorsementKind) async throws {
         let state = try await store.state()
+        let (tpm, other, roots) = try kind.twoTPMs(state.folder)
         let server = try await ServerProcess(
             state,
             arguments: [
-                "--audience", SampleDeviceKey.audience, "--tpm-roots", tpm.makersCertificate,
+                "--audience", SampleDeviceKey.audience, "--tpm-roots", roots,
             ])
         let application = try Asker(server.port, key: try await state.makeKey())
         let asker = try Asker(server.port)
@@ -180,9 +267,9 @@ struct KeyAttestationTests {
         let ticketText = try await ticket()
         let good = try await device.registration(ticketText)
         let evidence = try #require(good["attestation"] as? [String: Any])
-        let other = try await Device(tpm).registration(try await ticket())
-        let foreign = try #require(other["attestation"] as? [String: Any])
-        let elsewhere = try await Device(try EmulatedTPM(hasCertificate: true))
+        let second = try await Device(tpm).registration(try await ticket())
+        let foreign = try #require(second["attestation"] as? [String: Any])
+        let elsewhere = try await Device(other)
         let another = try #require(
             try await elsewhere.registration(ticketText)["attestation"] as? [String: Any])
         for (name, value) in evidence {

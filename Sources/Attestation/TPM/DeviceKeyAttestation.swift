@@ -26,7 +26,7 @@ public enum DeviceKeyAttestationError: Error, Hashable, Sendable {
 /// this proves that the attestation key is in the TPM of the endorsement certificate.
 public struct DeviceKeyAttestation: Sendable {
     /// The endorsement key, to which the secret is encrypted.
-    public let endorsementKey: EncryptionKey
+    public let endorsementKey: EndorsementKey
     /// The Name of the attestation key.
     public let attestationKeyName: [UInt8]
 
@@ -50,7 +50,7 @@ public struct DeviceKeyAttestation: Sendable {
         else { throw .deviceKey }
         try Self.checkCertification(evidence, areas, transcript)
         do {
-            endorsementKey = try EncryptionKey(areas.endorsement.publicKey)
+            endorsementKey = try EndorsementKey(areas.endorsement.publicKey)
         } catch {
             throw .malformed
         }

@@ -8,17 +8,12 @@ extension KeyActivation {
     /// the key with `name` reveals it (`TPM2_MakeCredential`; TPM 2.0 Library, Part 1, section 24).
     ///
     /// The TPM reveals it with `TPM2_ActivateCredential`, which proves that both keys are in one TPM.
-    ///
-    /// - Parameter endorsementKey: An RSA key whose name algorithm is SHA-256 and whose cipher is
-    ///   AES with 128 bits.
     public init(
-        protecting secret: SecretBytes, for name: [UInt8], endorsementKey: EncryptionKey
+        protecting secret: SecretBytes, for name: [UInt8], endorsementKey: EndorsementKey
     ) throws(CryptographyFailure) {
-        let seed = try Randomness.secret(count: 32)
-        let label = Array("IDENTITY\0".utf8)
+        let seed = try endorsementKey.makeSeed()
         let activation = KeyActivation(
-            blob: try Self.blob(secret, for: name, seed: seed),
-            seed: try endorsementKey.encrypt(seed, label: label.span))
+            blob: try Self.blob(secret, for: name, seed: seed.secret), seed: seed.encrypted)
         guard let activation else { preconditionFailure("a protected secret has few bytes") }
         self = activation
     }

@@ -17,7 +17,7 @@ public final class SigningKey: Sendable {
     public let scalar: SecretBytes
     /// The public point in its uncompressed form: a byte 4, x and y.
     public let point: [UInt8]
-    private let handle: KeyHandle
+    let handle: KeyHandle
 
     /// Generates a key.
     public static func make() throws(CryptographyFailure) -> SigningKey {
