@@ -150,6 +150,42 @@ import Testing
         #expect(again.next.generation == 1)
     }
 
+    @Test("only a challenge of a device key, with 32 bytes, is accepted")
+    func challenges() throws {
+        let word = String(repeating: "A", count: 43)
+        let answers = [
+            ("wwx_\(word)", "1800000000000", true), ("wwc_\(word)", "1800000000000", false),
+            ("wws_\(word)", "1800000000000", false), ("WWX_\(word)", "1800000000000", false),
+            ("xwwx_\(word)", "1800000000000", false), (word, "1800000000000", false),
+            ("wwx_\(word.dropLast())", "1800000000000", false),
+            ("wwx_\(word)A", "1800000000000", false), ("wwx_\(word)", "-1", false),
+            ("wwx_\(word)", "null", false),
+        ]
+        let server = try LoginServer(
+            answers.map { #"garbage={"challenge":"\#($0.0)","expires_ms":\#($0.1)}"# })
+        let asking = try Asking("http://127.0.0.1:\(server.port)")
+        let credential = try #require(Token("cr_1"))
+        func challenge() throws -> HelperResponse {
+            try asking.helper.send(
+                HelperRequest(
+                    server: asking.server, authorities: [], idempotencyKey: "a-key",
+                    operation: .challenge(credential: credential)))
+        }
+        for (token, expiry, isAccepted) in answers {
+            guard isAccepted else {
+                #expect(throws: HTTPHelperFailure.badAnswer, "\(token) \(expiry)") {
+                    try challenge()
+                }
+                continue
+            }
+            guard case .challenge(let challenge) = try challenge() else {
+                Issue.record("no challenge: \(token)")
+                continue
+            }
+            #expect(challenge.token.text == token && challenge.bytes?.count == 32)
+        }
+    }
+
     @Test("a response with unknown members, a long body or a cookie is accepted")
     func tolerated() throws {
         let server = try LoginServer(["cookie", "huge=60000", "headers=20"])

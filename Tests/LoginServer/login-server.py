@@ -98,6 +98,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep(3600)
         if word == "status":
             return self.problem(int(value))
+        if word == "garbage":
+            return self.answer(200, "application/json", value.encode())
         with Handler.lock:
             status, answer = self.decide(json.loads(body), word, value)
         text = json.dumps(answer).encode()
@@ -110,8 +112,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.hang_up()
         if word == "redirect":
             return self.answer(302, "application/json", text, [("Location", value)])
-        if word == "garbage":
-            return self.answer(200, "application/json", value.encode())
         if word == "type":
             return self.answer(status, value, text)
         if word == "huge":

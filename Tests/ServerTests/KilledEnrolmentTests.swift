@@ -1,0 +1,143 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `watchword key enrol`, killed at its system calls and repeated.
+@Suite(
+    .serialized,
+    .enabled(if: ForeignProgram.canTrace, "strace is missing or cannot trace here"))
+struct KilledEnrolmentTests {
+    /// A traced `key enrol` and its system calls.
+    private struct Traced {
+        let harness: LoginHarness
+        let arguments: [String]
+        /// The system calls of an undisturbed run, in order.
+        let calls: [String]
+        private let strace: ForeignProgram
+
+        init(_ harness: LoginHarness, _ more: [String] = []) async throws {
+            self.harness = harness
+            arguments = harness.keyEnrolment + more
+            strace = try #require(ForeignProgram("strace"))
+            try await harness.ticket(for: "first", #"{"type":"key"}"#)
+            let log = harness.folder.file("calls")
+            let outcome = try await Self.run(
+                strace, ["-o", log, "-e", "trace=all"], arguments, harness)
+            try #require(outcome.status == 0, "\(outcome.words)")
+            calls = String(decoding: try harness.folder.bytes(of: "calls"), as: UTF8.self)
+                .split(separator: "\n").map(String.init)
+                .filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
+        }
+
+        private static func run(
+            _ strace: ForeignProgram, _ options: [String], _ arguments: [String],
+            _ harness: LoginHarness
+        ) async throws -> ForeignProgram.Outcome {
+            let words = options + [BuiltProgram.path("watchword")] + harness.words(arguments)
+            let environment = harness.environment
+            return try await onOwnThread { try strace.run(words, environment: environment) }
+        }
+
+        /// The name of a system call.
+        func name(_ index: Int) -> String { String(calls[index].prefix { $0 != "(" }) }
+
+        /// Enrols a key with a new ticket of `subject`, and kills the program before the call.
+        ///
+        /// - Returns: whether it was killed; two runs may differ in a few calls.
+        func kill(before index: Int, for subject: String) async throws -> Bool {
+            try await harness.ticket(for: subject, #"{"type":"key"}"#)
+            let name = name(index)
+            let count = calls[...index].filter { $0.hasPrefix(name + "(") }.count
+            let outcome = try await Self.run(
+                strace,
+                [
+                    "-o", "/dev/null", "-e", "trace=\(name)", "-e",
+                    "inject=\(name):signal=KILL:when=\(count)",
+                ], arguments, harness)
+            return outcome.status != 0
+        }
+    }
+
+    /// Expects that the key of `subject` signs in, and that it is the only active one.
+    private func expectOneKey(
+        of subject: String, _ harness: LoginHarness, _ more: [String], custody: String,
+        _ call: String
+    ) async throws {
+        let present = try await harness.run(["key", "present", "mill"] + more)
+        #expect(present.status == 0, "\(call): \(present.words)")
+        let line = present.text.trimmingCharacters(in: .newlines)
+        let facts = try await Asker(harness.application.port, key: harness.key).ask(
+            "POST", "/v1/logins/redeem", #"{"login":"\#(line)"}"#)?.texts
+        #expect(facts?["subject"] == subject && facts?["custody"] == custody, "\(call)")
+        let list = try await Asker(harness.application.port, key: harness.key).ask(
+            "GET", "/v1/subjects/\(subject)/credentials")
+        let active = list?.text.components(separatedBy: "\"state\":\"active\"").count
+        #expect(active == 2, "\(call): \(list?.text ?? "")")
+    }
+
+    @Test("K-80 an enrolment that is killed at any system call is repeated with the same ticket")
+    func killed() async throws {
+        let harness = try await LoginHarness()
+        let server = try await harness.keyServer()
+        let traced = try await Traced(harness)
+        // The login's lock is taken after the vault was unlocked.
+        let start = try #require(traced.calls.firstIndex { $0.contains("login.lock") })
+        let changing = [
+            "write", "fsync", "renameat2", "renameat", "linkat", "unlinkat", "ftruncate", "clone3",
+            "clone", "vfork", "pipe2", "exit_group",
+        ]
+        var killed = 0
+        for index in start..<traced.calls.count where changing.contains(traced.name(index)) {
+            let (call, subject) = (traced.calls[index], "user-\(index)")
+            killed += try await traced.kill(before: index, for: subject) ? 1 : 0
+            let repeated = try await harness.run(traced.arguments)
+            #expect(repeated.status == 0, "\(call): \(repeated.words)")
+            try await expectOneKey(of: subject, harness, [], custody: "vault", call)
+            // The old key is gone.
+            let entries = try await harness.run("list").text
+            #expect(entries.split(separator: "\n").count == 1, "\(call): \(entries)")
+        }
+        #expect(killed > 20)
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    /// How many of the system calls are tried; `WATCHWORD_KILLED_CALLS=100000` tries them all.
+    private static let killedCalls =
+        ProcessInfo.processInfo.environment["WATCHWORD_KILLED_CALLS"].flatMap { Int($0) } ?? 24
+
+    @Test(
+        "K-80 K-78 an attested enrolment that is killed at any system call is repeated with the same ticket",
+        .enabled(if: TPMTools.areInstalled, "needs swtpm and tpm2-tools"))
+    func killedAttestation() async throws {
+        let harness = try await LoginHarness()
+        let (tpm, maker) = (try EmulatedTPM(), try TPMMaker())
+        try tpm.store(maker.certificate(for: tpm), at: TPMMaker.p256Index)
+        let server = try await harness.keyServer([
+            "--tpm-roots", maker.writeRoot(to: harness.folder),
+        ])
+        let tools = try TPMTools(for: tpm)
+        let traced = try await Traced(harness, ["--attest", "--tpm", tpm.address])
+        // From the first change to the vault; before that, nothing was kept.
+        let lock = try #require(traced.calls.firstIndex { $0.contains("login.lock") })
+        let start = try #require(
+            traced.calls[lock...].firstIndex {
+                $0.hasPrefix("openat(") && $0.contains("\"new\", ") && $0.contains("O_CREAT")
+            })
+        let step = max((traced.calls.count - start) / Self.killedCalls, 1)
+        var killed = 0
+        for index in stride(from: start, to: traced.calls.count, by: step) {
+            let (call, subject) = (traced.calls[index], "user-\(index)")
+            killed += try await traced.kill(before: index, for: subject) ? 1 : 0
+            // The kernel's resource manager does this for a process that has ended.
+            for kind in ["-t", "-l", "-s"] { _ = try tools.start("tpm2_flushcontext", [kind]) }
+            let repeated = try await harness.run(traced.arguments)
+            #expect(repeated.status == 0, "\(call): \(repeated.words)")
+            let status = try await harness.run("--json", "key", "status", "mill").text
+            #expect(status.contains(#""custody":"tpm-attested""#), "\(call): \(status)")
+            try await expectOneKey(
+                of: subject, harness, ["--tpm", tpm.address], custody: "tpm-attested", call)
+        }
+        #expect(killed > min(Self.killedCalls, (traced.calls.count - start) / step) / 2)
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+}
