@@ -171,6 +171,7 @@ TOKENS = [
     bytes([3]) + wide(b"/dev/hidraw0") + wide(bytes(32)) + bytes([1]), bytes([4]) + CREDENTIAL + bytes([0]) + wide(b""),
     bytes([1, 1]), bytes([2, 1, 0, 0, 0, 3]), bytes([3, 1, 2]), bytes([4]) + OBJECT,
     bytes([5]) + CREDENTIAL + bytes([1]) + wide(bytes(32)), bytes([6]) + wide(bytes(32)),
+    bytes([8]) + wide(b"blob") + wide(b"seed") + TPM, bytes([10, 7]) + wide(b"part") * 7,
     bytes([7, 4, 2, 0, 0, 0, 1]) + b"-", bytes([7, 6, 1, 1, 0, 0, 4]) + b"open", bytes([7, 24, 0, 0, 0, 0, 1]) + b"-",
 ]
 
@@ -237,25 +238,33 @@ def objects():
     for case in load("tpm/device-key-attestations.json")["cases"]:
         parts = [base64.b64decode(case[name]) for name in (
             "endorsementKey", "attestationKey", "deviceKey", "certification", "signature")]
-        yield "evidence", b"".join(map(field, parts)) + b"".join(map(base64.b64decode, case["endorsementChain"][:1]))
+        chain = [base64.b64decode(certificate) for certificate in case["endorsementChain"]]
+        yield "evidence", b"".join(map(field, parts + chain))
+        yield "tpm", parts[0]
     for audience, credential in (("https://login.example", "cr_AAECAwQFBgcICQoLDA0ODw"), ("a" * 1_024, "")):
         yield "transcript", field(audience.encode()) + field(credential.encode()) + b"\2"
     token, secret, key = b"cr_AAECAwQFBgcICQoLDA0ODw", b"wwt_" + b"A" * 43, bytes([4]) + bytes(range(64))
-    start = [b"\2", *(string(text) for text in (b"https://login.example:8443", b"PEM", token))]
+    start = [b"\3", *(string(text) for text in (b"https://login.example:8443", b"PEM", token))]
     for rest in ([b"\1", string(secret), string(b"phone")], [b"\2", string(token), string(secret), string(bytes(16))],
-                 [b"\3", string(secret), string(key), string(b"\x30\x06"), b"\1\0", string(b"phone")],
+                 [b"\3", string(secret), string(key), string(b"\x30\x06"), b"\1\0", string(b"phone"), b"\0"],
+                 [b"\3", string(secret), string(key), string(b"\x30\x06"), b"\1\1", string(b"phone"), b"\7",
+                  *[string(b"part")] * 7], [b"\6", string(token), string(secret)],
                  [b"\4", string(token)], [b"\5", string(token), string(secret), b"\0\2", string(b"\x30\x06")]):
         yield "courier", b"".join(start + rest)
     for reply in ([b"\0\1\2\0\0\0", string(b"open")], [b"\1", string(token), string(secret), bytes(8)],
                   [b"\2", string(token), string(secret), string(b"2026"), string(secret), bytes(8)], [b"\3\1"],
                   [b"\4\x90\1", string(b"invalid-field"), bytes(4)], [b"\5", string(token), string(b"vault")],
-                  [b"\6", string(secret), bytes(8)], [b"\7", string(token), string(secret), string(b"2026")]):
-        yield "courier", b"\2" + b"".join(reply)
+                  [b"\6", string(secret), bytes(8)], [b"\7", string(token), string(secret), string(b"2026")],
+                  [b"\10", string(token), string(b"blob"), string(b"seed")], [b"\11"]):
+        yield "courier", b"\3" + b"".join(reply)
     place = string(bytes(32), "big") + bytes([0x81, 0, 0, 1])
     for credential, holding, rest in (
             (token, b"\0" + string(bytes([7] * 32), "big"), bytes(4)),
             (b"", b"\0" + string(bytes([7] * 32), "big"),
-             string(secret, "big") + b"\1" + string(b"phone", "big") + string(b"\x30\x06", "big")),
+             string(secret, "big") + b"\1" + string(b"phone", "big") + string(b"\x30\x06", "big") + b"\0"),
+            (b"", b"\1" + place + b"".join(string(bytes(count), "big") for count in (34, 90, 126)),
+             string(secret, "big") + b"\1" + string(b"phone", "big") + string(b"\x30\x06", "big") + b"\2"
+             + string(b"part", "big") * 6),
             (token, b"\1" + place + b"".join(string(bytes(count), "big") for count in (34, 90, 126)), bytes(4))):
         yield "devicekey", b"".join([
             b"\2", string(b"https://login.example", "big"), string(b"", "big"), string(credential, "big"), bytes(8),

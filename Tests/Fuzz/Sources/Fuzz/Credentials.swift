@@ -40,16 +40,35 @@ func fuzzAuthenticatorData(_ bytes: [UInt8]) {
     } catch {}
 }
 
-/// Reads the bytes as a public area and as a certification.
+/// Reads the bytes as a public area and as a certification; protects a secret for the area's key.
 func fuzzTPM(_ bytes: [UInt8]) {
     do {
         let area = try TPMPublicArea(bytes)
-        _ = try area.name()
+        protect(for: area.publicKey, name: try area.name())
         for algorithm in SignatureAlgorithm.allCases {
             do { _ = try VerificationKey(area.publicKey, algorithm: algorithm) } catch { continue }
         }
     } catch {}
     do { _ = try TPMCertification(bytes) } catch {}
+}
+
+private func protect(for publicKey: PublicKey, name: [UInt8]) {
+    let key: EndorsementKey
+    do { key = try EndorsementKey(publicKey) } catch { return }
+    let count: Int
+    switch publicKey {
+    case .rsa(let modulus, _): count = modulus.count
+    case .ellipticCurve(let curve, _):
+        precondition(curve == .p256, "other curves are refused")
+        // Two coordinates with their lengths.
+        count = 2 * (2 + curve.coordinateCount)
+    case .ed25519: preconditionFailure("endorsement keys do not sign")
+    }
+    do {
+        let secret = SecretBytes(copying: [1, 2, 3].span)
+        let activation = try KeyActivation(protecting: secret, for: name, endorsementKey: key)
+        precondition(activation.seed.count == count, "the seed has the length of its kind")
+    } catch { preconditionFailure("OpenSSL failed") }
 }
 
 /// Reads the bytes as a certificate, and checks a chain of it alone.

@@ -20,22 +20,24 @@ func fuzzPublicKey(_ bytes: [UInt8]) {
     precondition(!isValid(signature, of: message, by: read), "a signature was forged")
 }
 
-/// Reads the bytes as what a device sends about its TPM: five fields and a certificate.
+/// Reads the bytes as what a device sends about its TPM: five fields, and certificates.
 func fuzzDeviceKeyEvidence(_ bytes: [UInt8]) {
     var fields = FuzzedFields(bytes)
     let (endorsementKey, attestationKey) = (fields.next(), fields.next())
     let (deviceKey, certification, signature) = (fields.next(), fields.next(), fields.next())
+    var certificates: [[UInt8]] = []
+    while !fields.rest.isEmpty { certificates.append(fields.next()) }
     let evidence = KeyAttestation(
-        certificates: [fields.rest], endorsementKey: endorsementKey,
+        certificates: certificates, endorsementKey: endorsementKey,
         attestationKey: attestationKey, deviceKey: deviceKey, certification: certification,
         signature: signature)
-    guard let evidence else { return }
+    guard let evidence, let last = certificates.last else { return }
     do {
         guard case .ellipticCurve(.p256, let point) = try TPMPublicArea(deviceKey).publicKey,
             let transcript = transcript(presence: .advisory, audience: "https://login.example")
         else { return }
-        // The device's own certificate is an anchor, so that what follows the chain is reached.
-        let anchors = try TrustAnchors([Certificate(fields.rest)])
+        // The last certificate is an anchor, so that what follows the chain is reached.
+        let anchors = try TrustAnchors([Certificate(last)])
         _ = try DeviceKeyAttestation(
             evidence, point: point, transcript: transcript, anchors: anchors, at: 1_795_000_000)
         preconditionFailure("a certification for another transcript was accepted")
