@@ -69,45 +69,6 @@ struct LoginAttempt: Sendable {
         }
     }
 
-    /// Denies a request for a credential that is not active.
-    ///
-    /// Only a holder of its secret learns that a credential was revoked.
-    private func refuse(
-        _ record: CredentialRecord?, _ derivation: SecretDerivation
-    ) throws(VerifierError) -> Decision<LoginOutcome> {
-        let wasIssued = try deciding { () throws(CryptographyFailure) in
-            try derivation.wasIssued(secret)
-        }
-        // Does the work of checking a wrong secret, so that the response time does not reveal that
-        // the credential is unknown.
-        _ = try deciding { () throws(CryptographyFailure) in
-            try derivation.digest(of: secret, under: context.keys.current)
-        }
-        var wipe: WipeReason?
-        if wasIssued, let record, record.state == .revoked {
-            wipe = WipeReason(record.endReason)
-        }
-        var others: [Event] = []
-        if wipe != nil {
-            others.append(
-                context.unwritten(
-                    .wiped, record?.endReason, subject: record?.subject, credential: credential))
-        }
-        let event = context.unwritten(
-            .denied, record?.state == .revoked ? .revoked : .unknown, subject: record?.subject,
-            credential: credential)
-        return Decision(
-            outcome: outcome(.denied(wipe: wipe)), changes: [.writeDummy(context.dummy())],
-            recordsResponse: false
-        ).counting(event, others, by: sender(isHolder: wasIssued))
-    }
-
-    /// The sender that a denial is counted for.
-    private func sender(isHolder: Bool) -> DenialCounter.Sender? {
-        guard let stranger = DenialCounter.Sender(strangerAt: context.origin) else { return nil }
-        return isHolder ? .holder(credential) : stranger
-    }
-
     private func accept(
         _ record: CredentialRecord, _ chain: SecretChain, _ derivation: SecretDerivation
     ) throws(VerifierError) -> Decision<LoginOutcome> {
@@ -188,98 +149,7 @@ struct LoginAttempt: Sendable {
             secretsOf: record.id)
     }
 
-    /// Denies the secret without changing the credential, so this attempt does not affect the next
-    /// one.
-    private func deny(
-        _ record: CredentialRecord, because reason: Event.Reason, to sender: DenialCounter.Sender?
-    ) -> Decision<LoginOutcome> {
-        Decision(
-            outcome: outcome(.denied(wipe: nil)), changes: [.writeDummy(context.dummy())],
-            recordsResponse: false
-        ).counting(
-            context.unwritten(
-                .denied, reason, subject: record.subject, credential: record.id),
-            by: sender)
-    }
-
-    /// Counts a wrong secret.
-    ///
-    /// The last permitted failure revokes the credential.
-    private func fail(
-        _ record: CredentialRecord, _ chain: SecretChain
-    ) -> Decision<LoginOutcome> {
-        var record = record
-        var chain = chain
-        chain.failures += 1
-        guard chain.failures < Policy.secretFailures else {
-            return revoke(record, because: .tooManyFailures, wipe: .tooManyFailures)
-        }
-        record.material = .secret(chain)
-        return Decision(
-            outcome: outcome(.denied(wipe: nil)),
-            changes: [
-                .updateCredential(record.row), context.event(.denied, .wrong, of: record),
-            ])
-    }
-
-    /// Revokes the credential.
-    ///
-    /// After this commit, the secrets and login tickets of all holders are refused.
-    private func revoke(
-        _ record: CredentialRecord, because reason: Event.Reason, wipe: WipeReason?
-    ) -> Decision<LoginOutcome> {
-        var record = record
-        record.end(as: .revoked, because: reason, at: context.now)
-        var changes = record.changesAtEnd
-        changes.append(context.event(.denied, reason, of: record))
-        changes.append(context.event(.revoked, reason, of: record))
-        if wipe != nil { changes.append(context.event(.wiped, reason, of: record)) }
-        return Decision(outcome: outcome(.denied(wipe: wipe)), changes: changes)
-    }
-
-    private func outcome(_ result: LoginOutcome.Result) -> LoginOutcome {
+    func outcome(_ result: LoginOutcome.Result) -> LoginOutcome {
         LoginOutcome(verification: context.verification, result: result)
-    }
-}
-
-extension SecretChain {
-    /// Classifies the secret with this digest.
-    ///
-    /// - Parameter presentedGeneration: the generation that the secret's mark confirms; `nil` for a
-    ///   secret without a valid mark.
-    func finding(
-        _ presented: [UInt8], nonceDigest: [UInt8], handedOutAs presentedGeneration: UInt64?
-    ) -> LoginAttempt.Finding {
-        let isCurrent = isEqualInConstantTime(presented.span, digest.span)
-        if let handedOut {
-            let isSuccessor = isEqualInConstantTime(presented.span, handedOut.digest.span)
-            let isSameNonce = isEqualInConstantTime(nonceDigest.span, handedOut.nonceDigest.span)
-            if isCurrent { return isSameNonce ? .again : .reuse }
-            if isSuccessor { return .successor }
-        } else if isCurrent {
-            return .current
-        }
-        guard let presentedGeneration else { return .foreign }
-        let newest = handedOut == nil ? generation : generation + 1
-        return presentedGeneration > newest ? .later : .reuse
-    }
-
-    /// The reason why the chain has expired; `nil` if it has not.
-    func expiry(at now: UnixTime, policy: Policy) -> Event.Reason? {
-        if now.milliseconds(since: enrolledAt) >= policy.absoluteLifetime { return .tooOld }
-        if now.milliseconds(since: usedAt) >= policy.idleLifetime { return .idle }
-        return nil
-    }
-}
-
-extension WipeReason {
-    /// The reason to report to a device, given the reason why its credential ended.
-    init(_ reason: Event.Reason?) {
-        switch reason {
-        case .reuseDetected: self = .reuseDetected
-        case .tooManyFailures: self = .tooManyFailures
-        case .accountClosed: self = .accountClosed
-        default: self = .revoked
-        }
     }
 }

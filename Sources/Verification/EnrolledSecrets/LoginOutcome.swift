@@ -59,3 +59,15 @@ public struct RotationNonce: Hashable, Sendable {
         self.bytes = bytes
     }
 }
+
+extension WipeReason {
+    /// The reason to report to a device, given the reason why its credential ended.
+    init(_ reason: Event.Reason?) {
+        switch reason {
+        case .reuseDetected: self = .reuseDetected
+        case .tooManyFailures: self = .tooManyFailures
+        case .accountClosed: self = .accountClosed
+        default: self = .revoked
+        }
+    }
+}

@@ -46,6 +46,8 @@ public struct Policy: Hashable, Sendable {
     public static let maximumDenials = 60
     /// The maximum number of clients that may redeem an enrolled secret's logins.
     public static let maximumAudience = 16
+    /// How far the clocks of two nodes may differ, in milliseconds.
+    static let clockSkew: Int64 = 5_000
     /// The number of consecutive failures that revoke an enrolled secret.
     public static let secretFailures = 3
     /// The maximum size of a recorded response in bytes: a row is under 64 KiB, and sealing adds a

@@ -102,6 +102,17 @@ struct PasskeyState: Hashable, Sendable {
             .suffix(Self.maximumDevices)
     }
 
+    /// Records an accepted use.
+    ///
+    /// - Parameter verifies: whether the policy relies on the verification of the user.
+    mutating func apply(_ use: OpenStepUp, at now: UnixTime, verifies: Bool) {
+        flags = use.flags
+        record(count: use.count)
+        if verifies, use.flags.isUserVerified { wasUserVerified = true }
+        if let device = use.device { record(device: device, at: now) }
+        stepUp = nil
+    }
+
     /// Whether the passkey was accepted on this device before.
     func knows(_ device: [UInt8]) -> Bool {
         // The digests are keyed, so that their comparison reveals nothing.

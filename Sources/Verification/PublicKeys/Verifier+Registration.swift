@@ -1,0 +1,24 @@
+// What the registrations of passkeys and of device keys share.
+
+extension Verifier {
+    /// The changes that revoke a credential, because another one replaces it.
+    func replacing(
+        _ id: CredentialID?, _ context: DecisionContext
+    ) async throws(VerifierError) -> [StoreChange] {
+        guard let id, var old = try await record(id), old.state != .revoked else { return [] }
+        old.end(as: .revoked, because: .replaced, at: context.now)
+        return old.changesAtEnd + [context.event(.revoked, .replaced, of: old)]
+    }
+}
+
+extension CredentialRecord {
+    /// The pending credential after its confirmation, with its browser's or device's origin, and
+    /// without its material.
+    func confirmed(name: String?, _ context: DecisionContext) -> CredentialRecord {
+        CredentialRecord(
+            id: id, subject: subject, kind: kind, createdAt: createdAt, origin: context.origin,
+            version: version, state: .active, keyID: context.keys.current.id,
+            name: (name ?? self.name).prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
+            audience: audience, confirmedAt: context.now, material: .none)
+    }
+}
