@@ -59,8 +59,7 @@ public enum COSEKey {
     ) throws(DenialReason) -> PublicKey {
         guard type == 2, let curve = algorithm.curve else { throw .publicKey }
         guard map.hasExactly([1, 3, -1, -2, -3]) else { throw .authenticatorData }
-        let numbers: [EllipticCurve: Int64] = [.p256: 1, .p384: 2, .p521: 3]
-        guard map[-1]?.integer == numbers[curve], let x = map[-2]?.byteString,
+        guard map[-1]?.integer == curve.number, let x = map[-2]?.byteString,
             let y = map[-3]?.byteString, x.count == curve.coordinateCount,
             y.count == curve.coordinateCount
         else { throw .publicKey }
@@ -86,5 +85,16 @@ public enum COSEKey {
         // 6 is Ed25519, and 7 is Ed448.
         guard map[-1]?.integer == 6, let point = map[-2]?.byteString else { throw .publicKey }
         return .ed25519(point)
+    }
+}
+
+extension EllipticCurve {
+    /// The curve's number in COSE (RFC 9053, section 7.1).
+    fileprivate var number: Int64 {
+        switch self {
+        case .p256: 1
+        case .p384: 2
+        case .p521: 3
+        }
     }
 }

@@ -19,4 +19,8 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 // Swift does not import macros that are defined by other macros.
-enum { WATCHWORD_EVP_PKEY_PUBLIC_KEY = EVP_PKEY_PUBLIC_KEY, WATCHWORD_EVP_PKEY_KEYPAIR = EVP_PKEY_KEYPAIR };
+enum {
+    WATCHWORD_EVP_PKEY_KEY_PARAMETERS = EVP_PKEY_KEY_PARAMETERS,
+    WATCHWORD_EVP_PKEY_PUBLIC_KEY = EVP_PKEY_PUBLIC_KEY,
+    WATCHWORD_EVP_PKEY_KEYPAIR = EVP_PKEY_KEYPAIR
+};

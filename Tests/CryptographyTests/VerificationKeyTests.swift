@@ -112,6 +112,35 @@ struct VerificationKeyTests {
         }
     }
 
+    @Test("keys that are made and dropped on many threads verify only their own signatures")
+    func reused() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    let (own, other) = (try SigningKey.make(), try SigningKey.make())
+                    for round in 0..<50 {
+                        let message = Array("message \(number) \(round)".utf8)
+                        let signature = try own.sign(message.span)
+                        // A refused point must not stay in a key that is used again.
+                        var wrong = own.point
+                        wrong[64] ^= 1
+                        #expect(throws: PublicKeyError.invalid) {
+                            try VerificationKey(
+                                .ellipticCurve(.p256, point: wrong), algorithm: .es256)
+                        }
+                        for (signer, isValid) in [(own, true), (other, false)] {
+                            let key = try VerificationKey(
+                                .ellipticCurve(.p256, point: signer.point), algorithm: .es256)
+                            #expect(
+                                try key.isValid(signature.span, of: message.span) == isValid)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("one key verifies on many threads at once")
     func threads() async throws {
         let signing = try SigningKey.make()

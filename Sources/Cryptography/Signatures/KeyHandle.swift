@@ -1,6 +1,7 @@
 internal import COpenSSL
+internal import Synchronization
 
-// `@unchecked Sendable`: the key is never changed after the initialiser, and OpenSSL counts
+// `@unchecked Sendable`: the key is changed only while it has a single owner, and OpenSSL counts
 // references atomically.
 /// OpenSSL's key.
 @safe final class KeyHandle: @unchecked Sendable {
@@ -16,11 +17,23 @@ internal import COpenSSL
         _ body: (OpaquePointer) throws(Failure) -> Result
     ) throws(Failure) -> Result { try unsafe body(key) }
 
-    /// A key on an elliptic curve; with a scalar, also its private half.
+    /// A public key on an elliptic curve.
     ///
-    /// OpenSSL refuses points that are not on the curve.
+    /// OpenSSL refuses points that are not on the curve. Give the key back to ``SpareKeys`` when it
+    /// is no longer used.
+    static func ellipticCurve(_ curve: EllipticCurve, point: Span<UInt8>) -> KeyHandle? {
+        guard let spare = SpareKeys.on(curve).take() else { return nil }
+        let isSet = unsafe spare.withKey { key in
+            unsafe point.withUnsafeBufferPointer { point in
+                unsafe EVP_PKEY_set1_encoded_public_key(key, point.baseAddress, point.count) == 1
+            }
+        }
+        return isSet ? spare : nil
+    }
+
+    /// A key on an elliptic curve with its private half.
     static func ellipticCurve(
-        _ curve: EllipticCurve, point: Span<UInt8>, scalar: BigNumber? = nil
+        _ curve: EllipticCurve, point: Span<UInt8>, scalar: BigNumber
     ) -> KeyHandle? {
         guard let builder = unsafe OSSL_PARAM_BLD_new() else { return nil }
         defer { unsafe OSSL_PARAM_BLD_free(builder) }
@@ -29,12 +42,8 @@ internal import COpenSSL
                 unsafe OSSL_PARAM_BLD_push_utf8_string(
                     builder, cString("group"), cString(curve.openSSLName), 0) == 1,
                 unsafe OSSL_PARAM_BLD_push_octet_string(
-                    builder, cString("pub"), point.baseAddress, point.count) == 1
-            else { return nil }
-            guard let scalar else {
-                return unsafe build("EC", builder, WATCHWORD_EVP_PKEY_PUBLIC_KEY)
-            }
-            guard unsafe OSSL_PARAM_BLD_push_BN(builder, cString("priv"), scalar.number) == 1
+                    builder, cString("pub"), point.baseAddress, point.count) == 1,
+                unsafe OSSL_PARAM_BLD_push_BN(builder, cString("priv"), scalar.number) == 1
             else { return nil }
             return unsafe build("EC", builder, WATCHWORD_EVP_PKEY_KEYPAIR)
         }
@@ -60,6 +69,21 @@ internal import COpenSSL
         return unsafe made.map { unsafe KeyHandle(owning: $0) }
     }
 
+    /// A key that has only a curve.
+    fileprivate static func empty(on curve: EllipticCurve) -> KeyHandle? {
+        guard let builder = unsafe OSSL_PARAM_BLD_new() else { return nil }
+        defer { unsafe OSSL_PARAM_BLD_free(builder) }
+        guard
+            unsafe OSSL_PARAM_BLD_push_utf8_string(
+                builder, cString("group"), cString(curve.openSSLName), 0) == 1
+        else { return nil }
+        return unsafe build("EC", builder, WATCHWORD_EVP_PKEY_KEY_PARAMETERS)
+    }
+
+    fileprivate func copy() -> KeyHandle? {
+        unsafe EVP_PKEY_dup(key).map { unsafe KeyHandle(owning: $0) }
+    }
+
     private static func build(
         _ type: String, _ builder: OpaquePointer, _ selection: some BinaryInteger
     ) -> KeyHandle? {
@@ -73,6 +97,42 @@ internal import COpenSSL
             let key = unsafe key
         else { return nil }
         return unsafe KeyHandle(owning: key)
+    }
+}
+
+/// The public keys on a curve that are not in use, to be given another point.
+///
+/// When OpenSSL makes a key from its values, it computes the constants of the curve again, which
+/// takes half as long as a signature check. A copy of a key without a point takes a quarter of that,
+/// and a new point for a key a twentieth.
+final class SpareKeys: Sendable {
+    private let empty: KeyHandle?
+    private let spare = Mutex<[KeyHandle]>([])
+
+    private static let p256 = SpareKeys(.p256)
+    private static let p384 = SpareKeys(.p384)
+    private static let p521 = SpareKeys(.p521)
+    /// More keys than threads are never in use for long.
+    private static let maximumCount = 16
+
+    private init(_ curve: EllipticCurve) { empty = KeyHandle.empty(on: curve) }
+
+    static func on(_ curve: EllipticCurve) -> SpareKeys {
+        switch curve {
+        case .p256: p256
+        case .p384: p384
+        case .p521: p521
+        }
+    }
+
+    /// A key of which nobody else has a reference; its point is not to be used.
+    fileprivate func take() -> KeyHandle? {
+        spare.withLock { $0.popLast() } ?? empty?.copy()
+    }
+
+    /// Takes a key back; the caller keeps no reference to it.
+    func giveBack(_ key: KeyHandle) {
+        spare.withLock { if $0.count < Self.maximumCount { $0.append(key) } }
     }
 }
 

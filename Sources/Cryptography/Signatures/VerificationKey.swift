@@ -31,6 +31,10 @@ public final class VerificationKey: Sendable {
         self.publicKey = publicKey
     }
 
+    deinit {
+        if case .ellipticCurve(let curve, _) = publicKey { SpareKeys.on(curve).giveBack(handle) }
+    }
+
     /// Whether `signature` was made over `message` by the owner of the private key.
     ///
     /// ECDSA signatures are in DER. A signature is not an identifier: if (r, s) is valid, so is
