@@ -25,15 +25,20 @@ public enum Base64URL {
     ///
     /// - Throws: ``Base64Error``. Exactly one text is accepted for each sequence of bytes.
     public static func decode(_ text: Span<UInt8>) throws(Base64Error) -> [UInt8] {
-        let padded = try padded(text)
-        return try padded.withBytes { padded throws(Base64Error) in try Base64.decode(padded) }
+        // Not the locked heap, which takes longer than the decoding of a short text.
+        let padded = try [UInt8](capacity: paddedCount(text)) { output throws(Base64Error) in
+            try pad(text, into: &output)
+        }
+        return try Base64.decode(padded.span)
     }
 
     /// Decodes text that encodes a secret.
     ///
     /// - Throws: ``Base64Error``. Exactly one text is accepted for each sequence of bytes.
     public static func decodeSecret(_ text: Span<UInt8>) throws(Base64Error) -> SecretBytes {
-        let padded = try padded(text)
+        let padded = try SecretBytes(capacity: paddedCount(text)) { output throws(Base64Error) in
+            try pad(text, into: &output)
+        }
         return try padded.withBytes { padded throws(Base64Error) in
             try Base64.decodeSecret(padded)
         }
@@ -41,20 +46,23 @@ public enum Base64URL {
 
     private static let padding = UInt8(ascii: "=")
 
-    private static func padded(_ text: Span<UInt8>) throws(Base64Error) -> SecretBytes {
-        let missing = (4 - text.count % 4) % 4
+    private static func paddedCount(_ text: Span<UInt8>) -> Int { (text.count + 3) / 4 * 4 }
+
+    /// Converts the text to the standard alphabet, with padding.
+    private static func pad(
+        _ text: Span<UInt8>, into output: inout OutputSpan<UInt8>
+    ) throws(Base64Error) {
+        let missing = paddedCount(text) - text.count
         guard missing != 3 else { throw .length }
-        return try SecretBytes(capacity: text.count + missing) { output throws(Base64Error) in
-            for index in text.indices {
-                switch text[index] {
-                case UInt8(ascii: "-"): output.append(UInt8(ascii: "+"))
-                case UInt8(ascii: "_"): output.append(UInt8(ascii: "/"))
-                case UInt8(ascii: "+"), UInt8(ascii: "/"), padding: throw .character(at: index)
-                default: output.append(text[index])
-                }
+        for index in text.indices {
+            switch text[index] {
+            case UInt8(ascii: "-"): output.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "_"): output.append(UInt8(ascii: "/"))
+            case UInt8(ascii: "+"), UInt8(ascii: "/"), padding: throw .character(at: index)
+            default: output.append(text[index])
             }
-            for _ in 0..<missing { output.append(padding) }
         }
+        for _ in 0..<missing { output.append(padding) }
     }
 
     private static func toURL(_ character: UInt8) -> UInt8 {

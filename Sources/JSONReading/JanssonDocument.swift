@@ -96,6 +96,7 @@ internal import JSONText
         of json: UnsafeMutablePointer<json_t>, _ numbers: inout ArraySlice<JSONValue>
     ) throws(JSONReadingError) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = []
+        members.reserveCapacity(unsafe json_object_size(json))
         var position = unsafe json_object_iter(json)
         while let current = unsafe position {
             guard let name = unsafe json_object_iter_key(current),

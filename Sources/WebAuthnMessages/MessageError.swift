@@ -13,11 +13,11 @@ extension JSONValue {
         _ name: String, in object: String = "", counts: ClosedRange<Int>
     ) throws(WebAuthnMessageError) -> [UInt8] {
         let place = object + name
-        guard let text = self[name]?.string else { throw .member(place) }
+        guard let text = self[name]?.secretText else { throw .member(place) }
         let bytes: [UInt8]
-        do throws(Base64Error) { bytes = try Base64URL.decode(Array(text.utf8).span) } catch {
-            throw .member(place)
-        }
+        do throws(Base64Error) {
+            bytes = try text.withBytes { text throws(Base64Error) in try Base64URL.decode(text) }
+        } catch { throw .member(place) }
         guard counts.contains(bytes.count) else { throw .member(place) }
         return bytes
     }
