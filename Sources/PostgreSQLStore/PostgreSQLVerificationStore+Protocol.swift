@@ -75,6 +75,28 @@ extension PostgreSQLVerificationStore: VerificationStore {
         }
     }
 
+    /// The challenge with this digest, even if it has expired, and the credential that answers it.
+    public func challenge(
+        digest: [UInt8], answeredBy name: AnsweringCredential
+    ) async throws(StoreFailure) -> (challenge: ChallengeRow?, credential: CredentialRow?) {
+        // Both reads are sent together.
+        async let challenge = answer(.challenge, bytes: digest) {
+            [key] result throws(PostgreSQLFailure) in
+            try result.first { row throws(PostgreSQLFailure) in try row.challenge(key) }
+        }
+        let (statement, bytes): (StoreStatement, [UInt8]) =
+            switch name {
+            case .id(let id): (.credentialByID, id.bytes)
+            case .fingerprint(let bytes): (.credentialByFingerprint, bytes)
+            }
+        let credential = await answer(statement, bytes: bytes) {
+            [key] result throws(PostgreSQLFailure) in try result.credentials(key).first
+        }
+        do { return (try await challenge.get(), try credential.get()) } catch {
+            throw StoreFailure(error)
+        }
+    }
+
     /// The row of the response recorded under this key, even if the response has been deleted or
     /// has expired.
     public func answer(key name: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
@@ -135,9 +157,18 @@ extension PostgreSQLVerificationStore: VerificationStore {
         _ statement: StoreStatement, bytes: [UInt8],
         _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
     ) async throws(StoreFailure) -> Found {
+        do { return try await answer(statement, bytes: bytes, take).get() } catch {
+            throw StoreFailure(error)
+        }
+    }
+
+    private func answer<Found: Sendable>(
+        _ statement: StoreStatement, bytes: [UInt8],
+        _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
+    ) async -> Result<Found, PostgreSQLFailure> {
         var arguments = StatementArguments()
         arguments.add(bytes)
-        return try await read(statement, arguments, take)
+        return await answer(.alone(statement, arguments), take)
     }
 
     private func read<Found: Sendable>(
@@ -151,7 +182,14 @@ extension PostgreSQLVerificationStore: VerificationStore {
         _ question: ReadJob.Query,
         _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
     ) async throws(StoreFailure) -> Found {
-        let found = await withCheckedContinuation {
+        do { return try await answer(question, take).get() } catch { throw StoreFailure(error) }
+    }
+
+    private func answer<Found: Sendable>(
+        _ question: ReadJob.Query,
+        _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
+    ) async -> Result<Found, PostgreSQLFailure> {
+        await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Found, PostgreSQLFailure>, Never>) in
             readers.submit(
                 ReadJob(question: question) { answer in
@@ -161,7 +199,6 @@ extension PostgreSQLVerificationStore: VerificationStore {
                         })
                 })
         }
-        do { return try found.get() } catch { throw StoreFailure(error) }
     }
 }
 

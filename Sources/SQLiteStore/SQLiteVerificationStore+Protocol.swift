@@ -5,9 +5,7 @@ public import Verification
 extension SQLiteVerificationStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) throws(StoreFailure) -> CredentialRow? {
-        try read { session throws(SQLiteFailure) in
-            try checkedOrDummy(session[.credentialByID].bind(id.bytes).first(credential))
-        }
+        try read { session throws(SQLiteFailure) in try credential(.id(id), session) }
     }
 
     /// A subject's rows, oldest first.
@@ -30,8 +28,7 @@ extension SQLiteVerificationStore: VerificationStore {
     /// The row with this fingerprint.
     public func credential(fingerprint: [UInt8]) throws(StoreFailure) -> CredentialRow? {
         try read { session throws(SQLiteFailure) in
-            try checkedOrDummy(
-                session[.credentialByFingerprint].bind(fingerprint).first(credential))
+            try credential(.fingerprint(fingerprint), session)
         }
     }
 
@@ -79,6 +76,34 @@ extension SQLiteVerificationStore: VerificationStore {
                 try row.challenge(key)
             }
         }
+    }
+
+    /// The challenge with this digest, even if it has expired, and the credential that answers it.
+    public func challenge(
+        digest: [UInt8], answeredBy name: AnsweringCredential
+    ) throws(StoreFailure) -> (challenge: ChallengeRow?, credential: CredentialRow?) {
+        try read { session throws(SQLiteFailure) in
+            // While the first statement has a row, the second one is in the same transaction.
+            var answering: CredentialRow??
+            let challenge = try session[.challenge].bind(digest).first {
+                row throws(SQLiteFailure) in
+                answering = .some(try credential(name, session))
+                return try row.challenge(key)
+            }
+            if let answering { return (challenge, answering) }
+            return (challenge, try credential(name, session))
+        }
+    }
+
+    private func credential(
+        _ name: AnsweringCredential, _ session: SQLiteSession
+    ) throws(SQLiteFailure) -> CredentialRow? {
+        let statement =
+            switch name {
+            case .id(let id): try session[.credentialByID].bind(id.bytes)
+            case .fingerprint(let bytes): try session[.credentialByFingerprint].bind(bytes)
+            }
+        return try checkedOrDummy(statement.first(credential))
     }
 
     /// The row of the response recorded under this key, even if the response has been deleted or

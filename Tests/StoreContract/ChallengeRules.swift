@@ -27,6 +27,28 @@ extension StoreContract {
             let missing = sampleBytes(99, count: 32)
             try expectEqual(try await subject.store.challenge(digest: missing), nil)
         },
+        Rule("a challenge is read together with the credential that answers it") { subject in
+            let (row, credential) = (
+                ChallengeRow.sample(1), CredentialRow.sample(1, fingerprint: 1)
+            )
+            _ = try await subject.store.commit([
+                .insertChallenge(row), .insertCredential(credential),
+            ])
+            let missing = sampleBytes(99, count: 32)
+            for store in [subject.store, subject.second] {
+                for (digest, challenge) in [(row.digest, row), (missing, nil)] {
+                    for (name, answering) in [
+                        (.id(.sample(1)), credential), (.id(.sample(99)), nil),
+                        (.fingerprint(credential.fingerprint ?? []), credential),
+                        (.fingerprint(missing), nil),
+                    ] as [(AnsweringCredential, CredentialRow?)] {
+                        let found = try await store.challenge(digest: digest, answeredBy: name)
+                        try expectEqual(found.challenge, challenge)
+                        try expectEqual(found.credential, answering)
+                    }
+                }
+            }
+        },
         Rule("a challenge's digest is unique, and free again once the challenge is spent") {
             subject in
             let store = subject.store

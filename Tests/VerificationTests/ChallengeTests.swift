@@ -73,7 +73,9 @@ struct ChallengeTests {
             _ token: Token, _ purpose: ChallengeRow.Purpose = .assertion, by client: ClientID?
         ) async throws -> ChallengeFinding {
             try await verifier.challenge(
-                token, for: purpose, by: client, verifier.context(.unknown))
+                token, for: purpose, by: client, answeredBy: .id(.sample(1)),
+                verifier.context(.unknown)
+            ).finding
         }
         guard case .open(challenge) = try await find(token, by: shop) else {
             throw BenchError.refused

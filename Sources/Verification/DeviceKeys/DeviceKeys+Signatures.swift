@@ -44,9 +44,9 @@ extension DeviceKeys {
     ) async throws(VerifierError) -> DeviceKeyOutcome {
         try await verifier.decide(origin, recorder: recorder, answeringUntil: .end) {
             context throws(VerifierError) in
-            let finding = try await verifier.challenge(
-                sent.challenge, for: sent.purpose.stored, by: nil, context)
-            let record = try await verifier.record(sent.credential)
+            let (finding, record) = try await verifier.challenge(
+                sent.challenge, for: sent.purpose.stored, by: nil,
+                answeredBy: .id(sent.credential), context)
             var known: (record: CredentialRecord, state: DeviceKeyState)?
             if let record, case .deviceKey(let state) = record.material {
                 known = (record, state)

@@ -17,15 +17,20 @@ extension Passkeys {
     ) async throws(VerifierError) -> AssertionOutcome {
         try await verifier.decide(origin, recorder: recorder, answeringUntil: .end) {
             context throws(VerifierError) in
-            let finding = try await verifier.challenge(
-                ceremony, for: .assertion, by: client, context)
-            guard case .open(let challenge) = finding,
+            // Most ceremonies are for the first ID.
+            let first = relyingParty.ids[0]
+            let found = try await verifier.challenge(
+                ceremony, for: .assertion, by: client,
+                answeredBy: .fingerprint(try fingerprint(of: response, for: first, context)),
+                context)
+            guard case .open(let challenge) = found.finding,
                 case .assertion(let bytes, let id, let policy) = challenge.content
-            else { return denied(finding, context) }
-            let fingerprint = try deciding { () throws(CryptographyFailure) in
-                try context.keys.lookup.fingerprint(ofPasskey: response.credentialID, for: id)
+            else { return denied(found.finding, context) }
+            var record = found.record
+            if id != first {
+                record = try await verifier.record(
+                    fingerprint: fingerprint(of: response, for: id, context))
             }
-            let record = try await verifier.record(fingerprint: fingerprint)
             let stranger = try denial(of: record, for: challenge, response, context)
             var known: (record: CredentialRecord, state: PasskeyState)?
             if stranger == nil, let record, case .passkey(let state) = record.material {
@@ -52,6 +57,15 @@ extension Passkeys {
                     challenge, policy, known.record, known.state, passkey, signed, device, context,
                     issuingLogin: issuesLogin)
             }
+        }
+    }
+
+    private func fingerprint(
+        of response: AssertionResponse, for relyingPartyID: String, _ context: DecisionContext
+    ) throws(VerifierError) -> [UInt8] {
+        try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.fingerprint(
+                ofPasskey: response.credentialID, for: relyingPartyID)
         }
     }
 

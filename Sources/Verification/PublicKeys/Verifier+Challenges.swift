@@ -27,20 +27,26 @@ extension Verifier {
         return (token, challenge)
     }
 
-    /// The challenge that a token names, if this client began the ceremony.
+    /// The challenge that a token names, if this client began the ceremony, and the credential that
+    /// answers it.
     func challenge(
         _ token: Token, for purpose: ChallengeRow.Purpose, by client: ClientID?,
-        _ context: DecisionContext
-    ) async throws(VerifierError) -> ChallengeFinding {
+        answeredBy credential: AnsweringCredential, _ context: DecisionContext
+    ) async throws(VerifierError) -> (finding: ChallengeFinding, record: CredentialRecord?) {
         let digest = try digest(token, context)
-        let row = try await read { store throws(StoreFailure) in
-            try await store.challenge(digest: digest)
+        let rows = try await read { store throws(StoreFailure) in
+            try await store.challenge(digest: digest, answeredBy: credential)
         }
-        guard let row, row.purpose == purpose else { return .unknown }
+        let record = try rows.credential.map { row throws(VerifierError) in
+            try CredentialRecord(row)
+        }
+        guard let row = rows.challenge, row.purpose == purpose else { return (.unknown, record) }
         let challenge = try Challenge(row)
         // A ceremony that another client began does not exist for this one, which therefore cannot
         // spend it either.
-        guard challenge.client == client else { return .unknown }
-        return challenge.expiresAt > context.now ? .open(challenge) : .expired(challenge)
+        guard challenge.client == client else { return (.unknown, record) }
+        return (
+            challenge.expiresAt > context.now ? .open(challenge) : .expired(challenge), record
+        )
     }
 }

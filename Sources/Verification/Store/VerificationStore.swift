@@ -35,6 +35,13 @@ public protocol VerificationStore: Sendable {
     /// The challenge with this digest, even if it has expired.
     func challenge(digest: [UInt8]) async throws(StoreFailure) -> ChallengeRow?
 
+    /// The challenge with this digest, even if it has expired, and the credential that answers it.
+    ///
+    /// Most stores can read both in little more than the time of one.
+    func challenge(
+        digest: [UInt8], answeredBy credential: AnsweringCredential
+    ) async throws(StoreFailure) -> (challenge: ChallengeRow?, credential: CredentialRow?)
+
     /// The row of the response recorded under this key, even if the response has been deleted or
     /// has expired.
     func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow?
@@ -63,6 +70,28 @@ public protocol VerificationStore: Sendable {
 
     /// Deletes expired rows and old events.
     func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome
+}
+
+extension VerificationStore {
+    /// Reads one row after the other.
+    public func challenge(
+        digest: [UInt8], answeredBy credential: AnsweringCredential
+    ) async throws(StoreFailure) -> (challenge: ChallengeRow?, credential: CredentialRow?) {
+        let found = try await challenge(digest: digest)
+        switch credential {
+        case .id(let id): return (found, try await self.credential(id))
+        case .fingerprint(let fingerprint):
+            return (found, try await self.credential(fingerprint: fingerprint))
+        }
+    }
+}
+
+/// What identifies a credential.
+public enum AnsweringCredential: Hashable, Sendable {
+    /// Its id.
+    case id(CredentialID)
+    /// Its fingerprint.
+    case fingerprint([UInt8])
 }
 
 /// How many rows and responses use a key version.
