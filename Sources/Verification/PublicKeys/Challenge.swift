@@ -41,6 +41,14 @@ struct Challenge: Hashable, Sendable {
 }
 
 extension Challenge {
+    /// Whether an answer is in time.
+    ///
+    /// If the clock was set back, a challenge from its future would be open for longer than its
+    /// lifetime, so it is refused; the clocks of two nodes may differ a little.
+    func isOpen(at now: UnixTime) -> Bool {
+        expiresAt > now && createdAt <= now.adding(milliseconds: Policy.clockSkew)
+    }
+
     private var purpose: ChallengeRow.Purpose {
         switch content {
         case .assertion: .assertion

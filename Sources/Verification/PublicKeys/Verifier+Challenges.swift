@@ -46,7 +46,7 @@ extension Verifier {
         // spend it either.
         guard challenge.client == client else { return (.unknown, record) }
         return (
-            challenge.expiresAt > context.now ? .open(challenge) : .expired(challenge), record
+            challenge.isOpen(at: context.now) ? .open(challenge) : .expired(challenge), record
         )
     }
 }
