@@ -135,6 +135,24 @@ final class PasskeyServer: Sendable {
             sqlite: "UPDATE \(update)", postgreSQL: "UPDATE watchword.\(update)")
     }
 
+    /// Copies all open challenges.
+    func copyChallenges() async throws {
+        let copy = "CREATE TABLE copied AS SELECT * FROM "
+        _ = try await query(
+            sqlite: copy + "challenges", postgreSQL: copy + "watchword.challenges")
+    }
+
+    /// Puts back the challenges that were spent since they were copied.
+    func putBackChallenges() async throws {
+        func insert(into table: String) -> String {
+            "INSERT INTO \(table) SELECT * FROM copied "
+                + "WHERE digest NOT IN (SELECT digest FROM \(table))"
+        }
+        _ = try await query(
+            sqlite: insert(into: "challenges"),
+            postgreSQL: insert(into: "watchword.challenges"))
+    }
+
     private func query(sqlite: String, postgreSQL: String) async throws -> String {
         try await onOwnThread { [self] in
             guard let url else { return try edit(sqlite) }

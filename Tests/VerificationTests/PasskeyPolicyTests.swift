@@ -214,6 +214,7 @@ struct PasskeyPolicyTests {
             let row = try #require(try await bench.fixture.store.credential(credential))
             let bytes = device.bytes.withBytes { [UInt8](copying: $0) }
             #expect(!row.body.contains(bytes))
+            bench.fixture.clock.advance(seconds: 1)
         }
     }
 }

@@ -80,6 +80,9 @@ extension DeviceKeys {
             guard sent.presence.rawValue >= known.state.presence.rawValue else {
                 return denied(challenge, known.record, .presence, context)
             }
+            guard !known.state.spent.contain(challenge, at: context.now) else {
+                return denied(challenge, known.record, .challenge, context)
+            }
             return try accepted(sent, challenge, known.record, known.state, context)
         }
     }
@@ -126,6 +129,7 @@ extension DeviceKeys {
             DeviceKeyUse(
                 verification: context.verification, purpose: sent.purpose,
                 textDigest: textDigest, presence: sent.presence))
+        state.spent.add(challenge, at: context.now)
         record.material = .deviceKey(state)
         record.lastUsedAt = context.now
         let (login, ticket) = try verifier.newLoginTicket(for: record, context)

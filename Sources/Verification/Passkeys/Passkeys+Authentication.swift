@@ -52,6 +52,8 @@ extension Passkeys {
             }
             switch verdict {
             case .failure(let reason): return denied(challenge, known.record, reason, context)
+            case .success where known.state.spent.contain(challenge, at: context.now):
+                return denied(challenge, known.record, .challenge, context)
             case .success(let signed):
                 return try decide(
                     challenge, policy, known.record, known.state, passkey, signed, device, context,
@@ -152,6 +154,7 @@ extension Passkeys {
                     verification: context.verification,
                     isUserVerified: signed.flags.isUserVerified, stepUp: stepUp))
         }
+        state.spent.add(challenge, at: context.now)
         record.material = .passkey(state)
         let signer = AssertionOutcome.Signer(
             credential: record.id, subject: record.subject,

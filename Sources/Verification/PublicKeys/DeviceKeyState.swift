@@ -60,6 +60,8 @@ struct DeviceKeyState: Hashable, Sendable {
     let presence: DeviceKeyTranscript.Presence
     /// The uses whose tickets have not been redeemed yet, oldest first; as for enrolled secrets.
     var openUses = OpenUses<DeviceKeyUse>()
+    /// The challenges that it answered recently.
+    var spent = SpentChallenges()
 
     private static let purpose = "watchword device key"
 
@@ -159,12 +161,14 @@ extension DeviceKeyState {
         registration.write(into: &writer)
         writer.write(presence.rawValue)
         openUses.write(into: &writer)
+        spent.write(into: &writer)
     }
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
         registration = try SealedBox(from: &reader)
         presence = try reader.readPresence()
         openUses = try OpenUses(from: &reader)
+        spent = try SpentChallenges(fromEndOf: &reader)
     }
 }
 

@@ -17,6 +17,8 @@ struct PasskeyState: Hashable, Sendable {
     var stepUp: OpenStepUp?
     /// The uses whose login tickets have not been redeemed yet, oldest first.
     var openUses = OpenUses<PasskeyUse>()
+    /// The challenges that it answered recently.
+    var spent = SpentChallenges()
 
     /// The maximum number of known devices.
     ///
@@ -137,6 +139,7 @@ struct PasskeyState: Hashable, Sendable {
         }
         writer.writeOptional(stepUp) { $1.write(into: &$0) }
         openUses.write(into: &writer)
+        spent.write(into: &writer)
     }
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
@@ -154,6 +157,7 @@ struct PasskeyState: Hashable, Sendable {
             try OpenStepUp(from: &reader)
         }
         openUses = try OpenUses(from: &reader)
+        spent = try SpentChallenges(fromEndOf: &reader)
     }
 }
 

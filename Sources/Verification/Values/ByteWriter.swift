@@ -99,10 +99,11 @@ struct ByteReader {
         return choice
     }
 
+    /// Whether no bytes are left.
+    var isAtEnd: Bool { index == bytes.count }
+
     /// Checks that no bytes are left.
-    func end() throws(ByteReaderError) {
-        guard index == bytes.count else { throw .malformed }
-    }
+    func end() throws(ByteReaderError) { guard isAtEnd else { throw .malformed } }
 
     /// The indices of the next `count` bytes.
     private mutating func take(_ count: Int) throws(ByteReaderError) -> Range<Int> {

@@ -1,0 +1,87 @@
+/// The challenges that a public key has answered and that could still be open.
+///
+/// A challenge's row is deleted when the challenge is spent. Somebody who can write to the database
+/// could put the row back, so that a recorded signature counts again. The key's own row therefore
+/// records the challenges. Putting back an earlier version of that row as well is what an audit
+/// detects.
+struct SpentChallenges: Hashable, Sendable {
+    /// The recent challenges, by the time at which they were created.
+    private var recent: [Spent] = []
+    /// Challenges that were created up to this time count as spent.
+    private var floor: UnixTime?
+
+    /// The maximum number of recent challenges.
+    ///
+    /// A further one raises the floor, so that an answer to an even older challenge is denied, which
+    /// costs its sender another ceremony.
+    static let maximumCount = 16
+
+    fileprivate struct Spent: Hashable, Sendable {
+        /// The first half of the challenge's keyed digest.
+        let digest: [UInt8]
+        let createdAt: UnixTime
+
+        init(_ challenge: Challenge) {
+            digest = Array(challenge.digest.prefix(16))
+            createdAt = challenge.createdAt
+        }
+    }
+
+    init() {}
+
+    /// Whether the challenge was spent, or is too old for that to be known.
+    func contain(_ challenge: Challenge, at now: UnixTime) -> Bool {
+        // A floor in the future was set while the clock was wrong. It must not lock anybody out.
+        if let floor, floor <= Self.latest(now), challenge.createdAt <= floor { return true }
+        return recent.contains { $0.digest == Spent(challenge).digest }
+    }
+
+    /// Records an accepted answer, and forgets challenges that have expired.
+    mutating func add(_ challenge: Challenge, at now: UnixTime) {
+        recent.removeAll { $0.createdAt > Self.latest(now) }
+        if let floor, floor > Self.latest(now) { self.floor = nil }
+        recent.append(Spent(challenge))
+        recent.sort { $0.createdAt < $1.createdAt }
+        // Every challenge that is as old as the last one that is removed has expired, too.
+        let expired = now.adding(
+            milliseconds: -Challenge.conditionalLifetime - Policy.clockSkew)
+        while let oldest = recent.first,
+            oldest.createdAt <= expired || recent.count > Self.maximumCount
+        {
+            floor = oldest.createdAt
+            recent.removeFirst()
+        }
+    }
+
+    /// The latest time that a clock that is right may have written.
+    private static func latest(_ now: UnixTime) -> UnixTime {
+        now.adding(milliseconds: Policy.clockSkew)
+    }
+}
+
+extension SpentChallenges {
+    func write(into writer: inout ByteWriter) {
+        writer.writeOptional(floor) { $0.write($1) }
+        writer.write(UInt8(recent.count))
+        for challenge in recent {
+            writer.write(challenge.digest)
+            writer.write(challenge.createdAt)
+        }
+    }
+
+    /// Reads the end of a row; a row that an earlier version of the program wrote has none.
+    init(fromEndOf reader: inout ByteReader) throws(ByteReaderError) {
+        guard !reader.isAtEnd else { return }
+        floor = try reader.readOptionalTime()
+        let count = Int(try reader.read(UInt8.self))
+        guard count <= Self.maximumCount else { throw .malformed }
+        for _ in 0..<count { recent.append(try Spent(from: &reader)) }
+    }
+}
+
+extension SpentChallenges.Spent {
+    fileprivate init(from reader: inout ByteReader) throws(ByteReaderError) {
+        digest = try reader.readBytes()
+        createdAt = try reader.readTime()
+    }
+}
