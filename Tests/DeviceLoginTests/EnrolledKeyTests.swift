@@ -129,7 +129,7 @@ struct EnrolledKeyTests {
         let twenty = "\(challenge)\n1" + String(repeating: "\nPay", count: 20)
         #expect(KeyConfirmation(parsing: twenty)?.lines.count == 20)
         for wrong in [
-            "\(twenty)\nPay", "\(challenge)\n1\n \n ",
+            "\(twenty)\nPay", "\(twenty)\r\nPay", "\(challenge)\n1\n \n ",
             "", challenge, "\(challenge)\n1\n", "\(challenge)\n1", "\(challenge)\n-1\nPay",
             "\(challenge)\n+1\nPay", "\(challenge)\n\nPay", "wwt_\(challenge.dropFirst(4))\n1\nPay",
             "\(challenge.dropLast())\n1\nPay", "\n1\nPay", "\(challenge)\n1 \nPay",

@@ -147,6 +147,16 @@ struct TextFormTests {
         #expect(try !isDescribed(short, form))
     }
 
+    @Test("a text of 21 lines passes as a text, so it can be refused as too long to show")
+    func tooManyLines() throws {
+        let twenty = String(repeating: "Pay\n", count: 19) + "Pay"
+        #expect(try isDescribed(twenty, .shownText))
+        for long in [twenty + "\n", twenty + "\nPay"] {
+            #expect(TextForm.shownText.accepts(SecretBytes(text: long)))
+            #expect(try !isDescribed(long, .shownText))
+        }
+    }
+
     private func isDescribed(_ text: String, _ form: TextForm) throws -> Bool {
         if let counts = form.counts, !counts.contains(text.unicodeScalars.count) { return false }
         guard let pattern = form.pattern else { return true }

@@ -47,6 +47,17 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
         }
     }
 
+    /// The maximum number of lines of a text to confirm.
+    ///
+    /// More lines could scroll the first ones away before somebody answers.
+    public static let maximumLines = 20
+
+    /// The lines of a text to confirm.
+    public static func lines(of text: String) -> [Substring] {
+        text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { Substring($0) }
+    }
+
     /// The signed bytes.
     public let bytes: [UInt8]
 

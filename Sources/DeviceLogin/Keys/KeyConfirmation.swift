@@ -1,4 +1,5 @@
 public import Courier
+internal import Cryptography
 
 /// A text that an application asks a device key to sign.
 public struct KeyConfirmation: Sendable {
@@ -24,8 +25,7 @@ public struct KeyConfirmation: Sendable {
         else { return nil }
         challenge = HelperResponse.KeyChallenge(token: token, expiry: expiry)
         text = String(parts[2].hasSuffix("\n") ? parts[2].dropLast() : parts[2])
-        // More lines could scroll the first ones away before somebody answers.
-        guard challenge.bytes != nil, lines.count <= KeyConfirmation.mostLines,
+        guard challenge.bytes != nil, lines.count <= DeviceKeyTranscript.maximumLines,
             text.contains(where: { !$0.isWhitespace })
         else { return nil }
     }
@@ -33,9 +33,6 @@ public struct KeyConfirmation: Sendable {
     /// The file, with a line feed at the end.
     var file: String { "\(challenge.token.text)\n\(challenge.expiry)\n\(text)\n" }
 
-    /// The maximum number of lines of a text.
-    public static let mostLines = 20
-
     /// The lines of the text.
-    public var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+    public var lines: [Substring] { DeviceKeyTranscript.lines(of: text) }
 }

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import HTTPMessage
 internal import JSONText
 
@@ -37,6 +38,8 @@ enum Problem: Error, Hashable, Sendable {
     case unknownClient
     /// A key of less than 128 bits (RFC 4226, section 4, R6).
     case keyTooShort
+    /// A text to confirm has more lines than a device shows.
+    case tooManyLines
     /// The last used step of an imported key is beyond the window.
     case usedInFuture
     /// The policy is weaker than the server permits.
@@ -106,6 +109,7 @@ extension Problem {
         case .invalidField: "invalid-field"
         case .unknownClient: "unknown-client"
         case .keyTooShort: "key-too-short"
+        case .tooManyLines: "too-many-lines"
         case .usedInFuture: "used-in-future"
         case .weakPolicy: "weak-policy"
         case .notConfigured: "not-configured"
@@ -151,6 +155,8 @@ extension Problem {
         case .invalidField: "A field has an invalid type or value."
         case .unknownClient: "A client that the request names is unknown or revoked."
         case .keyTooShort: "The key is shorter than 128 bits, or than 80 bits with allow_short_key."
+        case .tooManyLines:
+            "The text to confirm has more than \(DeviceKeyTranscript.maximumLines) lines."
         case .usedInFuture: "The last used time step is in the future."
         case .weakPolicy: "The policy is weaker than the server permits."
         case .notConfigured: "The server is not configured for this function."
@@ -186,6 +192,7 @@ extension Problem {
         case .missingField(let name), .invalidField(let name): [("field", .text(name))]
         case .unknownClient: [("field", .text("redeemable_by"))]
         case .keyTooShort: [("field", .text("key"))]
+        case .tooManyLines: [("field", .text("text"))]
         case .weakPolicy: [("field", .text("policy"))]
         case .notConfigured(let option): [("option", .text(option))]
         case .usedInFuture: [("field", .text("last_used_step"))]

@@ -37,7 +37,7 @@ extension Problem {
         switch self {
         case .malformedRequest, .refusedByLibrary, .malformedTarget, .malformedHeader,
             .malformedQuery, .malformedBody, .doubledField, .unknownField, .missingField,
-            .invalidField, .keyTooShort:
+            .invalidField, .keyTooShort, .tooManyLines:
             .badRequest
         case .unknownExpectation: .expectationFailed
         case .headersTooLarge: .requestHeaderFieldsTooLarge

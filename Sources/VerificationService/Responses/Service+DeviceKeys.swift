@@ -26,6 +26,10 @@ extension Service {
         try requireAudience()
         let credential = try namedCredential(call)
         guard let text = call.fields.string("text") else { throw Refusal(.missingField("text")) }
+        // The device would refuse it.
+        guard DeviceKeyTranscript.lines(of: text).count <= DeviceKeyTranscript.maximumLines else {
+            throw Refusal(.tooManyLines)
+        }
         return try await deciding(call, answer: Self.answer(to:)) {
             recorder throws(VerifierError) in
             try await deviceKeys.challenge(

@@ -5,7 +5,7 @@ extension RouteTable {
             operation: .createConfirmation, method: .post, path: path(.word("challenges")),
             access: .scope(.verify), summary: "Creates a text for a device key to sign.",
             body: .one(RequestShapes.confirmationText), success: .made,
-            answers: [ResponseShapes.deviceChallenge]),
+            answers: [ResponseShapes.deviceChallenge], problems: [.tooManyLines]),
         Route(
             operation: .registerDeviceKey, method: .post,
             path: path(.word("device"), .word("keys")), access: .device,

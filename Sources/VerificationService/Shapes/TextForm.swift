@@ -44,7 +44,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
     case deviceChallenge
     /// The address of a server, as a device signs it.
     case audience
-    /// A text that a device shows before its key signs it.
+    /// A text that a device shows before its key signs it. A text with more lines than a device
+    /// shows is well-formed here, so that the client gets the more specific `too-many-lines`.
     case shownText
     /// A public key, a signature or a digest in base64url without padding.
     case base64URL
@@ -96,7 +97,9 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         case .knownDevice: "^wwd_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
         case .deviceChallenge: "^wwx_[A-Za-z0-9_-]{42}\(Self.fourBits)$"
         case .audience: "^[!-~]+$"
-        case .shownText: "^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f]+$"
+        case .shownText:
+            "^[^\\u0000-\\u001f\\u007f]*"
+                + "(?:\\n[^\\u0000-\\u001f\\u007f]*){0,\(DeviceKeyTranscript.maximumLines - 1)}$"
         case .base64URL, .certificate, .structure:
             "^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}\(Self.fourBits)"
                 + "|[A-Za-z0-9_-]\(Self.twoBits))?$"
