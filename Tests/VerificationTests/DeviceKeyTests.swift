@@ -309,15 +309,19 @@ struct DeviceKeyTests {
         #expect(try await fixture.count(.wiped) == 1)
     }
 
-    @Test("V-06 a credential that does not exist costs the same calls as a wrong signature")
+    @Test(
+        "V-06 a credential that does not exist costs the same calls and openings as a wrong signature"
+    )
     func unknown() async throws {
         let id = try await registered(device)
         let stranger = try TestDeviceKey()
         func calls(_ id: CredentialID) async throws -> [CountingStore.Call] {
             _ = await fixture.store.takeCalls()
             let challenge = try await keys.challenge(for: id)
+            let openings = fixture.meter.counts[.openings] ?? 0
             #expect(
                 try await verify(stranger.answer(challenge, by: id)).denial == .signature)
+            #expect(fixture.meter.counts[.openings] == openings + 1)
             return await fixture.store.takeCalls()
         }
         #expect(try await calls(id) == calls(.sample(999)))

@@ -210,7 +210,7 @@ struct PasskeyAuthenticationTests {
         #expect(other.allowed != first.allowed)
     }
 
-    @Test("V-06 K-66 an unknown passkey costs the same calls as a wrong signature")
+    @Test("V-06 K-66 an unknown passkey costs the same calls and openings as a wrong signature")
     func cost() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -220,9 +220,11 @@ struct PasskeyAuthenticationTests {
             change(&bad)
             let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
             _ = await bench.fixture.store.takeCalls()
+            let openings = bench.fixture.meter.counts[.openings] ?? 0
             let outcome = try await bench.passkeys.finishAuthentication(
                 ceremony.token, with: bad.signed(ceremony.options))
             #expect(outcome.denial != nil)
+            #expect(bench.fixture.meter.counts[.openings] == openings + 1)
             return await bench.fixture.store.takeCalls()
         }
         let wrong = try await calls { $0.signsOtherData = true }

@@ -65,10 +65,12 @@ extension DeviceKeys {
             }
             // For the same timing, the signature is also checked for an unknown credential.
             let point = try known.map { known throws(VerifierError) in
-                try known.state.open(
+                context.meter?.count(.openings)
+                return try known.state.open(
                     for: known.record.place, under: context.key(known.record.keyID)
                 ).point
             }
+            if known == nil { try context.keys.dummyPublicKeys.openDeviceKey(context.meter) }
             guard try isSigned(sent, challenge, by: point), let known else {
                 return denied(challenge, known?.record, .signature, context)
             }

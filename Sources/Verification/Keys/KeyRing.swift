@@ -21,6 +21,8 @@ public struct KeyRing: Sendable {
     let lookup: LookupKey
     /// The dummy credential that is checked if there is no real one.
     let dummyCredential: DummyCredential
+    /// The public keys that are read if there is no real one.
+    let dummyPublicKeys: DummyPublicKeys
     /// The lookup key as stored in the file.
     let lookupSecret: SecretBytes
 
@@ -46,6 +48,7 @@ public struct KeyRing: Sendable {
         do throws(CryptographyFailure) {
             self.lookup = try LookupKey(lookup)
             dummyCredential = try DummyCredential(under: found)
+            dummyPublicKeys = try DummyPublicKeys(under: found)
             auditKey = AuditKey(
                 events: try lookup.derived("watchword audit key"),
                 rows: try lookup.derived("watchword row key"))

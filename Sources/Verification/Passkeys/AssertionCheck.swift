@@ -72,7 +72,7 @@ struct AssertionCheck {
     ]
 
     /// The same key in COSE.
-    private static let nobody: [UInt8] =
+    static let nobody: [UInt8] =
         [0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20] + nobodysPoint[1..<33]
         + [0x22, 0x58, 0x20] + nobodysPoint[33...]
 }

@@ -40,9 +40,11 @@ extension Passkeys {
                 response: response, challenge: (bytes, id, policy), relyingParty: relyingParty)
             // The whole check also runs for an unknown passkey, so that the timing is the same.
             let passkey = try known.map { known throws(VerifierError) in
-                try known.state.open(
+                context.meter?.count(.openings)
+                return try known.state.open(
                     for: known.record.place, under: context.key(known.record.keyID))
             }
+            if known == nil { try context.keys.dummyPublicKeys.openPasskey(context.meter) }
             let verdict = try check.verdict(by: passkey?.publicKey)
             guard let known, let passkey else {
                 let isForgotten = try isForgotten(record, response.credentialID, context)
