@@ -16,7 +16,8 @@ struct Assertions {
     private static let slice = 250
     // A prime larger than any count, so its multiples visit every passkey before they repeat.
     private static let stride = 1_299_709
-    private static let time = UnixTime(seconds: Population.start + 86_400)
+    /// Between two rounds, challenges expire: a passkey is rarely used twice within minutes.
+    private static let roundSeconds: Int64 = 660
 
     /// One assertion that is ready to be presented.
     private struct Prepared {
@@ -53,7 +54,10 @@ struct Assertions {
         // The first round only warms the caches.
         for round in 0...Self.rounds {
             for (index, (population, place)) in sizes.enumerated() {
-                let verifier = Verifier(store: stores[index], keys: place.keys) { Self.time }
+                let time = UnixTime(
+                    seconds: Population.start + 86_400 * Int64(epoch)
+                        + Self.roundSeconds * Int64(round))
+                let verifier = Verifier(store: stores[index], keys: place.keys) { time }
                 let passkeys = try PasskeyPopulation.passkeys(verifier)
                 let prepared = try await prepare(population, passkeys, round)
                 let times = try await finish(prepared, passkeys)

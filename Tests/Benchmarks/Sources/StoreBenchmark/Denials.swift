@@ -44,7 +44,13 @@ struct Denials {
                 }
             }
         }
-        for kind in kinds {
+        Self.say(times)
+        try place.close(store)
+    }
+
+    /// Prints percentiles of each kind, and how often a wrong code or signature takes longer.
+    static func say(_ times: [Kind: [Int64]]) {
+        for kind in Kind.allCases where times[kind] != nil {
             let sorted = times[kind, default: []].sorted()
             for percent in [1, 10, 25, 50, 75, 90, 99] {
                 StoreBenchmark.say(
@@ -55,7 +61,6 @@ struct Denials {
         if let wrong = times[.wrong], let unknown = times[.unknown] {
             print("denial-superiority", superiority(wrong, over: unknown))
         }
-        try place.close(store)
     }
 
     private func wrongCode(_ number: Int, _ population: Population, _ now: UnixTime) -> String {
@@ -64,7 +69,7 @@ struct Denials {
     }
 
     /// The probability that a value of `left` is larger than a value of `right`; ties count half.
-    private func superiority(_ left: [Int64], over right: [Int64]) -> Double {
+    private static func superiority(_ left: [Int64], over right: [Int64]) -> Double {
         let all = (left.map { ($0, true) } + right.map { ($0, false) }).sorted { $0.0 < $1.0 }
         var rankSum = 0.0
         var start = 0

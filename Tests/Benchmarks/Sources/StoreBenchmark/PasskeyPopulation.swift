@@ -53,10 +53,16 @@ struct PasskeyPopulation: Sendable {
 
     /// The JSON that the browser returns after it signed a challenge.
     func signed(_ number: Int, _ challenge: [UInt8]) throws -> [UInt8] {
+        try signed(id(number), challenge, by: signature(message(challenge)))
+    }
+
+    /// The same with any id and any signature.
+    func signed(
+        _ id: [UInt8], _ challenge: [UInt8], by signature: [UInt8]
+    ) throws -> [UInt8] {
         let clientData = encoded(clientData("webauthn.get", challenge))
         let data = encoded(try authenticatorData(flags: 0x05))
-        let signature = encoded(try signature(message(challenge)))
-        let id = encoded(try id(number))
+        let (id, signature) = (encoded(id), encoded(signature))
         return Array(
             """
             {"id":"\(id)","rawId":"\(id)","type":"public-key","response":{\

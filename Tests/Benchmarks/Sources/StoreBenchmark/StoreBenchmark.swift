@@ -15,6 +15,7 @@ import Verification
 ///     decisions STORE COUNT       nanoseconds per decision with 1 and 32 callers, and per bare update
 ///     scale KEYS EPOCH COUNT STORE…  nanoseconds per decision with 1 and 32 callers, alternating between filled stores
 ///     denials STORE COUNT [wrong|unknown]  nanoseconds of COUNT wrong codes and unknown subjects
+///     signature-denials passkeys|keys STORE COUNT  the same for wrong signatures and unknown credentials
 ///     year STORE                  a year of logins, with daily pruning
 ///
 /// A store is a path for SQLite, or a connection string with `dbname=` for PostgreSQL. KEYS is the
@@ -67,6 +68,11 @@ enum StoreBenchmark {
             let kinds = arguments.dropFirst(3).compactMap { Denials.Kind(rawValue: $0) }
             try await Denials(Place(arguments[1]), count(arguments[2]))
                 .run(kinds.isEmpty ? Denials.Kind.allCases : kinds)
+        case ("signature-denials", 4):
+            guard let credentials = SignatureDenials.Credentials(rawValue: arguments[1]) else {
+                throw BenchmarkError.usage
+            }
+            try await SignatureDenials(Place(arguments[2]), count(arguments[3])).run(credentials)
         case ("year", 2):
             try await Year(Place(arguments[1])).run()
         default:
