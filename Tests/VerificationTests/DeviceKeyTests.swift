@@ -327,6 +327,28 @@ struct DeviceKeyTests {
         #expect(try await calls(id) == calls(.sample(999)))
     }
 
+    @Test(
+        "V-06 K-66 an unknown credential, a wrong signature and a valid one cost one verification each"
+    )
+    func verifications() async throws {
+        let id = try await registered(device)
+        let stranger = try TestDeviceKey()
+        let count = { [fixture] in fixture.meter.counts[.signatures] ?? 0 }
+        for (device, id, denial) in [
+            (device, id, nil), (stranger, id, .signature), (device, .sample(999), .signature),
+        ] as [(TestDeviceKey, CredentialID, DenialReason?)] {
+            let challenge = try await keys.challenge(for: id)
+            let before = count()
+            #expect(try await verify(device.answer(challenge, by: id)).denial == denial)
+            #expect(count() - before == 1)
+        }
+        _ = try await fixture.verifier.revoke(id)
+        let challenge = try await keys.challenge(for: id)
+        let before = count()
+        #expect(try await verify(device.answer(challenge, by: id)).denial == .revoked)
+        #expect(count() - before == 1)
+    }
+
     @Test("K-15 of fifty answers at once to one challenge, one is accepted")
     func race() async throws {
         let id = try await registered(device)

@@ -234,6 +234,30 @@ struct PasskeyAuthenticationTests {
         #expect(wrong.contains(.commit(writes.sorted())))
     }
 
+    @Test(
+        "V-06 K-66 an unknown passkey, a wrong signature and a valid one cost one verification each",
+        arguments: [SignatureAlgorithm.es256, .rs256])
+    func verifications(algorithm: SignatureAlgorithm) async throws {
+        let bench = try PasskeyFixture()
+        let passkey = try TestPasskey(OpenSSLKey(algorithm))
+        let credential = try await bench.register(passkey)
+        func count(
+            _ denial: DenialReason?, _ change: (inout TestPasskey) -> Void = { _ in }
+        ) async throws -> Int {
+            var sent = passkey
+            change(&sent)
+            let before = bench.fixture.meter.counts[.signatures] ?? 0
+            #expect(try await bench.signIn(sent).denial == denial)
+            return (bench.fixture.meter.counts[.signatures] ?? 0) - before
+        }
+        #expect(try await count(nil) == 1)
+        #expect(try await count(.signature) { $0.signsOtherData = true } == 1)
+        #expect(try await count(.unknown) { $0.statedID = [8] } == 1)
+        #expect(try await count(.userHandle) { $0.userHandle = [1] } == 1)
+        _ = try await bench.fixture.verifier.revoke(credential)
+        #expect(try await count(.revoked) == 1)
+    }
+
     @Test("K-66 a stored key is not checked again, which would take milliseconds")
     func checkedOnce() async throws {
         let bench = try PasskeyFixture()

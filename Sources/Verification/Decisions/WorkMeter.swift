@@ -13,12 +13,15 @@ final class WorkMeter: Sendable {
         case digests
         /// Recovery codes hashed.
         case hashes
+        /// Signatures of passkeys and device keys verified.
+        case signatures
     }
 
     private let codes = Atomic<Int>(0)
     private let openings = Atomic<Int>(0)
     private let digests = Atomic<Int>(0)
     private let hashes = Atomic<Int>(0)
+    private let signatures = Atomic<Int>(0)
 
     func count(_ work: Work, _ times: Int = 1) {
         switch work {
@@ -26,6 +29,7 @@ final class WorkMeter: Sendable {
         case .openings: openings.add(times, ordering: .relaxed)
         case .digests: digests.add(times, ordering: .relaxed)
         case .hashes: hashes.add(times, ordering: .relaxed)
+        case .signatures: signatures.add(times, ordering: .relaxed)
         }
     }
 
@@ -34,6 +38,7 @@ final class WorkMeter: Sendable {
         [
             .codes: codes.load(ordering: .relaxed), .openings: openings.load(ordering: .relaxed),
             .digests: digests.load(ordering: .relaxed), .hashes: hashes.load(ordering: .relaxed),
+            .signatures: signatures.load(ordering: .relaxed),
         ]
     }
 }

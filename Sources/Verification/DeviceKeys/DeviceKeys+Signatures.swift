@@ -114,6 +114,7 @@ extension DeviceKeys {
             case .signIn, .assertion:
                 DeviceKeyTranscript.signIn(scope, credential: credential, challenge: signed)
             }
+        verifier.meter?.count(.signatures)
         let isSigned = try deciding { () throws(CryptographyFailure) in
             try key.isValid(sent.signature.span, of: transcript.bytes.span)
         }

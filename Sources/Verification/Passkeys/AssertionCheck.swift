@@ -7,6 +7,7 @@ struct AssertionCheck {
     /// The challenge's random bytes, relying party and policy.
     let challenge: (bytes: [UInt8], relyingParty: String, policy: PasskeyPolicy)
     let relyingParty: RelyingParty
+    let meter: WorkMeter?
 
     /// A response whose signature is valid.
     struct Signed {
@@ -44,6 +45,7 @@ struct AssertionCheck {
             return .failure(reason)
         }
         let key = try Self.key(publicKey)
+        meter?.count(.signatures)
         let isSigned = try deciding { () throws(CryptographyFailure) in
             try data.isSigned(response.signature, by: key, clientDataHash: clientData.digest)
         }

@@ -37,7 +37,8 @@ extension Passkeys {
                 known = (record, state)
             }
             let check = AssertionCheck(
-                response: response, challenge: (bytes, id, policy), relyingParty: relyingParty)
+                response: response, challenge: (bytes, id, policy), relyingParty: relyingParty,
+                meter: context.meter)
             // The whole check also runs for an unknown passkey, so that the timing is the same.
             let passkey = try known.map { known throws(VerifierError) in
                 context.meter?.count(.openings)
