@@ -114,4 +114,29 @@ struct PasskeyAttestationTests {
         }
         await server.stop()
     }
+
+    @Test(
+        "a U2F key is recorded without the AAGUID, which it does not sign",
+        arguments: PasskeyServer.Database.possible)
+    func unsignedModel(database: PasskeyServer.Database) async throws {
+        let (vectors, root) = (try AttestationVector.all(), try AnchorVector.all()["root"])
+        let server = try await Self.server(database, trusting: root)
+        for (subject, name, hasModel) in [
+            ("a", "fido-u2f", false),
+            ("b", "fido-u2f, another AAGUID, which is not signed", false),
+            ("c", "packed, certified", true),
+        ] {
+            let vector = try #require(vectors.first { $0.name == name })
+            let reply = try await Self.register(vector, at: server, for: subject)
+            #expect(reply.text("attestation") == "trusted", "\(name)")
+            #expect((reply.text("authenticator") != nil) == hasModel, "\(name)")
+            let list = try await server.ask("GET", "/v1/subjects/\(subject)/credentials")
+            let listed = try #require(list.json?["credentials"]?.elements?.first)
+            #expect(listed["attestation"]?.string == "trusted", "\(name)")
+            #expect((listed["authenticator"]?.string != nil) == hasModel, "\(name)")
+            // All vectors have the same id, which can be registered once.
+            try await server.change("credentials SET fingerprint = NULL")
+        }
+        await server.stop()
+    }
 }

@@ -43,7 +43,7 @@ struct RegistrationCheck {
         guard relyingParty.algorithms.contains(registration.key.algorithm) else {
             return .denied(.algorithm)
         }
-        let attestation: (kind: RegisteredPasskey.Attestation, leaf: Certificate?)
+        let attestation: Attested
         switch try self.attestation(of: object, clientData.digest) {
         case .success(let found): attestation = found
         case .failure(let reason): return .denied(reason)
@@ -61,18 +61,24 @@ struct RegistrationCheck {
         return .accepted(
             RegisteredPasskey(
                 relyingParty: pending.relyingParty, credentialID: registration.credentialID,
-                publicKey: registration.encodedKey, model: registration.model, flags: flags,
+                publicKey: registration.encodedKey, model: attestation.model, flags: flags,
                 transports: response.keptTransports, attestation: attestation.kind,
                 leafDigest: leafDigest),
             count: registration.data.signatureCount)
     }
 
+    /// What an attestation statement says.
+    private struct Attested {
+        var kind: RegisteredPasskey.Attestation
+        /// The authenticator's model, which some statements do not sign.
+        var model: [UInt8]
+        var leaf: Certificate?
+    }
+
     /// Verifies the attestation statement, and decides by the policy (steps 21 to 24).
     private func attestation(
         of object: AttestationObject, _ clientDataHash: [UInt8]
-    ) throws(VerifierError) -> Result<
-        (kind: RegisteredPasskey.Attestation, leaf: Certificate?), DenialReason
-    > {
+    ) throws(VerifierError) -> Result<Attested, DenialReason> {
         let outcome = try deciding { () throws(CryptographyFailure) in
             try object.verify(clientDataHash: clientDataHash)
         }
@@ -81,25 +87,25 @@ struct RegistrationCheck {
         case .denied(let reason): return .failure(reason)
         case .verified(let found): verdict = found
         }
-        var kind: RegisteredPasskey.Attestation
-        var leaf: Certificate?
+        var found = Attested(kind: .none, model: object.registration.model)
         switch verdict {
-        case .none: kind = .none
-        case .selfAttested: kind = .selfAttested
+        case .none: break
+        case .selfAttested: found.kind = .selfAttested
         case .unknownFormat:
             guard pending.policy.attestation == .none else { return .failure(.attestationFormat) }
-            kind = .unverified
+            found.kind = .unverified
         case .certified(let certificates):
-            leaf = certificates.chain.first
+            found.leaf = certificates.chain.first
+            found.model = certificates.model
             let isTrusted = try deciding { () throws(CryptographyFailure) in
                 try relyingParty.trust.isTrusted(certificates, at: now)
             }
-            kind = isTrusted ? .trusted : .unverified
+            found.kind = isTrusted ? .trusted : .unverified
         }
-        guard pending.policy.attestation != .trusted || kind == .trusted else {
+        guard pending.policy.attestation != .trusted || found.kind == .trusted else {
             return .failure(.attestationUntrusted)
         }
-        return .success((kind, leaf))
+        return .success(found)
     }
 }
 
