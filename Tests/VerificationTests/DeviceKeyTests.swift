@@ -110,6 +110,17 @@ struct DeviceKeyTests {
         #expect(try await register(device, grant.ticket) == .denied(.unknown))
     }
 
+    @Test("a key cannot replace a credential that was never confirmed, nor somebody else's")
+    func replacingPending() async throws {
+        let pending = try await grant().credential
+        for (id, refusal) in [(pending, .pendingCredential), (.sample(9), .unknownCredential)]
+            as [(CredentialID, EnrolmentRefusal)]
+        {
+            let outcome = try await keys.enrol(for: fixture.alice, replacing: id)
+            guard case .refused(refusal) = outcome else { throw BenchError.refused }
+        }
+    }
+
     @Test("K-76 K-77 a registration that does not match its ticket or its key is denied")
     func refusedRegistrations() async throws {
         let grant = try await grant(presence: .advisory)

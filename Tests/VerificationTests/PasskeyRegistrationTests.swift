@@ -252,6 +252,25 @@ struct PasskeyRegistrationTests {
         else { throw BenchError.refused }
     }
 
+    @Test("a passkey cannot replace a registration that was not finished, in time or too late")
+    func replacingPending() async throws {
+        let bench = try PasskeyFixture()
+        let pending = try await bench.begun()
+        let account = PasskeyAccount(userName: "alice", displayName: "Alice")
+        // After the deadline, the next registration would use the same row.
+        for _ in 0..<2 {
+            guard
+                case .refused(.pendingCredential) = try await bench.passkeys.beginRegistration(
+                    for: bench.alice, replacing: pending.credential),
+                case .refused(.pendingCredential) = try await bench.passkeys.issueTicket(
+                    for: bench.alice, account: account, replacing: pending.credential)
+            else { throw BenchError.refused }
+            bench.fixture.clock.now = pending.expiresAt
+        }
+        // The row is used if nothing has to be replaced.
+        #expect(try await bench.begun().credential == pending.credential)
+    }
+
     @Test("W-07 N-32 N-41 K-22 the policy decides about synced passkeys and attestation")
     func policy() async throws {
         let bench = try PasskeyFixture()

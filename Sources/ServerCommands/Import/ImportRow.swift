@@ -115,7 +115,9 @@ extension ImportRow.Result {
             case .refused(.tooMany): .refused(.tooManyCredentials)
             case .refused(.usedInFuture): .refused(.usedInFuture)
             // An import has no audience, and replaces nothing.
-            case .refused(.unknownClient), .refused(.unknownCredential): .refused(.malformed)
+            case .refused(.unknownClient), .refused(.unknownCredential),
+                .refused(.pendingCredential):
+                .refused(.malformed)
             }
     }
 

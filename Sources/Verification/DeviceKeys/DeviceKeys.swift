@@ -48,8 +48,8 @@ public struct DeviceKeys: Sendable {
             guard try await verifier.areClients(audience) else {
                 return Decision(outcome: .refused(.unknownClient), changes: [])
             }
-            if let replaces, !records.contains(where: { $0.id == replaces }) {
-                return Decision(outcome: .refused(.unknownCredential), changes: [])
+            if let refusal = verifier.refusal(replacing: replaces, among: records) {
+                return Decision(outcome: .refused(refusal), changes: [])
             }
             var record = try verifier.newRecord(.key, subject, name: name, state: .pending, context)
             record.audience = audience.sorted()

@@ -34,8 +34,7 @@ extension Passkeys {
         let hasRoom =
             records.count < context.policy.maximumCredentials || expired(records, context) != nil
         guard hasRoom else { return .tooMany }
-        guard let replaces, !records.contains(where: { $0.id == replaces }) else { return nil }
-        return .unknownCredential
+        return verifier.refusal(replacing: replaces, among: records)
     }
 
     func newPending(

@@ -1,6 +1,16 @@
 // What the registrations of passkeys and of device keys share.
 
 extension Verifier {
+    /// Why the subject's credential with this id cannot be replaced; `nil` if it can.
+    func refusal(
+        replacing id: CredentialID?, among records: [CredentialRecord]
+    ) -> EnrolmentRefusal? {
+        guard let id else { return nil }
+        guard let old = records.first(where: { $0.id == id }) else { return .unknownCredential }
+        // A pending credential can end at any time, and its row can be used for the next one.
+        return old.state == .pending ? .pendingCredential : nil
+    }
+
     /// The changes that revoke a credential, because another one replaces it.
     func replacing(
         _ id: CredentialID?, _ context: DecisionContext

@@ -18,6 +18,8 @@ public enum EnrolmentRefusal: Hashable, Sendable {
     case unknownClient
     /// The subject has no such credential to be replaced.
     case unknownCredential
+    /// The credential to be replaced was never confirmed.
+    case pendingCredential
     /// The last used step of an imported key is so far ahead of the clock that the key's next codes
     /// would be refused.
     case usedInFuture

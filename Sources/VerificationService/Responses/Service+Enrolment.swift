@@ -204,6 +204,7 @@ extension Service {
         case .tooMany: Answer(.tooManyCredentials)
         case .unknownClient: Answer(.unknownClient)
         case .unknownCredential: Answer(.unknownCredential)
+        case .pendingCredential: Answer(.refusedByState)
         case .usedInFuture: Answer(.usedInFuture)
         }
     }

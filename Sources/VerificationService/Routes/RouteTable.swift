@@ -31,7 +31,7 @@ enum RouteTable {
             ],
             problems: [
                 .keyTooShort, .keyInUse, .tooManyCredentials, .unknownClient, .usedInFuture,
-                .unknownCredential, .weakPolicy, .notConfigured(""),
+                .unknownCredential, .refusedByState, .weakPolicy, .notConfigured(""),
             ]),
         Route(
             operation: .listCredentials, method: .get,

@@ -1,0 +1,146 @@
+import JSONText
+import ServiceTranscripts
+import TestSupport
+import Testing
+import Verification
+
+@testable import VerificationService
+
+/// What an application chooses when it lets somebody create a passkey: both in its own page, and with
+/// a ticket for the server's page.
+struct PasskeyEnrolmentTests {
+    /// A registration that was begun by the application or, with a ticket, on the server's page.
+    private struct Attempt {
+        let credential: String
+        let ticket: String?
+        let challenge: [UInt8]
+        let options: PasskeyDriver.Reply
+    }
+
+    private static let target = "/v1/subjects/alice/credentials"
+
+    private static func body(onPage isOnPage: Bool, _ more: String) -> String {
+        #"{"type":"passkey","user_name":"alice"\#(isOnPage ? #","via":"page""# : "")\#(more)}"#
+    }
+
+    private func begin(
+        _ fixture: ServiceFixture, onPage isOnPage: Bool, _ more: String = ""
+    ) async throws -> Attempt {
+        let reply = try await fixture.driver.send(
+            .application, Self.target, Self.body(onPage: isOnPage, more))
+        let credential = try PasskeyDriver.member("credential", reply)
+        guard isOnPage else {
+            return Attempt(
+                credential: credential, ticket: nil,
+                challenge: try PasskeyDriver.challenge(reply), options: reply)
+        }
+        let ticket = try PasskeyDriver.member("ticket", reply)
+        let begun = try await fixture.driver.beginOnPage(ticket: ticket)
+        return Attempt(
+            credential: credential, ticket: ticket,
+            challenge: try PasskeyDriver.challenge(begun), options: begun)
+    }
+
+    private func finish(
+        _ attempt: Attempt, _ passkey: TestPasskey, _ fixture: ServiceFixture
+    ) async throws -> String? {
+        if let ticket = attempt.ticket {
+            return try await fixture.driver.registerOnPage(ticket, attempt.challenge, passkey)
+                .result
+        }
+        let response = try passkey.createdJSON(attempt.challenge)
+        return try await fixture.driver.send(
+            .application, "/v1/credentials/\(attempt.credential)/registration",
+            #"{"response":\#(response)}"#
+        ).result
+    }
+
+    private func state(
+        _ credential: String, _ fixture: ServiceFixture
+    ) async throws -> CredentialState? {
+        let id = try #require(CredentialID(text: credential))
+        return try await fixture.verifier.credential(id)?.state
+    }
+
+    @Test(
+        "the floor applies to registrations: a weaker policy is refused, and a missing member raised",
+        arguments: [false, true])
+    func floor(onPage isOnPage: Bool) async throws {
+        let floor = try #require(PolicyFloor(["attestation=trusted"]))
+        let fixture = try await ServiceFixture(passkeys: .forTests(floor: floor))
+        let weak = try await fixture.ask(
+            "POST", Self.target, Self.body(onPage: isOnPage, #","policy":{"attestation":"any"}"#))
+        #expect(weak.status == 422 && weak.problem == "weak-policy")
+        for more in ["", #","policy":{}"#, #","policy":{"attestation":"trusted"}"#] {
+            let attempt = try await begin(fixture, onPage: isOnPage, more)
+            #expect(attempt.options.json?["options"]?["attestation"]?.string == "direct")
+            #expect(try await finish(attempt, TestPasskey(), fixture) == "denied")
+            #expect(try await state(attempt.credential, fixture) != .active)
+        }
+    }
+
+    @Test("the policy of a registration decides about its response", arguments: [false, true])
+    func policy(onPage isOnPage: Bool) async throws {
+        let fixture = try await ServiceFixture()
+        let policy =
+            #","policy":{"user_verification":"discouraged","backup":"device-bound","#
+            + #""discoverable":"preferred","attestation":"any"}"#
+        for (flags, result) in [(0x09, "denied"), (0x01, "accepted")] as [(UInt8, String)] {
+            let attempt = try await begin(fixture, onPage: isOnPage, policy)
+            let options = attempt.options.json?["options"]
+            #expect(options?["attestation"]?.string == "direct")
+            let selection = options?["authenticatorSelection"]
+            #expect(selection?["residentKey"]?.string == "preferred")
+            #expect(selection?["userVerification"]?.string == "discouraged")
+            var passkey = try TestPasskey()
+            passkey.flags = flags
+            #expect(try await finish(attempt, passkey, fixture) == result)
+        }
+        // Without a policy, the user has to be verified, and a copy is permitted.
+        for (flags, result) in [(0x01, "denied"), (0x0d, "accepted")] as [(UInt8, String)] {
+            let attempt = try await begin(fixture, onPage: isOnPage)
+            var passkey = try TestPasskey(id: [1])
+            passkey.flags = flags
+            #expect(try await finish(attempt, passkey, fixture) == result)
+        }
+    }
+
+    @Test("a passkey replaces a credential when it is accepted", arguments: [false, true])
+    func replacing(onPage isOnPage: Bool) async throws {
+        let fixture = try await ServiceFixture()
+        let old = try await fixture.driver.register(TestPasskey(id: [1])).credential
+        let more = #","replaces":"\#(old)""#
+        var passkey = try TestPasskey(id: [2])
+        passkey.flags = 0x01
+        let failed = try await begin(fixture, onPage: isOnPage, more)
+        #expect(try await finish(failed, passkey, fixture) == "denied")
+        #expect(try await state(old, fixture) == .active)
+        passkey.flags = 0x05
+        let attempt = try await begin(fixture, onPage: isOnPage, more)
+        #expect(try await finish(attempt, passkey, fixture) == "accepted")
+        #expect(try await state(old, fixture) == .revoked)
+        #expect(try await state(attempt.credential, fixture) == .active)
+        #expect(
+            try await fixture.ask("POST", Self.target, Self.body(onPage: isOnPage, more)).problem
+                == "unknown-credential")
+    }
+
+    @Test("no registration replaces one that was not finished, in time or too late")
+    func replacingPending() async throws {
+        let fixture = try await ServiceFixture()
+        let pending = try await fixture.driver.begin().credential
+        let more = #","replaces":"\#(pending)""#
+        for seconds: Int64 in [0, 600] {
+            fixture.clock.advance(seconds: seconds)
+            for body in [
+                Self.body(onPage: false, more), Self.body(onPage: true, more),
+                #"{"type":"key"\#(more)}"#,
+            ] {
+                let reply = try await fixture.ask("POST", Self.target, body)
+                #expect(reply.status == 409 && reply.problem == "refused-by-state", "\(body)")
+            }
+        }
+        let attempt = try await begin(fixture, onPage: false)
+        #expect(try await finish(attempt, TestPasskey(), fixture) == "accepted")
+    }
+}
