@@ -10,14 +10,15 @@ import Testing
 struct PasskeyPolicyTests {
     private func meaning(
         _ policy: PasskeyPolicy, backup: (Bool, Bool) = (false, false), uv: Bool = true,
-        wasVerified: Bool = true, counts: (UInt32, UInt32) = (0, 0), isKnown: Bool = false
+        wasVerified: Bool = true, counts: (UInt32, UInt32) = (0, 0), isKnown: Bool = false,
+        wasEverEligible: Bool? = nil
     ) -> AssertionPolicy {
         func flags(_ isEligible: Bool) -> PasskeyFlags {
             PasskeyFlags(isUserVerified: uv, isBackupEligible: isEligible, isBackedUp: false)
         }
         return AssertionPolicy(
-            policy: policy, wasRegisteredForBackup: backup.0, stored: flags(backup.0),
-            flags: flags(backup.1),
+            policy: policy, wasEverBackupEligible: wasEverEligible ?? backup.0,
+            stored: flags(backup.0), flags: flags(backup.1),
             storedCount: counts.0, count: counts.1, wasUserVerified: wasVerified,
             isKnownDevice: isKnown)
     }
@@ -53,6 +54,43 @@ struct PasskeyPolicyTests {
         }
         let known = meaning(PasskeyPolicy(backup: .stepUp), backup: (true, true), isKnown: true)
         #expect(known.verdict == accepted)
+    }
+
+    @Test("K-21 a passkey that could be copied once may have a copy, whatever it says now")
+    func copies() {
+        func verdict(
+            _ backup: PasskeyPolicy.Backup, isKnown: Bool = false
+        ) -> AssertionPolicy.Verdict {
+            meaning(PasskeyPolicy(backup: backup), isKnown: isKnown, wasEverEligible: true).verdict
+        }
+        #expect(verdict(.any) == .accepted(stepUp: []))
+        #expect(verdict(.stepUp) == .accepted(stepUp: [.newDevice]))
+        #expect(verdict(.stepUp, isKnown: true) == .accepted(stepUp: []))
+        #expect(verdict(.deviceBound) == .denied(.backupEligibilityChanged))
+    }
+
+    @Test(
+        "K-21 a passkey that could be copied since its registration never counts as bound again",
+        arguments: [false, true])
+    func onceEligible(wasRegisteredSo: Bool) async throws {
+        let bench = try PasskeyFixture()
+        var passkey = try TestPasskey()
+        let (bound, copyable): (UInt8, UInt8) = (0x05, 0x0d)
+        passkey.flags = wasRegisteredSo ? copyable : bound
+        let credential = try await bench.register(passkey)
+        for flags in [bound, copyable, bound, bound] {
+            passkey.flags = flags
+            #expect(try await bench.signIn(passkey).isAccepted)
+        }
+        let strict = PasskeyPolicy(backup: .deviceBound)
+        #expect(
+            try await bench.signIn(passkey, policy: strict).denial == .backupEligibilityChanged)
+        let careful = PasskeyPolicy(backup: .stepUp)
+        let first = try await bench.signIn(passkey, policy: careful)
+        #expect(first.stepUp == [.newDevice])
+        let device = try #require(first.signer?.device)
+        _ = try await bench.passkeys.completeStepUp(of: credential, for: first.verification)
+        #expect(try await bench.signIn(passkey, policy: careful, device: device).isAccepted)
     }
 
     @Test("K-18 K-19 the policy about user verification decides as its table says")

@@ -27,8 +27,8 @@ public enum CounterFinding: String, CaseIterable, Hashable, Sendable {
 /// What a correct signature means under the ceremony's policy.
 struct AssertionPolicy: Hashable, Sendable {
     let policy: PasskeyPolicy
-    /// Whether the passkey could be copied when it was registered.
-    let wasRegisteredForBackup: Bool
+    /// Whether the passkey could be copied when it was registered, or in an accepted ceremony since.
+    let wasEverBackupEligible: Bool
     /// The flags of the last accepted ceremony.
     let stored: PasskeyFlags
     /// The flags of this ceremony.
@@ -67,9 +67,8 @@ struct AssertionPolicy: Hashable, Sendable {
         if policy.backup == .stepUp {
             switch (stored.isBackupEligible, flags.isBackupEligible) {
             case (false, false):
-                // A ceremony under `any` may have recorded that the passkey can no longer be
-                // copied, although there may be a copy.
-                if wasRegisteredForBackup, !isKnownDevice { stepUp.append(.newDevice) }
+                // The passkey can no longer be copied, but there may be a copy.
+                if wasEverBackupEligible, !isKnownDevice { stepUp.append(.newDevice) }
             case (true, true): if !isKnownDevice { stepUp.append(.newDevice) }
             case (false, true): stepUp.append(.becameSyncable)
             case (true, false): stepUp.append(.backupFlags)
@@ -87,7 +86,7 @@ struct AssertionPolicy: Hashable, Sendable {
         if policy.backup == .deviceBound {
             switch (stored.isBackupEligible, flags.isBackupEligible) {
             case (false, false):
-                if wasRegisteredForBackup { return .backupEligibilityChanged }
+                if wasEverBackupEligible { return .backupEligibilityChanged }
             case (true, true): return .notDeviceBound
             case (false, true), (true, false): return .backupEligibilityChanged
             }

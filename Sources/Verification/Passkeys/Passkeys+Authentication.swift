@@ -120,10 +120,11 @@ extension Passkeys {
             try verifier.digest(device, context)
         }
         let isKnown = presented.map { state.knows($0) } ?? false
+        let wasEverBackupEligible = state.wasEverBackupEligible(passkey)
         let meaning = AssertionPolicy(
-            policy: policy, wasRegisteredForBackup: passkey.flags.isBackupEligible,
-            stored: state.flags, flags: signed.flags, storedCount: state.count,
-            count: signed.count, wasUserVerified: state.wasUserVerified, isKnownDevice: isKnown)
+            policy: policy, wasEverBackupEligible: wasEverBackupEligible, stored: state.flags,
+            flags: signed.flags, storedCount: state.count, count: signed.count,
+            wasUserVerified: state.wasUserVerified, isKnownDevice: isKnown)
         let stepUp: [StepUpReason]
         switch meaning.verdict {
         case .denied(let reason):
@@ -132,7 +133,7 @@ extension Passkeys {
         }
         var newDevice: Token?
         var digest = presented
-        let canHaveCopies = signed.flags.isBackupEligible || passkey.flags.isBackupEligible
+        let canHaveCopies = signed.flags.isBackupEligible || wasEverBackupEligible
         if policy.backup == .stepUp, canHaveCopies, !isKnown {
             let token = Token(
                 .knownDevice, try context.randomSecret(Token.Kind.knownDevice.count))

@@ -4,7 +4,9 @@ internal import Cryptography
 struct PasskeyState: Hashable, Sendable {
     private var registration: SealedBox
     /// The flags of the last accepted ceremony.
-    var flags: PasskeyFlags
+    private(set) var flags: PasskeyFlags
+    /// Whether the passkey could be copied in an accepted ceremony.
+    private var wasBackupEligible = false
     /// Whether a ceremony that verified the user was ever accepted.
     var wasUserVerified: Bool
     /// The highest accepted signature counter.
@@ -94,6 +96,19 @@ struct PasskeyState: Hashable, Sendable {
         return state
     }
 
+    /// Whether the passkey could be copied when it was registered, or in an accepted ceremony since.
+    func wasEverBackupEligible(_ passkey: RegisteredPasskey) -> Bool {
+        // Rows of earlier versions have only the flags.
+        wasBackupEligible || flags.isBackupEligible || passkey.flags.isBackupEligible
+    }
+
+    /// Records the flags of an accepted ceremony.
+    mutating func record(flags: PasskeyFlags) {
+        wasBackupEligible =
+            wasBackupEligible || self.flags.isBackupEligible || flags.isBackupEligible
+        self.flags = flags
+    }
+
     /// Records a signature counter; a lower one than before changes nothing.
     mutating func record(count: UInt32) { self.count = max(self.count, count) }
 
@@ -108,7 +123,7 @@ struct PasskeyState: Hashable, Sendable {
     ///
     /// - Parameter verifies: whether the policy relies on the verification of the user.
     mutating func apply(_ use: OpenStepUp, at now: UnixTime, verifies: Bool) {
-        flags = use.flags
+        record(flags: use.flags)
         record(count: use.count)
         if verifies, use.flags.isUserVerified { wasUserVerified = true }
         if let device = use.device { record(device: device, at: now) }
@@ -130,7 +145,7 @@ struct PasskeyState: Hashable, Sendable {
     func write(into writer: inout ByteWriter) {
         registration.write(into: &writer)
         flags.write(into: &writer)
-        writer.write(wasUserVerified)
+        writer.write((wasUserVerified ? 1 : 0) | (wasBackupEligible ? 2 : 0) as UInt8)
         writer.write(count)
         writer.write(UInt8(devices.count))
         for device in devices {
@@ -145,7 +160,10 @@ struct PasskeyState: Hashable, Sendable {
     init(from reader: inout ByteReader) throws(ByteReaderError) {
         registration = try SealedBox(from: &reader)
         flags = try PasskeyFlags(from: &reader)
-        wasUserVerified = try reader.readFlag()
+        let history = try reader.read(UInt8.self)
+        guard history < 4 else { throw .malformed }
+        wasUserVerified = history & 1 != 0
+        wasBackupEligible = history & 2 != 0
         count = try reader.read()
         let deviceCount = Int(try reader.read(UInt8.self))
         guard deviceCount <= Self.maximumDevices else { throw .malformed }
