@@ -242,7 +242,11 @@ struct DeviceKeyTests {
             scene.device, "/v1/device/enrolments", ["ticket": ticket])
         #expect(wrongRoute.status == 403)
         // All of this spent neither ticket.
-        #expect(try await scene.register(key, ticket).status == 201)
+        let more = ["user_agent": "Mill App/1", "name": "laptop"]
+        #expect(try await scene.register(key, ticket, more).status == 201)
+        let list = try await scene.application.ask("GET", "/v1/subjects/alice/credentials")
+        #expect(list?.text.contains(#""name":"laptop""#) == true)
+        #expect(list?.text.contains(#""user_agent":"Mill App/1""#) == true)
         try await refused("K-77 a ticket used twice", [:])
         try await refused("K-77 a key that is in use", [:], ticket: second)
         #expect(try await scene.register(other, second).status == 201)

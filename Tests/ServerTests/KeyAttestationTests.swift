@@ -265,7 +265,8 @@ struct KeyAttestationTests {
         }
         let device = try await Device(tpm)
         let ticketText = try await ticket()
-        let good = try await device.registration(ticketText)
+        var good = try await device.registration(ticketText)
+        good["user_agent"] = "Mill App/2"
         let evidence = try #require(good["attestation"] as? [String: Any])
         let second = try await Device(tpm).registration(try await ticket())
         let foreign = try #require(second["attestation"] as? [String: Any])
@@ -314,6 +315,8 @@ struct KeyAttestationTests {
         let list = try await application.ask("GET", "/v1/subjects/alice/credentials")
         let body = list?.text ?? ""
         #expect(body.components(separatedBy: #""state":"active""#).count == 2, "\(body)")
+        // The user agent is the one of the request with the key, not of the activation.
+        #expect(body.contains(#""user_agent":"Mill App/2""#), "\(body)")
         #expect(try await server.stop() == 0)
     }
 }

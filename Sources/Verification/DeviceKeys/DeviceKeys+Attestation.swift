@@ -28,7 +28,7 @@ extension DeviceKeys {
                 return denied(subject: record.subject, credential: id, .credentialKnown, context)
             }
             return try await accepted(
-                activation.key, fingerprint, record, pending, nil, [], context)
+                activation.key, fingerprint, record, pending, nil, from: record.origin, [], context)
         }
     }
 
@@ -65,6 +65,8 @@ extension DeviceKeys {
                 endorsementKeyDigest: try sha256(evidence.endorsementKey.span))
         }
         var record = record
+        // The request that activates the key does not repeat the name and the user agent.
+        record.origin = context.origin
         record.name =
             (name ?? record.name).prefix(bytes: OneTimePasswordEnrolment.maximumTextCount)
         record.material = .pendingDeviceKey(

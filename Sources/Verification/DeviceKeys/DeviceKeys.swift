@@ -115,7 +115,7 @@ public struct DeviceKeys: Sendable {
                 point: point, custody: custody == .vault ? .vault : .tpm,
                 attestationKeyDigest: nil, endorsementKeyDigest: nil)
             return try await accepted(
-                registered, fingerprint, record, pending, name,
+                registered, fingerprint, record, pending, name, from: origin,
                 [.spendTicket(digest: row.digest)], context)
         }
     }
@@ -123,10 +123,10 @@ public struct DeviceKeys: Sendable {
     /// Makes the credential active.
     func accepted(
         _ registered: RegisteredDeviceKey, _ fingerprint: [UInt8], _ record: CredentialRecord,
-        _ pending: PendingDeviceKey, _ name: String?, _ changes: [StoreChange],
-        _ context: DecisionContext
+        _ pending: PendingDeviceKey, _ name: String?, from origin: Origin,
+        _ changes: [StoreChange], _ context: DecisionContext
     ) async throws(VerifierError) -> Decision<DeviceKeyRegistration> {
-        var active = record.confirmed(name: name, context)
+        var active = record.confirmed(name: name, from: origin, context)
         active.fingerprint = fingerprint
         let place = active.place
         active.material = .deviceKey(

@@ -157,7 +157,7 @@ extension Passkeys {
             guard try await verifier.record(fingerprint: fingerprint) == nil else {
                 return .failure(.credentialKnown)
             }
-            var active = record.confirmed(name: name, context)
+            var active = record.confirmed(name: name, from: context.origin, context)
             active.fingerprint = fingerprint
             let place = active.place
             active.material = .passkey(

@@ -22,11 +22,14 @@ extension Verifier {
 }
 
 extension CredentialRecord {
-    /// The pending credential after its confirmation, with its browser's or device's origin, and
-    /// without its material.
-    func confirmed(name: String?, _ context: DecisionContext) -> CredentialRecord {
+    /// The pending credential after its confirmation, without its material.
+    ///
+    /// - Parameter origin: the origin of its browser or device.
+    func confirmed(
+        name: String?, from origin: Origin, _ context: DecisionContext
+    ) -> CredentialRecord {
         CredentialRecord(
-            id: id, subject: subject, kind: kind, createdAt: createdAt, origin: context.origin,
+            id: id, subject: subject, kind: kind, createdAt: createdAt, origin: origin,
             version: version, state: .active, keyID: context.keys.current.id,
             name: (name ?? self.name).prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
             audience: audience, confirmedAt: context.now, material: .none)

@@ -4,7 +4,7 @@ struct CredentialRecord: Sendable {
     let subject: Subject
     let kind: CredentialKind
     let createdAt: UnixTime
-    let origin: Origin
+    var origin: Origin
     /// The stored version.
     ///
     /// The row made from this record has the next one.
