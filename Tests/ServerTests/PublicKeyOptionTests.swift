@@ -42,6 +42,31 @@ struct PublicKeyOptionTests {
         #expect(!FileManager.default.fileExists(atPath: state.database))
     }
 
+    @Test("the pages to which links lead must be in the domain of new passkeys")
+    func links() async throws {
+        let state = try ServerProcess.State()
+        let program = ForeignProgram(path: BuiltProgram.path("watchword-server"))
+        let environment = state.environment
+        let domains = ["--rp-id", "new.example,old.example"]
+        for origins in [
+            "https://old.example,https://new.example",
+            "android:apk-key-hash:\(String(repeating: "A", count: 43)),https://old.example",
+        ] {
+            let outcome = try await onOwnThread {
+                try program.run(
+                    ["serve", "--pages", "--origin", origins] + domains, environment: environment)
+            }
+            #expect(outcome.status == 2, "\(outcome.words)")
+            #expect(
+                outcome.words.contains("--origin must be a list that begins with an origin of new"),
+                "\(outcome.words)")
+        }
+        // Without the pages, the order does not matter.
+        let server = try await ServerProcess(
+            state, arguments: domains + ["--origin", "https://old.example,https://new.example"])
+        try await server.stop()
+    }
+
     private static func variable(_ option: String) -> String {
         "WATCHWORD_" + option.dropFirst(2).uppercased().replacing("-", with: "_")
     }

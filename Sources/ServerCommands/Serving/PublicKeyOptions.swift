@@ -88,6 +88,7 @@ struct PublicKeyOptions: Sendable {
             guard !pageOrigins.isEmpty || !arguments.has(.pages) else {
                 throw .needs("pages", with: "origin")
             }
+            if arguments.has(.pages) { try checkLinks(arguments, pageOrigins[0], ids[0]) }
             do throws(RelyingPartyError) {
                 return PasskeySettings(
                     relyingParty: try RelyingParty(
@@ -100,6 +101,17 @@ struct PublicKeyOptions: Sendable {
                 throw .badValue("rp-id", expected: "host names in lower case")
             }
         } catch { throw .usage(error) }
+    }
+
+    /// Checks that the pages to which links lead can create passkeys.
+    private static func checkLinks(
+        _ arguments: ServerArguments, _ origin: String, _ id: String
+    ) throws(UsageError) {
+        _ = try arguments.value(
+            .origin,
+            expected: "a list that begins with an origin of \(id), the first domain in --rp-id, "
+                + "because --pages creates passkeys for this domain on the first origin"
+        ) { RelyingParty.isOrigin(origin, of: [id]) ? $0 : nil }
     }
 
     private static let algorithms: [(String, SignatureAlgorithm)] = [
