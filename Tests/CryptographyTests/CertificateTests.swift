@@ -32,6 +32,20 @@ struct CertificateTests {
         #expect(point.count == 65)
     }
 
+    @Test("a subject with an attribute that is not text is not empty")
+    func subjectWithoutText() throws {
+        var encoded = try der(made(["-subj", "/CN=abc", "-utf8"]))
+        #expect(try Certificate(encoded).hasSubject)
+        // The issuer comes first; the same bytes are the subject.
+        let text: [UInt8] = [0x0c, 3] + Array("abc".utf8)
+        let subject = try #require(encoded.ranges(of: text).last)
+        encoded.replaceSubrange(subject, with: [0x03, 3, 0, 1, 2])
+        let certificate = try Certificate(encoded)
+        #expect(certificate.subject.isEmpty)
+        #expect(certificate.hasSubject)
+        #expect(try !Certificate(der(made(["-subj", "/"]))).hasSubject)
+    }
+
     @Test("an authority is recognised")
     func authority() throws {
         let certificate = try Certificate(der(made(["-subj", "/CN=a"])))

@@ -40,7 +40,7 @@ extension Statement {
     /// The requirements of section 8.3.1.
     private func requireAIKCertificate(_ leaf: Certificate) throws(StatementError) {
         let names = Set(leaf.alternativeNames.map(\.identifier))
-        guard leaf.version == 3, leaf.subject.isEmpty, !leaf.isAuthority,
+        guard leaf.version == 3, !leaf.hasSubject, !leaf.isAuthority,
             leaf.extension("2.5.29.17")?.isCritical == true,
             // Manufacturer, model and version of the TPM.
             names.isSuperset(of: ["2.23.133.2.1", "2.23.133.2.2", "2.23.133.2.3"]),

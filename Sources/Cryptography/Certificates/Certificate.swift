@@ -19,7 +19,9 @@ public final class Certificate: Sendable {
     public let encoded: [UInt8]
     /// The version: 1, 2 or 3.
     public let version: Int
-    /// The attributes of the subject, in their order.
+    /// Whether the subject has attributes.
+    public let hasSubject: Bool
+    /// The attributes of the subject, in their order, without those that are not text.
     public let subject: [NameAttribute]
     /// The extensions, in their order; each object identifier occurs once.
     public let extensions: [Extension]
@@ -61,6 +63,7 @@ public final class Certificate: Sendable {
         self.encoded = encoded
         self.extensions = extensions
         version = parsed.version
+        hasSubject = parsed.hasSubject
         subject = parsed.subject
         isAuthority = parsed.isAuthority
         extendedKeyUsage = parsed.extendedKeyUsage

@@ -42,6 +42,11 @@ internal import COpenSSL
 
     var version: Int { unsafe X509_get_version(handle) + 1 }
 
+    /// Whether the subject has an attribute, even one that is not text.
+    var hasSubject: Bool {
+        unsafe X509_NAME_entry_count(X509_get_subject_name(handle)) > 0
+    }
+
     var subject: [Certificate.NameAttribute] {
         unsafe Self.attributes(of: X509_get_subject_name(handle))
     }
