@@ -159,16 +159,6 @@ import Testing
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }
     }
 
-    @Test("the server denies a key that says less about presence than it requires")
-    func presence() async throws {
-        let harness = try await LoginHarness()
-        let server = try await harness.keyServer()
-        try await harness.ticket(#"{"type":"key","presence":"enforced"}"#)
-        let refused = try await harness.run(harness.keyEnrolment)
-        #expect(refused.status == 5 && refused.words.contains("stronger presence check"))
-        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
-    }
-
     @Test(
         "K-79 a key in a TPM signs; another TPM or none does not, and the vault is unchanged",
         .enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))

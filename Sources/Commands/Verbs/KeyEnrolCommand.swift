@@ -37,11 +37,15 @@ enum KeyEnrolCommand {
         let earlier = try LoginEnrolCommand.earlier(order.enrolment, in: vault.entries)
         let contents = try contents(of: earlier, in: vault, session)
         let provesPresence = vault.unlockingProvesPresence
+        // Nobody was asked if a device without a PIN opened the vault, and no check preceded the
+        // replacement of an earlier enrolment.
+        let wasChecked = provesPresence || earlier.contains(where: \.requiresCheckPerUse)
         let order = try choosingPIN(order, contents, session)
         let enrolment = KeyEnrolment(
             order.enrolment.enrolment, in: order.keyPlace { TPMAccess($0) }
         ) { access in
-            choice.keyPresence(under: access, unlockingProvesPresence: provesPresence)
+            guard wasChecked else { return .none }
+            return choice.keyPresence(under: access, unlockingProvesPresence: provesPresence)
         }
         let key: EnrolledKey
         do {

@@ -1,0 +1,38 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a device key's registration says about the presence check, and what the server requires.
+struct KeyPresenceTests {
+    @Test("the server denies a key that says less about presence than it requires")
+    func presence() async throws {
+        let harness = try await LoginHarness()
+        let server = try await harness.keyServer()
+        try await harness.ticket(#"{"type":"key","presence":"enforced"}"#)
+        let refused = try await harness.run(harness.keyEnrolment)
+        #expect(refused.status == 5 && refused.words.contains("stronger presence check"))
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+
+    @Test(
+        "a registration states no presence check if a TPM without a PIN opened the vault",
+        .enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))
+    func unprovenPresence() async throws {
+        let harness = try await LoginHarness()
+        let server = try await harness.keyServer()
+        let tpm = try EmulatedTPM()
+        let device = ["--tpm", tpm.address]
+        let added = try await harness.run(["slot", "add", "tpm2", "--no-pin"] + device)
+        #expect(added.status == 0, "\(added.words)")
+        try await harness.ticket(#"{"type":"key","presence":"cryptographic"}"#)
+        let enrolment = harness.keyEnrolment + ["--custody", "vault"] + device
+        let refused = try await harness.run(enrolment + ["--unlock-with", "tpm2"])
+        #expect(refused.status == 5, "\(refused.words)")
+        #expect(refused.words.contains("stronger presence check"), "\(refused.words)")
+        // The passphrase proves presence.
+        try await harness.ticket(#"{"type":"key","presence":"cryptographic"}"#)
+        let accepted = try await harness.run(enrolment + ["--unlock-with", "passphrase"])
+        #expect(accepted.status == 0, "\(accepted.words)")
+        for server in [server, harness.application] { #expect(try await server.stop() == 0) }
+    }
+}
