@@ -26,12 +26,17 @@ struct KeyPresenceTests {
         #expect(added.status == 0, "\(added.words)")
         try await harness.ticket(#"{"type":"key","presence":"cryptographic"}"#)
         let enrolment = harness.keyEnrolment + ["--custody", "vault"] + device
-        let refused = try await harness.run(enrolment + ["--unlock-with", "tpm2"])
+        let program = BuiltProgram.path("watchword")
+        let environment = harness.environment
+        let refused = try await onOwnThread {
+            try ForeignProgram(path: program).run(
+                enrolment + ["--unlock-with", "tpm2"], environment: environment)
+        }
         #expect(refused.status == 5, "\(refused.words)")
         #expect(refused.words.contains("stronger presence check"), "\(refused.words)")
         // The passphrase proves presence.
         try await harness.ticket(#"{"type":"key","presence":"cryptographic"}"#)
-        let accepted = try await harness.run(enrolment + ["--unlock-with", "passphrase"])
+        let accepted = try await harness.run(enrolment)
         #expect(accepted.status == 0, "\(accepted.words)")
         for server in [server, harness.application] { #expect(try await server.stop() == 0) }
     }

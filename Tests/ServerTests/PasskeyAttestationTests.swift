@@ -110,7 +110,7 @@ struct PasskeyAttestationTests {
             #expect(reply.result == "accepted", "\(name)")
             #expect(reply.text("attestation") == attestation, "\(name)")
             // All vectors have the same id, which can be registered once.
-            try await server.change("credentials SET fingerprint = NULL")
+            try await server.removeCredentials()
         }
         await server.stop()
     }
@@ -135,7 +135,7 @@ struct PasskeyAttestationTests {
             #expect(listed["attestation"]?.string == "trusted", "\(name)")
             #expect((listed["authenticator"]?.string != nil) == hasModel, "\(name)")
             // All vectors have the same id, which can be registered once.
-            try await server.change("credentials SET fingerprint = NULL")
+            try await server.removeCredentials()
         }
         await server.stop()
     }

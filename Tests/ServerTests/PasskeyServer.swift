@@ -135,6 +135,12 @@ final class PasskeyServer: Sendable {
             sqlite: "UPDATE \(update)", postgreSQL: "UPDATE watchword.\(update)")
     }
 
+    /// Removes all credentials from the database, so that their ids can be registered again.
+    func removeCredentials() async throws {
+        _ = try await query(
+            sqlite: "DELETE FROM credentials", postgreSQL: "DELETE FROM watchword.credentials")
+    }
+
     /// Copies all open challenges.
     func copyChallenges() async throws {
         let copy = "CREATE TABLE copied AS SELECT * FROM "

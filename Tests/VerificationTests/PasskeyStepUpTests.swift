@@ -57,6 +57,8 @@ struct PasskeyStepUpTests {
                 throw BenchError.refused
             }
             state.stepUp = nil
+            // Each answer spends its challenge.
+            state.spent = SpentChallenges()
             return state
         }
         let registered = try await state()
