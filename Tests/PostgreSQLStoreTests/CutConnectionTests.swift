@@ -80,9 +80,13 @@ struct CutConnectionTests {
         let row = try await fixture.observer.credential(.sample(1))
         #expect(try await fixture.store.credential(.sample(1)) == row)
         for way in ProxyFault.Way.allCases {
-            fixture.proxy.arm(nil)
-            #expect(try await fixture.store.credential(.sample(1)) == row)
-            let count = fixture.proxy.passed(way)
+            // On a busy machine, a read may also open a connection.
+            var count = Int.max
+            for _ in 0..<3 {
+                fixture.proxy.arm(nil)
+                #expect(try await fixture.store.credential(.sample(1)) == row)
+                count = min(count, fixture.proxy.passed(way))
+            }
             #expect(count > 50)
             for byte in stride(from: 0, through: count, by: max(count / 40, 1)) {
                 fixture.proxy.arm(ProxyFault(.cut, at: .byte(way, byte)))
