@@ -26,7 +26,8 @@ func fuzzDeviceKeyEvidence(_ bytes: [UInt8]) {
     let (endorsementKey, attestationKey) = (fields.next(), fields.next())
     let (deviceKey, certification, signature) = (fields.next(), fields.next(), fields.next())
     var certificates: [[UInt8]] = []
-    while !fields.rest.isEmpty { certificates.append(fields.next()) }
+    // A single byte that is left is not a field.
+    while fields.rest.count >= 2 { certificates.append(fields.next()) }
     let evidence = KeyAttestation(
         certificates: certificates, endorsementKey: endorsementKey,
         attestationKey: attestationKey, deviceKey: deviceKey, certification: certification,
