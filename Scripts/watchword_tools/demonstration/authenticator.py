@@ -16,7 +16,7 @@ def text(data):
 
 
 class Authenticator:
-    """Has at most one passkey, for ES256 and without attestation. Its person is always there and verified."""
+    """Has at most one passkey, for ES256 and without attestation. It always reports that the user is present and verified."""
 
     def create(self, options, origin):
         """What `navigator.credentials.create` returns, as JSON."""
