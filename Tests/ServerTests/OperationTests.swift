@@ -4,6 +4,28 @@ import HTTPListener
 import TestSupport
 import Testing
 
+/// A request whose head the server has read, and whose body is not sent yet.
+private struct UnfinishedRequest {
+    private static let body = #"{"ticket":"none"}"#
+    let connection: RawConnection
+
+    init(_ server: ServerProcess) async throws {
+        connection = try RawConnection(port: server.port)
+        let message = Asker.message(
+            "POST", "/v1/device/enrolments", Self.body, key: nil,
+            headers: "Expect: 100-continue\r\n")
+        try await connection.send(String(message.dropLast(Self.body.count)))
+        // The server asks for the body, so it has read the head.
+        #expect(try await connection.answer()?.status == 100)
+    }
+
+    /// Sends the body and receives the response.
+    func finish() async throws -> RawConnection.Answer? {
+        try await connection.send(Self.body)
+        return try await connection.answer()
+    }
+}
+
 struct OperationTests {
     @Test("serve without options creates what is missing, answers, and stops on TERM")
     func serving() async throws {
@@ -52,33 +74,24 @@ struct OperationTests {
     func stopping() async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
-        let slow = try RawConnection(port: server.port)
-        let body = #"{"ticket":"none"}"#
-        let message = Asker.message("POST", "/v1/device/enrolments", body, key: nil)
-        try await slow.send(String(message.dropLast(3)))
-        // Once another connection has received a response, the beginning of the first request has
-        // been read.
-        _ = try await Asker(server.port).ask("GET", "/v1/openapi.json")
+        let slow = try await UnfinishedRequest(server)
         server.send(SIGTERM)
         while try !server.logged().contains("\"stopping\"") {
             try await Task.sleep(for: .milliseconds(5))
         }
-        try await slow.send(String(message.suffix(3)))
-        #expect(try await slow.answer()?.status == 400)
+        #expect(try await slow.finish()?.status == 400)
         #expect(try await server.ending() == 0)
         #expect(try server.logged().hasSuffix("\"event\":\"stopped\"}\n"))
 
         let second = try await ServerProcess(state)
-        let hanging = try RawConnection(port: second.port)
-        try await hanging.send(String(message.dropLast(3)))
-        _ = try await Asker(second.port).ask("GET", "/v1/openapi.json")
+        let hanging = try await UnfinishedRequest(second)
         second.send(SIGTERM)
         while try !second.logged().contains("\"stopping\"") {
             try await Task.sleep(for: .milliseconds(5))
         }
         second.send(SIGTERM)
         #expect(try await second.ending() == 1)
-        #expect(try await hanging.receive() == [])
+        #expect(try await hanging.connection.receive() == [])
     }
 
     @Test("a server that is not ready logs the cause and the remedy once")
@@ -126,20 +139,13 @@ struct OperationTests {
         }
         server.send(SIGHUP)
         try await wait(for: "nothing-to-reload")
-        let slow = try RawConnection(port: server.port)
-        let body = #"{"ticket":"none"}"#
-        let message = Asker.message("POST", "/v1/device/enrolments", body, key: nil)
-        try await slow.send(String(message.dropLast(3)))
-        // Once another connection has received a response, the beginning of the first request has
-        // been read.
-        #expect(try await Asker(server.port).ask("GET", "/v1/openapi.json")?.status == 200)
+        let slow = try await UnfinishedRequest(server)
         server.send(SIGTERM)
         try await wait(for: "stopping")
         server.send(SIGHUP)
         // The server takes the signal before the last bytes arrive.
         while try server.hasPending(SIGHUP) { try await Task.sleep(for: .milliseconds(5)) }
-        try await slow.send(String(message.suffix(3)))
-        #expect(try await slow.answer()?.status == 400)
+        #expect(try await slow.finish()?.status == 400)
         #expect(try await server.ending() == 0)
         #expect(try server.logged().hasSuffix("\"event\":\"stopped\"}\n"))
     }
