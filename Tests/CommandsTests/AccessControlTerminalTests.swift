@@ -157,7 +157,10 @@ struct AccessControlTerminalTests {
         try terminal.answer([
             ("Passphrase: ", VaultFixture.passphrase), ("the passphrase again: ", "guess"),
         ])
-        try terminal.waitFor("it will be locked after 4 more failures")
+        // The next prompt discards what was typed before it.
+        try terminal.waitFor(
+            "it will be locked after 4 more failures\r\n"
+                + "To export B:b (2 of 3), enter the passphrase again: ")
         #expect(try fixture.countsFailures())
         // A prompt discards what was typed before it appeared.
         try terminal.waitFor("the passphrase again: ")
