@@ -62,11 +62,14 @@ extension AgentServices {
         do throws(DeviceLoginError) {
             var courier = RelayedCourier(helpers, for: vaults, place, use.unlocking)
             let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) { _ in checked }
-            let key = try enrolment.register(
+            let outcome = try enrolment.register(
                 with: order.enrolment.ticket, replacing: earlier, in: use.vault, turn: turn,
                 over: &courier, now: unixTime(), isEarlier: isEarlier)
             vaults.countUse(of: place, use.unlocking)
-            return .key(KeyState(of: key))
+            return switch outcome {
+            case .registered(let key): .key(KeyState(of: key))
+            case .adopted(let key): .adopted(KeyState(of: key))
+            }
         } catch {
             guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
             return .failed(error)

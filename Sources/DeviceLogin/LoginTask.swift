@@ -64,6 +64,8 @@ package enum LoginAnswer: Sendable {
     /// The server of a device key.
     case server(ServerAddress)
     case key(KeyState)
+    /// The key of an earlier run is in use; the ticket was not sent.
+    case adopted(KeyState)
     /// The person must choose a PIN for a new key.
     case pinNeeded
     case failed(DeviceLoginError)
@@ -144,7 +146,7 @@ extension EnrolmentOrder: Transferable {
 
 extension LoginAnswer: Transferable {
     private enum Kind: UInt8 {
-        case ticket, enrolled, state, wiped, nameTaken, failed, server, key, pinNeeded
+        case ticket, enrolled, state, wiped, nameTaken, failed, server, key, pinNeeded, adopted
     }
 
     package func write(to output: FrameWriter) {
@@ -167,6 +169,9 @@ extension LoginAnswer: Transferable {
         case .key(let state):
             output.append(choice: Kind.key)
             output.append(state)
+        case .adopted(let state):
+            output.append(choice: Kind.adopted)
+            output.append(state)
         case .pinNeeded: output.append(choice: Kind.pinNeeded)
         case .failed(let error):
             output.append(choice: Kind.failed)
@@ -188,6 +193,7 @@ extension LoginAnswer: Transferable {
         case .nameTaken: self = .nameTaken
         case .server: self = .server(try fields.value(bytes))
         case .key: self = .key(try fields.value(bytes))
+        case .adopted: self = .adopted(try fields.value(bytes))
         case .pinNeeded: self = .pinNeeded
         case .failed: self = .failed(try fields.value(bytes))
         }

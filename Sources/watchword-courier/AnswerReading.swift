@@ -15,6 +15,7 @@ extension HTTPResponse {
         case (.login, 200): return try login(try object())
         case (.keyRegistration, 200), (.keyRegistration, 201):
             return try registered(try object())
+        case (.keyRegistration, 403): return try registeredEarlier() ?? .problem(problem())
         case (.keyActivation, 200): return try activated(try object())
         case (.challenge, 200), (.challenge, 201): return try challenge(try object())
         case (.signature, 200): return try signature(try object())
@@ -72,6 +73,19 @@ extension HTTPResponse {
             blob: try activation.bytes("blob"), seed: try activation.bytes("seed"))
         guard let protected else { throw .badAnswer }
         return .keyToActivate(credential: credential, protected)
+    }
+
+    /// The key, if the server refuses the ticket, but has registered the key with an earlier request.
+    private func registeredEarlier() throws(HTTPHelperFailure) -> HelperResponse? {
+        guard hasType("application/problem+json") else { return nil }
+        let problem: JSONValue
+        do { problem = try readJSON(body.span) } catch { return nil }
+        guard problem["type"]?.string == "urn:watchword:problem:refused-ticket",
+            problem["credential"] != nil
+        else { return nil }
+        let credential = try problem.token("credential")
+        guard credential.text.hasPrefix("cr_") else { throw .badAnswer }
+        return .registered(credential: credential, custody: try problem.token("custody"))
     }
 
     private func activated(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {

@@ -17,9 +17,9 @@ struct AgentKeyEnrolTests {
         let agent: AgentFixture
         let server: KeyServer
 
-        init(_ entries: [String] = []) throws {
+        init(_ entries: [String] = [], isProxied: Bool = false) throws {
             agent = try AgentFixture(entries)
-            server = try KeyServer()
+            server = try KeyServer(isProxied: isProxied)
             try agent.run(AgentFixture.unlock)
         }
 
@@ -132,6 +132,39 @@ struct AgentKeyEnrolTests {
         try harness.answering([Self.replaces], harness.command("--custody vault"))
         #expect(try harness.server.active() == [next])
         #expect(try harness.signIn()["credential"] == next)
+    }
+
+    @Test("K-80 the agent adopts a key whose registration was answered to nobody")
+    func adopts() throws {
+        let harness = try Harness(isProxied: true)
+        let (agent, server) = (harness.agent, harness.server)
+        func lose() throws -> String {
+            let credential = try harness.prepareTicket()
+            var lost = FaultInjectingProxy.Fault()
+            lost.replyLimit = 0
+            server.proxy?.expect([lost, lost])
+            try agent.run(
+                harness.command("--custody vault --presence per-unlock"), status: 6)
+            server.proxy?.expect([])
+            #expect(try server.active() == [credential])
+            return credential
+        }
+        let first = try lose()
+        try harness.prepareTicket()
+        let again = harness.command("--custody vault --presence per-unlock")
+        let adopted = try agent.run(again)
+        #expect(AgentFixture.errors(adopted).contains("the ticket was not used"))
+        #expect(try server.redeem(try agent.run("key present mill").text)["credential"] == first)
+        try server.ask("DELETE", "/v1/credentials/\(first)", "")
+        // A key in the vault is not passed off as one in a TPM.
+        let second = try lose()
+        try harness.prepareTicket()
+        let elsewhere = try agent.run(
+            harness.command("--custody tpm --tpm device:/nonexistent --presence per-unlock"),
+            status: 3)
+        #expect(AgentFixture.errors(elsewhere).contains("it is in use now"))
+        #expect(try server.active() == [second])
+        #expect(try server.redeem(try agent.run("key present mill").text)["credential"] == second)
     }
 
     @Test(

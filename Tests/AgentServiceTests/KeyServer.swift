@@ -8,15 +8,18 @@ final class KeyServer {
     private let port: UInt16
     private let key: String
     private let process = Process()
+    /// Between the devices and the server, if the test loses messages.
+    let proxy: FaultInjectingProxy?
 
     /// Why there is no server, or no answer.
     struct Failure: Error {
         let text: String
     }
 
-    init() throws {
+    init(isProxied: Bool = false) throws {
         folder = try TemporaryFolder()
         port = try FreePort.find()
+        proxy = isProxied ? try FaultInjectingProxy(to: port) : nil
         let program = BuiltProgram.path("watchword-server")
         let environment = ["XDG_STATE_HOME": folder.path, "PATH": "/usr/bin:/bin"]
         let added = try ForeignProgram(path: program).run(
@@ -26,7 +29,7 @@ final class KeyServer {
         process.executableURL = URL(filePath: program)
         process.arguments = [
             "serve", "--listen", "127.0.0.1:\(port)", "--ops-listen", "127.0.0.1:0",
-            "--no-clock-check", "--audience", "http://localhost:\(port)",
+            "--no-clock-check", "--audience", "http://localhost:\(proxy?.port ?? port)",
         ]
         process.environment = environment
         try folder.write([], to: "log")
@@ -42,7 +45,7 @@ final class KeyServer {
     deinit { kill(process.processIdentifier, SIGKILL) }
 
     /// The address that device keys sign.
-    var address: String { "http://localhost:\(port)" }
+    var address: String { "http://localhost:\(proxy?.port ?? port)" }
 
     /// The log so far.
     func log() throws -> String { String(decoding: try folder.bytes(of: "log"), as: UTF8.self) }

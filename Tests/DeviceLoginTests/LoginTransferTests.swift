@@ -159,7 +159,7 @@ struct LoginTransferTests {
             [.timedOut, .badAnswer] + helpers.map(TokenHelper.Failure.helper)
             + refusals.map(TokenHelper.Failure.refused)
         errors += tokens.map(DeviceLoginError.token)
-        errors += [.deviceKey, .unregistered, .otherPlace, .otherTPM]
+        errors += [.deviceKey, .unregistered, .otherPlace, .adoptedElsewhere, .otherTPM]
         errors += Tombstone.Reason.allCases.map(DeviceLoginError.wiped)
         var answers: [LoginAnswer] = [
             .ticket(
@@ -177,7 +177,8 @@ struct LoginTransferTests {
                 frame.append(signed: -5)
                 frame.append(position: custody)
                 frame.append(custody == .tpm)
-                answers.append(.key(try frame.withContent { try KeyState(parsing: $0) }))
+                let state = try frame.withContent { try KeyState(parsing: $0) }
+                answers += [.key(state), .adopted(state)]
             }
         }
         answers += errors.map(LoginAnswer.failed)

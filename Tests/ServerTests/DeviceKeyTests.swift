@@ -247,7 +247,17 @@ struct DeviceKeyTests {
         let list = try await scene.application.ask("GET", "/v1/subjects/alice/credentials")
         #expect(list?.text.contains(#""name":"laptop""#) == true)
         #expect(list?.text.contains(#""user_agent":"Mill App/1""#) == true)
-        try await refused("K-77 a ticket used twice", [:])
+        try await refused(
+            "K-77 a ticket used twice",
+            ["public_key": other.pointText, "signature": try other.enrolment(ticket)])
+        // The same key learns that it is registered, and nobody else does.
+        let again = try await scene.register(key, ticket, more)
+        #expect(again.status == 403 && again.texts["custody"] == "vault", "\(again.body)")
+        let credential = try #require(again.texts["credential"])
+        #expect(list?.text.contains(credential) == true)
+        let stranger = try await scene.register(
+            key, ticket, ["signature": try other.enrolment(ticket)])
+        #expect(stranger.status == 403 && stranger.texts["credential"] == nil)
         try await refused("K-77 a key that is in use", [:], ticket: second)
         #expect(try await scene.register(other, second).status == 201)
         let redeemed = try await scene.post(

@@ -32,7 +32,9 @@ extension CommandHelp {
             "Each use of the key requires confirmation, and three failures wipe it, except as "
                 + "changed by --presence and --on-failure. A new key keeps the access control of "
                 + "an earlier key under this name.",
-            "If the response is lost, run the same command with the same ticket again. The "
+            "If the response is lost, run the same command again, with the same ticket or another one: "
+                + "a key that the server has registered is kept, and another ticket is then not used. "
+                + "The result in JSON is then resumed, and not enrolled. The "
                 + "certificates of --ca-file are stored in the vault, and only they are used to "
                 + "verify this server. Plain HTTP is allowed only for a server on this machine.",
             "If an agent holds the vault, it makes the key and signs, and a key that requires "

@@ -8,11 +8,15 @@ extension Messages {
         switch error {
         case .otherKind, .deviceKey: "not a device key; see watchword key enrol --help"
         case .unregistered:
-            "the server has not confirmed the key; run watchword key enrol again with the same "
-                + "ticket"
+            "the server has not confirmed the key; run watchword key enrol again, with the same "
+                + "ticket or another one"
         case .otherPlace:
             "an earlier run with this ticket made the key elsewhere, or without a PIN; repeat it with "
                 + "the same options as before, or request another ticket"
+        case .adoptedElsewhere:
+            "the server had registered the key of an earlier run, which was made elsewhere, or without "
+                + "a PIN; it is in use now, and the ticket was not used; to replace the key, run the "
+                + "command again"
         case .unreadable:
             "the key was stored by another version of Watchword; enrol the device again"
         case .denied:
@@ -49,6 +53,11 @@ extension Messages {
             }
         return key.requiresPIN ? "\(place); it requires the PIN" : place
     }
+
+    /// What to add if an enrolment found the key of an earlier run.
+    static let adoptedKey =
+        "An earlier run had registered this key, so the ticket was not used. To replace the key, run "
+        + "the command again."
 
     private static let refusedKey = "urn:watchword:problem:refused-key"
     private static let refusedTicket = "urn:watchword:problem:refused-ticket"

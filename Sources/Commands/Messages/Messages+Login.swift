@@ -10,7 +10,8 @@ extension Messages {
         switch error {
         case .otherKind: "not an enrolled secret; see watchword login enrol --help"
         case .deviceKey: "a device key, not an enrolled secret; use watchword key"
-        case .unregistered, .otherPlace, .otherTPM: sentence(forKey: error)
+        case .unregistered, .otherPlace, .adoptedElsewhere, .otherTPM:
+            sentence(forKey: error)
         case .unreadable:
             "the enrolment was stored by another version of Watchword; enrol the device again"
         case .stale:
@@ -121,7 +122,8 @@ extension ExitCode {
         self =
             switch error {
             case .otherKind, .deviceKey: .no
-            case .unreadable, .stale, .badTicket, .unregistered, .otherPlace, .otherTPM,
+            case .unreadable, .stale, .badTicket, .unregistered, .otherPlace, .adoptedElsewhere,
+                .otherTPM,
                 .helper(.authorities):
                 .badInput
             case .vault(let error): ExitCode(error)

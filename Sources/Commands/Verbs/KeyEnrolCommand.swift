@@ -18,20 +18,27 @@ enum KeyEnrolCommand {
         let place = try place(custody(session), session)
         let order = KeyOrder(try LoginEnrolCommand.order(as: name, session), in: place)
         let helper = try session.httpHelper()
-        let state: KeyState
+        let enrolled: Enrolled
         switch try session.openVault(despite: [.tpm, .pinFile]) {
-        case .own(let vault): state = try enrol(order, in: vault, over: helper, choice, session)
-        case .held(let vault): state = try enrol(order, by: vault, session)
+        case .own(let vault): enrolled = try enrol(order, in: vault, over: helper, choice, session)
+        case .held(let vault): enrolled = try enrol(order, by: vault, session)
         }
-        try report(state, as: name, session)
+        try report(enrolled, as: name, session)
         return .done
+    }
+
+    /// A registered key.
+    private struct Enrolled {
+        let key: KeyState
+        /// Whether an earlier run registered it, and the ticket was not sent.
+        let isAdopted: Bool
     }
 
     /// Makes and registers a key with a vault that this process has opened.
     private static func enrol(
         _ order: KeyOrder, in vault: UnlockedVault, over helper: HTTPHelper,
         _ choice: CheckChoice, _ session: Session
-    ) throws(CommandFailure) -> KeyState {
+    ) throws(CommandFailure) -> Enrolled {
         var helper = helper
         let turn = try session.loginTurn(in: vault)
         let earlier = try LoginEnrolCommand.earlier(order.enrolment, in: vault.entries)
@@ -47,16 +54,19 @@ enum KeyEnrolCommand {
             guard wasChecked else { return .none }
             return choice.keyPresence(under: access, unlockingProvesPresence: provesPresence)
         }
-        let key: EnrolledKey
+        let outcome: KeyEnrolment.Outcome
         do {
-            key = try enrolment.register(
+            outcome = try enrolment.register(
                 with: order.enrolment.ticket, replacing: contents, in: vault, turn: turn,
                 over: &helper, now: SystemClock.unixTime(), isEarlier: order.enrolment.replaces)
         } catch {
             throw .deviceKey(order.enrolment.name.visible, error)
         }
         session.warnAboutGeneration(of: vault)
-        return KeyState(of: key)
+        return switch outcome {
+        case .registered(let key): Enrolled(key: KeyState(of: key), isAdopted: false)
+        case .adopted(let key): Enrolled(key: KeyState(of: key), isAdopted: true)
+        }
     }
 
     /// The order with the PIN of a new key; an earlier run with the same ticket may have made the key.
@@ -74,7 +84,7 @@ enum KeyEnrolCommand {
     /// Has the agent make and register a key.
     private static func enrol(
         _ order: KeyOrder, by vault: AgentVault, _ session: Session
-    ) throws(CommandFailure) -> KeyState {
+    ) throws(CommandFailure) -> Enrolled {
         let earlier = try LoginEnrolCommand.earlier(order.enrolment, in: vault.entries)
         _ = try session.askToReplace(earlier, in: .held(vault))
         // The same as in the agent, which has the last word.
@@ -85,7 +95,8 @@ enum KeyEnrolCommand {
         var order = order
         while true {
             switch try session.answer(toEnrol: order, by: vault, requiring: presence) {
-            case .key(let state): return state
+            case .key(let state): return Enrolled(key: state, isAdopted: false)
+            case .adopted(let state): return Enrolled(key: state, isAdopted: true)
             case .pinNeeded where order.needsPIN:
                 order = order.choosing(try session.newPIN())
             default: throw .agent(.malformed)
@@ -136,18 +147,22 @@ enum KeyEnrolCommand {
     }
 
     private static func report(
-        _ key: KeyState, as name: EntryName, _ session: Session
+        _ enrolled: Enrolled, as name: EntryName, _ session: Session
     ) throws(CommandFailure) {
+        let key = enrolled.key
         let server = key.server.text
         guard session.wantsJSON else {
-            return session.printer.note(
+            session.printer.note(
                 "Enrolled \(name.visible) at \(server). The key is in \(Messages.place(of: key)).")
+            if enrolled.isAdopted { session.printer.note(Messages.adoptedKey) }
+            return
         }
         try session.printer.line(
             .object([
                 ("credential", .text(key.credential?.text ?? "")),
                 ("custody", .text(key.custody.rawValue)), ("entry", .text(name.text)),
-                ("result", .text("enrolled")), ("server", .text(server)),
+                ("result", .text(enrolled.isAdopted ? "resumed" : "enrolled")),
+                ("server", .text(server)),
             ]))
     }
 }

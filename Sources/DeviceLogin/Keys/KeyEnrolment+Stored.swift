@@ -82,9 +82,23 @@ extension KeyEnrolment {
     static func stored(
         _ earlier: [RecordID: EntryContent], _ ticketDigest: [UInt8], for order: Enrolment
     ) -> Pending? {
-        func isWanted(_ key: EnrolledKey) -> Bool {
-            key.server == order.server && key.ticketDigest == ticketDigest
+        pending(in: earlier) {
+            $0.server == order.server && $0.ticketDigest == ticketDigest
         }
+    }
+
+    /// A key that an earlier run with another ticket made for this server, and whose registration the
+    /// server has not answered.
+    static func unanswered(
+        in earlier: [RecordID: EntryContent], for order: Enrolment
+    ) -> Pending? {
+        pending(in: earlier) { $0.server == order.server && $0.credential == nil }
+    }
+
+    /// A key that an earlier run has stored.
+    private static func pending(
+        in earlier: [RecordID: EntryContent], where isWanted: (EnrolledKey) -> Bool
+    ) -> Pending? {
         for (id, content) in earlier {
             guard let incumbent = Incumbent(content) else { continue }
             if case .key(let key) = incumbent, isWanted(key) {

@@ -8,11 +8,21 @@ public import SecretVault
 /// The key and the request are stored before the request is sent. A key that the server registered
 /// earlier, or an enrolled secret, is kept, and can be used, until the server has registered the new
 /// key; then it is purged in the save that stores the response. A run that was killed is repeated with
-/// the same ticket: it sends the stored request again.
+/// the same ticket: it sends the stored request again. A run with another ticket does so too, because
+/// the server may have registered the key: it would stay active although nobody has its private half.
 public struct KeyEnrolment: Sendable {
-    private let order: Enrolment
-    private let place: KeyPlace
+    let order: Enrolment
+    let place: KeyPlace
     private let presence: @Sendable (AccessControl) -> DeviceKeyTranscript.Presence
+
+    /// The key that the enrolment leads to.
+    public enum Outcome: Sendable {
+        /// The ticket registered it.
+        case registered(EnrolledKey)
+        /// An earlier run registered it with another ticket. It is in use now, and this ticket was
+        /// not sent.
+        case adopted(EnrolledKey)
+    }
 
     /// Describes an enrolment.
     ///
@@ -70,12 +80,13 @@ public struct KeyEnrolment: Sendable {
     ///   - sender: sends requests to the server.
     ///   - now: Unix seconds.
     /// - Throws: ``DeviceLoginError``. After an error, a run with the same ticket continues; after a
-    ///   refusal by the vault or the server, it starts again.
+    ///   refusal by the vault or the server, it starts again. After
+    ///   ``DeviceLoginError/adoptedElsewhere``, the key of an earlier run is in use.
     public func register(
         with ticket: SecretBytes, replacing earlier: [RecordID: EntryContent],
         in vault: UnlockedVault, turn: borrowing LoginLock,
         over sender: inout some RequestSender, now: Int64, isEarlier: (EntrySummary) -> Bool
-    ) throws(DeviceLoginError) -> EnrolledKey {
+    ) throws(DeviceLoginError) -> Outcome {
         guard Token.isToken(ticket) else { throw .badTicket }
         let digest = try KeyEnrolment.digest(of: ticket)
         let pending: Pending
@@ -83,15 +94,22 @@ public struct KeyEnrolment: Sendable {
             guard stored.key.isAs(place) else { throw .otherPlace }
             pending = stored
         } else {
+            if let other = KeyEnrolment.unanswered(in: earlier, for: order),
+                let key = try registeredEarlier(other.key, over: &sender, now: now)
+            {
+                try keep(key, in: other, replacing: earlier, in: vault, now, isEarlier)
+                guard key.isAs(place) else { throw .adoptedElsewhere }
+                return .adopted(key)
+            }
             pending = try make(ticket, digest, replacing: earlier, in: vault, now, isEarlier)
         }
         let key = pending.key
         // An earlier run registered the key, but ended before it could report this.
-        guard key.credential == nil else { return key }
+        guard key.credential == nil else { return .registered(key) }
         let registered: EnrolledKey
         switch try EnrolledLogin.send(request(key), over: &sender) {
-        case .registered(let credential, _):
-            registered = key.registered(as: credential, isAttested: false, now: now)
+        case .registered(let credential, let custody):
+            registered = key.registered(as: credential, custody, now: now)
         case .keyToActivate(let credential, let activation):
             try activate(key, as: credential, activation, over: &sender)
             registered = key.registered(as: credential, isAttested: true, now: now)
@@ -100,12 +118,20 @@ public struct KeyEnrolment: Sendable {
             throw .problem(problem)
         default: throw .unexpectedResponse
         }
+        try keep(registered, in: pending, replacing: earlier, in: vault, now, isEarlier)
+        return .registered(registered)
+    }
+
+    /// Stores a registered key in the place of what waited for it.
+    private func keep(
+        _ key: EnrolledKey, in pending: Pending, replacing earlier: [RecordID: EntryContent],
+        in vault: UnlockedVault, _ now: Int64, _ isEarlier: (EntrySummary) -> Bool
+    ) throws(DeviceLoginError) {
         if pending.current == nil {
-            try VaultEntry(id: pending.id, vault: vault).keep(registered.form())
+            try VaultEntry(id: pending.id, vault: vault).keep(key.form())
         } else {
-            _ = try put(registered, replacing: earlier, in: vault, now, isEarlier)
+            _ = try put(key, replacing: earlier, in: vault, now, isEarlier)
         }
-        return registered
     }
 
     /// Forgets a key that the server will not register.
@@ -136,31 +162,6 @@ public struct KeyEnrolment: Sendable {
             }
         } catch {
             throw .vault(error)
-        }
-    }
-
-    /// Lets the TPM reveal the secret with which the server completes the registration.
-    ///
-    /// A repeated run gets the same response to its registration, and sends the same secret again.
-    private func activate(
-        _ key: EnrolledKey, as credential: Token, _ activation: KeyActivation,
-        over sender: inout some RequestSender
-    ) throws(DeviceLoginError) {
-        guard let saved = key.registration, saved.attestation != nil else {
-            throw .unexpectedResponse
-        }
-        guard let tpm = place.tpm else { throw .token(.refused(.noDevice)) }
-        let secret = try TPMSigner.secret(protectedBy: activation, in: tpm)
-        let request = HelperRequest(
-            server: key.server, authorities: key.authorities,
-            idempotencyKey: try EnrolledLogin.key(
-                of: "watchword key activation", saved.ticket, key.point),
-            operation: .keyActivation(credential: credential, secret: secret))
-        switch try EnrolledLogin.send(request, over: &sender) {
-        case .keyActivated: return
-        case .denied: throw .denied
-        case .problem(let problem): throw .problem(problem)
-        default: throw .unexpectedResponse
         }
     }
 
@@ -197,27 +198,6 @@ public struct KeyEnrolment: Sendable {
         }
         try VaultEntry(id: id, vault: vault).keep(current.form(waitingFor: key.form()))
         return Pending(id: id, key: key, current: current)
-    }
-
-    private func request(_ key: EnrolledKey) throws(DeviceLoginError) -> HelperRequest {
-        guard let saved = key.registration else { throw .unreadable }
-        return HelperRequest(
-            server: key.server, authorities: key.authorities,
-            idempotencyKey: try EnrolledLogin.key(
-                of: "watchword device key", saved.ticket, key.point),
-            operation: .keyRegistration(
-                HelperRequest.KeyRegistration(
-                    ticket: saved.ticket, point: key.point, signature: saved.signature,
-                    presence: saved.presence, isInTPM: key.holding.isInTPM,
-                    deviceName: saved.deviceName, attestation: saved.attestation)))
-    }
-}
-
-extension HelperResponse.Problem {
-    /// Whether this server will never accept the same request.
-    fileprivate var isFinal: Bool {
-        [400, 403, 409, 410, 422].contains(status)
-            && type.text.hasPrefix("urn:watchword:problem:")
     }
 }
 

@@ -7,7 +7,7 @@ extension DeviceLoginError: Transferable {
     private enum Kind: UInt8 {
         case otherKind, unreadable, stale, badTicket, vault, helper, problem, denied
         case wipeNotObeyed, wiped, unexpectedResponse, cryptography, deviceKey, unregistered
-        case token, otherPlace, otherTPM
+        case token, otherPlace, otherTPM, adoptedElsewhere
     }
 
     package func write(to output: FrameWriter) {
@@ -20,6 +20,7 @@ extension DeviceLoginError: Transferable {
         case .unregistered: output.append(choice: Kind.unregistered)
         case .otherPlace: output.append(choice: Kind.otherPlace)
         case .otherTPM: output.append(choice: Kind.otherTPM)
+        case .adoptedElsewhere: output.append(choice: Kind.adoptedElsewhere)
         case .unreadable: output.append(choice: Kind.unreadable)
         case .stale: output.append(choice: Kind.stale)
         case .badTicket: output.append(choice: Kind.badTicket)
@@ -55,6 +56,7 @@ extension DeviceLoginError: Transferable {
         case .unregistered: self = .unregistered
         case .otherPlace: self = .otherPlace
         case .otherTPM: self = .otherTPM
+        case .adoptedElsewhere: self = .adoptedElsewhere
         case .unreadable: self = .unreadable
         case .stale: self = .stale
         case .badTicket: self = .badTicket

@@ -17,6 +17,8 @@ public enum DeviceKeyRegistration: Hashable, Sendable {
     case accepted(CredentialID, KeyCustody)
     /// The key is valid; it becomes active once the TPM has revealed the secret.
     case pending(CredentialID, KeyActivation, expiresAt: UnixTime)
+    /// The ticket was refused, but the device proved that it has a key that is already active.
+    case repeated(CredentialID, KeyCustody)
     /// The key was denied, for whatever reason.
     case denied(DenialReason)
 }

@@ -21,9 +21,7 @@ extension DeviceKeys {
             guard isEqualInConstantTime(digest.span, activation.secretDigest.span) else {
                 return denied(subject: record.subject, credential: id, .attestation, context)
             }
-            let fingerprint = try deciding { () throws(CryptographyFailure) in
-                try context.keys.lookup.fingerprint(ofDeviceKey: activation.key.point)
-            }
+            let fingerprint = try fingerprint(of: activation.key.point, context)
             guard try await verifier.record(fingerprint: fingerprint) == nil else {
                 return denied(subject: record.subject, credential: id, .credentialKnown, context)
             }

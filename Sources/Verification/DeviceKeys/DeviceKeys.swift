@@ -69,7 +69,9 @@ public struct DeviceKeys: Sendable {
 
     /// Registers a device's key with its ticket.
     ///
-    /// A denial does not spend the ticket, which only its holder can present.
+    /// A denial does not spend the ticket, which only its holder can present. If the ticket does not
+    /// exist, but the key is already active, the outcome is ``DeviceKeyRegistration/repeated(_:_:)``:
+    /// so a device that lost the response to its registration does not drop the key.
     ///
     /// - Parameters:
     ///   - point: the public key: 65 bytes.
@@ -87,23 +89,22 @@ public struct DeviceKeys: Sendable {
     ) async throws(VerifierError) -> DeviceKeyRegistration {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             let row = try await verifier.ticket(ticket, .enrolment, context)
-            guard let row, row.expiresAt > context.now,
+            guard let row else {
+                return try await repeated(ticket, point, signature, presence, context)
+            }
+            guard row.expiresAt > context.now,
                 let record = try await verifier.record(row.credential), record.state == .pending,
                 !record.isLapsed(at: context.now),
                 case .pendingDeviceKey(let pending) = record.material, pending.activation == nil
-            else { return denied(row, row == nil ? .unknown : .expired, context) }
-            guard point.count == RegisteredDeviceKey.pointCount, let key = Self.key(point) else {
-                return denied(row, .publicKey, context)
-            }
+            else { return denied(row, .expired, context) }
+            guard let key = Self.key(point) else { return denied(row, .publicKey, context) }
             let transcript = try enrolment(
                 signedBy: signature, key, of: point, with: ticket, presence: presence)
             guard let transcript else { return denied(row, .signature, context) }
             guard presence.rawValue >= pending.presence.rawValue else {
                 return denied(row, .presence, context)
             }
-            let fingerprint = try deciding { () throws(CryptographyFailure) in
-                try context.keys.lookup.fingerprint(ofDeviceKey: point)
-            }
+            let fingerprint = try fingerprint(of: point, context)
             guard try await verifier.record(fingerprint: fingerprint) == nil else {
                 return denied(row, .credentialKnown, context)
             }
@@ -141,33 +142,6 @@ public struct DeviceKeys: Sendable {
                 .updateCredential(active.row), .endAnswers(of: active.id),
                 context.event(.enrolled, of: active),
             ] + (try await verifier.replacing(pending.replaces, context)))
-    }
-
-    /// The key with this point; `nil` if the point is not valid.
-    private static func key(_ point: [UInt8]) -> VerificationKey? {
-        do throws(PublicKeyError) {
-            return try VerificationKey(.ellipticCurve(.p256, point: point), algorithm: .es256)
-        } catch { return nil }
-    }
-
-    /// The enrolment that the device signed, for one of the server's addresses; `nil` if it did not.
-    private func enrolment(
-        signedBy signature: [UInt8], _ key: VerificationKey, of point: [UInt8],
-        with ticket: Token, presence: DeviceKeyTranscript.Presence
-    ) throws(VerifierError) -> DeviceKeyTranscript? {
-        guard signature.count <= Self.maximumSignatureCount else { return nil }
-        for audience in audiences {
-            guard let scope = DeviceKeyTranscript.Scope(audience: audience, presence: presence)
-            else { continue }
-            let transcript = try deciding { () throws(CryptographyFailure) in
-                let transcript = try DeviceKeyTranscript.enrolment(
-                    scope, ticket: ticket.text, point: point)
-                return try key.isValid(signature.span, of: transcript.bytes.span)
-                    ? transcript : nil
-            }
-            if let transcript { return transcript }
-        }
-        return nil
     }
 
     func denied(

@@ -52,6 +52,17 @@ enum OpenAPISchema {
                 ("scope", .object([("type", .text("string"))])),
                 ("option", .object([("type", .text("string"))])),
                 (
+                    "credential",
+                    .object([
+                        ("type", .text("string")),
+                        (
+                            "description",
+                            .text("The credential of the device's key, which is already active.")
+                        ),
+                    ])
+                ),
+                ("custody", .object([("type", .text("string"))])),
+                (
                     "position",
                     .object([
                         ("type", .text("integer")),

@@ -54,6 +54,8 @@ enum Problem: Error, Hashable, Sendable {
     case missingScope(Scope)
     /// The ticket is unknown, spent or expired.
     case refusedTicket
+    /// The ticket is refused, but the device proved that its key is active.
+    case registeredKey(credential: String, custody: String)
     /// The ticket is valid, but the key, its signature or the presence check is not.
     case refusedKey
     /// There is no such route.
@@ -116,7 +118,7 @@ extension Problem {
         case .foreignOrigin: "foreign-origin"
         case .unauthenticated: "unauthenticated"
         case .missingScope: "missing-scope"
-        case .refusedTicket: "refused-ticket"
+        case .refusedTicket, .registeredKey: "refused-ticket"
         case .refusedKey: "refused-key"
         case .unknownRoute: "unknown-route"
         case .unknownCredential: "unknown-credential"
@@ -163,7 +165,7 @@ extension Problem {
         case .foreignOrigin: "The Origin of the request is missing or not permitted."
         case .unauthenticated: "The request needs a valid API key."
         case .missingScope: "The API key does not have the required scope."
-        case .refusedTicket: "The ticket is unknown, already used or expired."
+        case .refusedTicket, .registeredKey: "The ticket is unknown, already used or expired."
         case .refusedKey:
             "The key, its signature or the presence check was refused; the ticket is still valid."
         case .unknownRoute: "The route does not exist."
@@ -198,6 +200,8 @@ extension Problem {
         case .usedInFuture: [("field", .text("last_used_step"))]
         case .malformedHeader(let name): [("header", .text(name))]
         case .missingScope(let scope): [("scope", .text(scope.rawValue))]
+        case .registeredKey(let credential, let custody):
+            [("credential", .text(credential)), ("custody", .text(custody))]
         default: []
         }
     }
@@ -209,41 +213,5 @@ extension Problem {
                 ("type", .text(type)), ("title", .text(title)),
                 ("status", .number(Int64(status.rawValue))),
             ] + members)
-    }
-
-    /// The header fields of the response.
-    var headers: [HTTPField] {
-        switch self {
-        case .unauthenticated: [HTTPField("WWW-Authenticate", "Bearer realm=\"watchword\"")]
-        case .missingScope(let scope):
-            [
-                HTTPField(
-                    "WWW-Authenticate",
-                    "Bearer realm=\"watchword\", error=\"insufficient_scope\", "
-                        + "scope=\"\(scope.rawValue)\"")
-            ]
-        case .methodNotAllowed(let methods):
-            [HTTPField("Allow", methods.map(\.rawValue).joined(separator: ", "))]
-        case .tooManyRequests(let seconds): [HTTPField("Retry-After", "\(seconds)")]
-        case .unavailable: [HTTPField("Retry-After", "1")]
-        case .keyUnavailable: [HTTPField("Retry-After", "60")]
-        default: []
-        }
-    }
-}
-
-extension Problem {
-    /// The problem in the response to a request that the listener refuses.
-    init(_ error: HTTPRequestError) {
-        self =
-            switch error {
-            case .malformed: .malformedRequest
-            case .lengthRequired: .lengthRequired
-            case .bodyTooLarge: .bodyTooLarge
-            case .unknownExpectation: .unknownExpectation
-            case .headersTooLarge: .headersTooLarge
-            case .unknownTransferCoding: .unknownTransferCoding
-            case .refusedByLibrary: .refusedByLibrary
-            }
     }
 }

@@ -43,7 +43,8 @@ extension Problem {
         case .headersTooLarge: .requestHeaderFieldsTooLarge
         case .unknownTransferCoding: .notImplemented
         case .unauthenticated: .unauthorized
-        case .missingScope, .refusedTicket, .refusedKey, .foreignOrigin: .forbidden
+        case .missingScope, .refusedTicket, .registeredKey, .refusedKey, .foreignOrigin:
+            .forbidden
         case .unknownRoute, .unknownCredential, .notConfigured: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .lengthRequired: .lengthRequired

@@ -188,6 +188,8 @@ extension Service {
                     ])
                 ), ("expires_at", .text(expiresAt.text)),
             ])
+        case .repeated(let credential, let custody):
+            Answer(.registeredKey(credential: credential.text, custody: custody.rawValue))
         case .denied(.unknown), .denied(.expired): Answer(.refusedTicket)
         case .denied: Answer(.refusedKey)
         }
@@ -199,7 +201,8 @@ extension Service {
             .answered(
                 [("result", .text("accepted")), ("custody", .text(custody.rawValue))],
                 outcome: "accepted")
-        case .pending, .denied: .answered([("result", .text("denied"))], outcome: "denied")
+        case .pending, .repeated, .denied:
+            .answered([("result", .text("denied"))], outcome: "denied")
         }
     }
 
