@@ -78,9 +78,16 @@ struct PasskeyPolicyTests {
         let (bound, copyable): (UInt8, UInt8) = (0x05, 0x0d)
         passkey.flags = wasRegisteredSo ? copyable : bound
         let credential = try await bench.register(passkey)
+        var couldBeCopied = wasRegisteredSo
         for flags in [bound, copyable, bound, bound] {
             passkey.flags = flags
-            #expect(try await bench.signIn(passkey).isAccepted)
+            couldBeCopied = couldBeCopied || flags == copyable
+            let outcome = try await bench.signIn(passkey)
+            #expect(outcome.isAccepted)
+            // The response, the list and the policy agree.
+            #expect(outcome.signer?.isDeviceBound == !couldBeCopied)
+            let listed = try await bench.fixture.summary(credential).passkey
+            #expect(listed?.isDeviceBound == !couldBeCopied)
         }
         let strict = PasskeyPolicy(backup: .deviceBound)
         #expect(

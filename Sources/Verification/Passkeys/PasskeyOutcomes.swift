@@ -53,7 +53,8 @@ public struct AssertionOutcome: Sendable {
         public let subject: Subject
         /// Whether the user was verified.
         public let isUserVerified: Bool
-        /// Whether the passkey cannot be copied to other devices, as its authenticator says.
+        /// Whether the passkey cannot be copied to other devices, and never could, as its
+        /// authenticator says.
         public let isDeviceBound: Bool
         /// Whether the passkey is backed up.
         public let isBackedUp: Bool

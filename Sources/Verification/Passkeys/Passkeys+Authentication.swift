@@ -163,7 +163,7 @@ extension Passkeys {
         let signer = AssertionOutcome.Signer(
             credential: record.id, subject: record.subject,
             isUserVerified: signed.flags.isUserVerified,
-            isDeviceBound: !signed.flags.isBackupEligible, isBackedUp: signed.flags.isBackedUp,
+            isDeviceBound: !canHaveCopies, isBackedUp: signed.flags.isBackedUp,
             counter: meaning.counter, device: newDevice)
         return Decision(
             outcome: AssertionOutcome(

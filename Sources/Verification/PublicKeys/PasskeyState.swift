@@ -81,7 +81,7 @@ struct PasskeyState: Hashable, Sendable {
     /// The facts to be listed.
     func summary(of passkey: RegisteredPasskey) -> PasskeySummary {
         PasskeySummary(
-            isDeviceBound: !flags.isBackupEligible, isBackedUp: flags.isBackedUp,
+            isDeviceBound: !wasEverBackupEligible(passkey), isBackedUp: flags.isBackedUp,
             wasUserVerified: wasUserVerified, attestation: passkey.attestation.rawValue,
             model: passkey.knownModel, transports: passkey.transports)
     }
