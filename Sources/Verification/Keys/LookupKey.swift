@@ -11,6 +11,7 @@ struct LookupKey: Sendable {
     private let userHandles: HMACKey
     private let madeUpPasskeys: HMACKey
     private let madeUpTails: HMACKey
+    private let dummyPasskeys: HMACKey
 
     init(_ secret: SecretBytes) throws(CryptographyFailure) {
         seeds = HMACKey(try secret.derived("watchword blind index"))
@@ -22,6 +23,7 @@ struct LookupKey: Sendable {
         userHandles = HMACKey(try secret.derived("watchword user handle"))
         madeUpPasskeys = HMACKey(try secret.derived("watchword made-up passkey"))
         madeUpTails = HMACKey(try secret.derived("watchword made-up passkey tail"))
+        dummyPasskeys = HMACKey(try secret.derived("watchword dummy passkey"))
     }
 
     /// The blind index of a seed (RFC 6238, section 3, R5): the same for all seeds that HMAC with
@@ -111,6 +113,11 @@ struct LookupKey: Sendable {
         let half = id.count / 2
         let tail = try madeUpTail(Array(id.prefix(half)))
         return isEqualInConstantTime(tail.span, Array(id.suffix(half)).span)
+    }
+
+    /// A number that chooses the dummy key of an id, always the same.
+    func dummyChoice(of id: [UInt8]) throws(CryptographyFailure) -> UInt8 {
+        try dummyPasskeys.authenticationCode(of: id.span)[0]
     }
 
     /// As many bytes as there are in the first half of an id.

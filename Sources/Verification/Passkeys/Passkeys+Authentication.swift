@@ -36,9 +36,15 @@ extension Passkeys {
             if stranger == nil, let record, case .passkey(let state) = record.material {
                 known = (record, state)
             }
+            // Also chosen for a known passkey, so that the timing is the same.
+            let choice = try deciding { () throws(CryptographyFailure) in
+                try context.keys.lookup.dummyChoice(of: response.credentialID)
+            }
+            let dummy = DummyPasskeyKey.algorithm(
+                for: choice, among: relyingParty.algorithms)
             let check = AssertionCheck(
                 response: response, challenge: (bytes, id, policy), relyingParty: relyingParty,
-                meter: context.meter)
+                meter: context.meter, dummyKey: DummyPasskeyKey.encoded(dummy))
             // The whole check also runs for an unknown passkey, so that the timing is the same.
             let passkey = try known.map { known throws(VerifierError) in
                 context.meter?.count(.openings)

@@ -4,7 +4,7 @@ internal import Cryptography
 ///
 /// Their rows are read and opened like those of real ones, so that the response time does not reveal
 /// whether a credential exists (V-06). The signature is then checked with a key that nobody may use
-/// (``AssertionCheck/nobody``).
+/// (``DummyPasskeyKey``).
 struct DummyPublicKeys: Sendable {
     private let passkey: CredentialRow
     private let deviceKey: CredentialRow
