@@ -79,7 +79,7 @@ struct VerificationKeyTests {
             let algorithm = try #require(SignatureAlgorithm(rawValue: vector.algorithm))
             do {
                 _ = try VerificationKey(alreadyChecked: vector.publicKey, algorithm: algorithm)
-                #expect(reason == "invalid", "\(vector.name)")
+                #expect(["invalid", "primeModulus"].contains(reason), "\(vector.name)")
                 loaded += 1
             } catch let error as PublicKeyError {
                 #expect("\(error)" == reason, "\(vector.name)")

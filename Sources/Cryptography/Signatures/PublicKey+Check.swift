@@ -8,6 +8,8 @@ public enum PublicKeyError: Error, Hashable, Sendable {
     case pointForm
     /// The RSA modulus does not have 2,048 to 4,096 bits.
     case modulus
+    /// The RSA modulus is a prime number.
+    case primeModulus
     /// The RSA exponent is even, or not between 2^16 and 2^64.
     case exponent
     /// The point is of small order: one signature would be valid for every message.
@@ -21,6 +23,7 @@ extension PublicKey {
     func checked() throws(PublicKeyError) -> KeyHandle {
         defer { ERR_clear_error() }
         let made = try loaded()
+        if case .rsa(let modulus, _) = self, Self.isPrime(modulus) { throw .primeModulus }
         guard passesPublicCheck(made) else { throw .invalid }
         return made
     }
@@ -61,6 +64,22 @@ extension PublicKey {
         else { throw .exponent }
     }
 
+    /// Whether the number is a prime number, almost certainly (Fermat's test).
+    ///
+    /// OpenSSL's check ends after one test of a number that is not prime, but makes many of one that
+    /// is: the holder of a ticket could occupy the server.
+    private static func isPrime(_ number: [UInt8]) -> Bool {
+        guard let context = unsafe BN_CTX_new() else { return false }
+        defer { unsafe BN_CTX_free(context) }
+        guard let number = PublicNumber(number.span), let less = PublicNumber(copying: number),
+            let two = PublicNumber([2].span), let power = PublicNumber([0].span)
+        else { return false }
+        guard unsafe BN_sub_word(less.number, 1) == 1,
+            unsafe BN_mod_exp(power.number, two.number, less.number, number.number, context) == 1
+        else { return false }
+        return unsafe BN_is_one(power.number) == 1
+    }
+
     private func passesPublicCheck(_ handle: KeyHandle) -> Bool {
         unsafe handle.withKey { key in
             guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else {
@@ -75,6 +94,27 @@ extension PublicKey {
             return unsafe EVP_PKEY_public_check_quick(context) == 1
         }
     }
+}
+
+/// An OpenSSL big number that is not secret.
+@safe private final class PublicNumber {
+    let number: OpaquePointer
+
+    /// Reads a big-endian number.
+    init?(_ bytes: Span<UInt8>) {
+        let read = unsafe bytes.withUnsafeBufferPointer { bytes in
+            unsafe BN_bin2bn(bytes.baseAddress, Int32(clamping: bytes.count), nil)
+        }
+        guard let read = unsafe read else { return nil }
+        unsafe number = read
+    }
+
+    init?(copying other: PublicNumber) {
+        guard let copy = unsafe BN_dup(other.number) else { return nil }
+        unsafe number = copy
+    }
+
+    deinit { unsafe BN_free(number) }
 }
 
 /// Whether a point of edwards25519 is one of the eight whose order divides 8.
