@@ -356,7 +356,8 @@ let package = Package(
             "watchword-screenshot", "watchword-clipboard",
             "watchword-server", "watchword-token"),
         tests(
-            "CommandsTests", "Arguments", "Clipboard", "Commands", "JSONText", "OneTimePassword",
+            "CommandsTests", "Arguments", "Clipboard", "Commands", "DeviceLogin", "JSONText",
+            "OneTimePassword",
             "Cryptography",
             "POSIX", "PictureReader", "PresenceDevices", "Raster", "SecretVault",
             "StackedPresence", "software-authenticator", "watchword", "watchword-courier",

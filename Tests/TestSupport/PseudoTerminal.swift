@@ -27,8 +27,7 @@ public final class PseudoTerminal {
         }
         keyboard = FileDescriptor(owning: outside)
         self.folder = folder
-        var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
-        _ = unsafe ioctl(outside, UInt(TIOCSWINSZ), &size)
+        Self.resize(outside, columns: 80, rows: 24)
         let terminal = FileHandle(fileDescriptor: inside, closeOnDealloc: false)
         let programs = URL(filePath: BuiltProgram.path("watchword")).deletingLastPathComponent()
             .path
@@ -75,6 +74,16 @@ public final class PseudoTerminal {
         let number = try openNumber()
         let count = unsafe write(number, bytes, bytes.count)
         guard count == bytes.count else { throw Failure(what: "write") }
+    }
+
+    /// Changes the size of the window.
+    public func resize(columns: UInt16, rows: UInt16) throws {
+        Self.resize(try openNumber(), columns: columns, rows: rows)
+    }
+
+    private static func resize(_ terminal: Int32, columns: UInt16, rows: UInt16) {
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = unsafe ioctl(terminal, UInt(TIOCSWINSZ), &size)
     }
 
     /// Discards everything shown so far.

@@ -60,7 +60,9 @@ extension CommandHelp {
             "The application writes the file: the challenge on the first line, expires_ms on the "
                 + "second, and then the text. The command shows the text, asks whether to sign it, "
                 + "and prints a ticket with which the application learns which text was signed. A text "
-                + "has at most 20 lines."
+                + "has at most 20 lines. If the terminal cannot show all of it together with the "
+                + "question, nothing is signed: enlarge the window. If you were asked for a passphrase "
+                + "in between, the text is shown again."
         ])
     static let keyStatus = CommandHelp(
         summary: "show the local state of a device key",

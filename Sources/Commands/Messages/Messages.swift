@@ -74,6 +74,10 @@ enum Messages {
         case .notAConfirmation(let file):
             "\(file): not a text to confirm; the first line is the challenge (wwx_…), the second "
                 + "expires_ms, and the rest is the text, in at most 20 lines"
+        case .textTooTall(let needed, let available):
+            "the text and the question take \(needed) lines of the terminal, which shows \(available), so "
+                + "its beginning would scroll away; enlarge the window, or reduce the size of the letters, "
+                + "and repeat the command"
         case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
         case .ambiguousName(let name, let found):
             "“\(name)” matches several entries; use a longer name or an id:"

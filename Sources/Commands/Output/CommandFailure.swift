@@ -96,6 +96,8 @@ enum CommandFailure: ProgramFailure {
     case deviceKey(String, DeviceLoginError)
     /// The file does not have the form of a confirmation.
     case notAConfirmation(String)
+    /// The text and the question take this many rows of a terminal with fewer.
+    case textTooTall(needed: Int, available: Int)
     // Parsing and encoding.
     case key(String, Base32Error)
     case hexKey(String, HexadecimalError)

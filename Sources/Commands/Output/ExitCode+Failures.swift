@@ -39,7 +39,8 @@ extension ExitCode {
             case .output(_, let error): ExitCode(error)
             case .pictureRefused(_, let refusal): ExitCode(refusal)
             case .symbol(.libraryMissing): .system
-            case .exposed, .notAConfirmation, .key, .hexKey, .uriForKey, .keyURI, .notOneAddress,
+            case .exposed, .notAConfirmation, .textTooTall, .key, .hexKey, .uriForKey, .keyURI,
+                .notOneAddress,
                 .notComputed,
                 .tooMuchToImport, .code, .credential, .symbol:
                 .badInput

@@ -46,7 +46,7 @@ enum KeyUseCommand {
         let choice = try session.checkChoice()
         let address = try session.tpmAddress()
         // Also before any prompt, so that nobody enters a passphrase for a text not yet seen.
-        if case .confirm(let text) = purpose { show(text, session) }
+        try show(purpose, session)
         let name = session.arguments.operands[0]
         switch try session.openVault(despite: [.tpm, .pinFile]) {
         case .own(let vault):
@@ -56,7 +56,7 @@ enum KeyUseCommand {
             let server = try session.inVault { () throws(VaultError) in
                 try vault.server(of: entry.id)
             }
-            try ask(purpose, at: server ?? "", session)
+            try ask(purpose, at: server ?? "", afterPrompts: session.promptsForOpener, session)
             let content = try session.content(
                 of: entry, in: vault, for: purpose.use(at: server ?? ""))
             let presence = choice.keyPresence(
@@ -71,7 +71,7 @@ enum KeyUseCommand {
             let entry = try vault.entries.one(named: name)
             try session.requireDeviceKey(of: entry)
             let server = try session.server(of: entry, by: vault)
-            try ask(purpose, at: server.text, session)
+            try ask(purpose, at: server.text, afterPrompts: false, session)
             let order = SigningOrder(for: server, in: address)
             let task: KeyTask =
                 switch purpose {
@@ -87,19 +87,44 @@ enum KeyUseCommand {
     }
 
     /// Shows a text, even with --yes and --quiet, but not among the results.
-    private static func show(_ text: KeyConfirmation, _ session: Session) {
-        // The margin tells the text from what the program says.
-        for line in text.lines { session.printer.prompt("  | " + VisibleText.of(String(line))) }
+    private static func show(_ purpose: Purpose, _ session: Session) throws(CommandFailure) {
+        guard case .confirm(let confirmation) = purpose else { return }
+        let text = ConfirmedText(confirmation)
+        if !session.arguments.has(.yes) {
+            // Before anybody enters a passphrase. The whole question is not known yet.
+            try requireRoom(for: text, and: .confirmation(""))
+        }
+        session.printer.prompt(text.text)
     }
 
     /// Asks whether to sign the text that was shown.
+    ///
+    /// - Parameter afterPrompts: whether something was asked since, which may have moved the text
+    ///   off the screen.
     private static func ask(
-        _ purpose: Purpose, at server: String, _ session: Session
+        _ purpose: Purpose, at server: String, afterPrompts: Bool, _ session: Session
     ) throws(CommandFailure) {
-        guard case .confirm(let text) = purpose, !session.arguments.has(.yes) else { return }
-        let count = text.lines.count
-        let what = count == 1 ? "this line" : "these \(count) lines"
-        try Question.confirm("Sign \(what) for \(VisibleText.of(server))?")
+        guard case .confirm(let confirmation) = purpose, !session.arguments.has(.yes) else {
+            return
+        }
+        let text = ConfirmedText(confirmation)
+        let count = text.count == 1 ? "this line" : "these \(text.count) lines"
+        let words = "Sign \(count) for \(VisibleText.of(server))?"
+        try requireRoom(for: text, and: .confirmation(words))
+        let isElsewhere = !session.printer.errorIsTerminal
+        try Question.confirm(
+            afterPrompts || isElsewhere ? text.text + "\n" + words : words)
+    }
+
+    /// Refuses a text that does not fit on the terminal.
+    ///
+    /// Without a terminal, the question fails.
+    private static func requireRoom(
+        for text: ConfirmedText, and question: Question
+    ) throws(CommandFailure) {
+        let size: (columns: Int, rows: Int)?
+        do throws(TerminalError) { size = try Terminal().size() } catch { return }
+        try text.require(question, toFit: size)
     }
 
     /// A key that this process has opened.
