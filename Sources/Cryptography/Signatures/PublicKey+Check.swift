@@ -66,8 +66,8 @@ extension PublicKey {
 
     /// Whether the number is a prime number, almost certainly (Fermat's test).
     ///
-    /// OpenSSL's check ends after one test of a number that is not prime, but makes many of one that
-    /// is: the holder of a ticket could occupy the server.
+    /// OpenSSL's check ends after one test of a number that is not prime, but makes several of one
+    /// that is, and takes five times as long: the holder of a ticket could occupy the server.
     private static func isPrime(_ number: [UInt8]) -> Bool {
         guard let context = unsafe BN_CTX_new() else { return false }
         defer { unsafe BN_CTX_free(context) }
