@@ -263,7 +263,7 @@ let package = Package(
             "software-authenticator", path: "Tests/SoftwareAuthenticator", "CFIDO2", "COpenSSL",
             "FIDOAuthenticator", "HardwareTokens"),
         tests(
-            "HardwareTokensTests", "Cryptography", "HardwareTokens", "POSIX",
+            "HardwareTokensTests", "Attestation", "Cryptography", "HardwareTokens", "POSIX",
             "software-authenticator", "watchword-token"),
         tests("AttestationTests", "Attestation", "CBORReading", "Cryptography"),
         tests("CBORReadingTests", "CBORReading"),

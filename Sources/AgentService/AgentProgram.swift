@@ -1,5 +1,23 @@
 internal import Arguments
+internal import HardwareTokens
 internal import POSIX
+
+/// How the agent measures time, and how long it waits for devices.
+package struct AgentTiming: Sendable {
+    let clock: @Sendable () -> AgentClock
+    let deviceTimeout: @Sendable () -> Duration
+
+    /// - Parameters:
+    ///   - clock: returns the time.
+    ///   - deviceTimeout: returns how long a TPM may take for each step.
+    package init(
+        clock: @escaping @Sendable () -> AgentClock = AgentClock.now,
+        deviceTimeout: @escaping @Sendable () -> Duration = { TokenHelper.standardTimeout }
+    ) {
+        self.clock = clock
+        self.deviceTimeout = deviceTimeout
+    }
+}
 
 /// The program `watchword-agent`.
 package enum AgentProgram {
@@ -8,16 +26,12 @@ package enum AgentProgram {
 
     /// Runs the agent for the vaults in the folders that are given as arguments, or the system agent
     /// with its state folder.
-    ///
-    /// - Parameter clock: returns the time.
-    package static func main(
-        clock: @escaping @Sendable () -> AgentClock = AgentClock.now
-    ) -> Never {
+    package static func main(_ timing: AgentTiming = AgentTiming()) -> Never {
         let arguments = Array(CommandLine.arguments.dropFirst())
         switch arguments.first {
-        case KeyHolder.argument: KeyHolder.run(.user(folders: Array(arguments.dropFirst())), clock)
+        case KeyHolder.argument: KeyHolder.run(.user(folders: Array(arguments.dropFirst())), timing)
         case KeyHolder.systemArgument where arguments.count == 2:
-            KeyHolder.run(.system(folder: arguments[1]), clock)
+            KeyHolder.run(.system(folder: arguments[1]), timing)
         case "--system" where arguments.count == 2 && arguments[1].hasPrefix("/"):
             Supervisor.run(.system(folder: arguments[1]))
         case "--version": say("watchword-agent \(ProgramVersion.text)", on: .output, status: 0)

@@ -38,7 +38,8 @@ extension AgentServices {
         let isMade: Bool
         do throws(DeviceLoginError) {
             if let tpm = order.tpm { _ = try access(to: tpm, for: place, use.unlocking) }
-            let token = RelayedToken(helpers, for: vaults, place, use.unlocking)
+            let token = RelayedToken(
+                helpers, for: vaults, place, use.unlocking, timeout: deviceTimeout())
             keyPlace = order.keyPlace { TPMAccess($0, through: token) }
             isMade = try order.made(in: earlier) != nil
         } catch {

@@ -114,6 +114,7 @@ extension AgentServices {
         if case .account = reach, address != .standard { throw .otherTPM }
         return TPMAccess(
             address,
-            through: RelayedToken(helpers, for: vaults, place, unlocking, asking: person))
+            through: RelayedToken(
+                helpers, for: vaults, place, unlocking, asking: person, timeout: deviceTimeout()))
     }
 }

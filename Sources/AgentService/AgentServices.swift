@@ -1,3 +1,4 @@
+internal import HardwareTokens
 internal import OneTimePassword
 internal import POSIX
 internal import SecretVault
@@ -14,6 +15,8 @@ struct AgentServices: Sendable {
     let stop: WakeSignal
     /// Shared by all clients.
     var limits = MemoryLimits()
+    /// How long a TPM may take for each step.
+    var deviceTimeout: @Sendable () -> Duration = { TokenHelper.standardTimeout }
     /// The time in Unix seconds.
     var unixTime: @Sendable () -> Int64 = SystemClock.unixTime
 

@@ -20,9 +20,9 @@ enum KeyHolder {
 
     /// Confines this process, and serves clients until the supervisor ends or a client asks it to
     /// stop.
-    static func run(_ mode: AgentMode, _ clock: @escaping @Sendable () -> AgentClock) -> Never {
+    static func run(_ mode: AgentMode, _ timing: AgentTiming) -> Never {
         do throws(SystemCallFailure) {
-            try serve(mode, clock)
+            try serve(mode, timing)
             ProcessEnd.atOnce(with: 0)
         } catch {
             // There is nobody left to report to.
@@ -31,7 +31,7 @@ enum KeyHolder {
     }
 
     private static func serve(
-        _ mode: AgentMode, _ clock: @escaping @Sendable () -> AgentClock
+        _ mode: AgentMode, _ timing: AgentTiming
     ) throws(SystemCallFailure) {
         try ProcessHardening.apply()
         // Both standard streams are the socket to the supervisor.
@@ -55,10 +55,10 @@ enum KeyHolder {
             return
         }
         try report(.confined, to: supervisor)
-        let vaults = HeldVaults(clock: clock, wake: news.send)
+        let vaults = HeldVaults(clock: timing.clock, wake: news.send)
         let service = AgentServices(
             vaults: vaults, reach: .folders(reach), limitsFiles: limitsFiles,
-            helpers: HelperChannel(helpers), stop: stop)
+            helpers: HelperChannel(helpers), stop: stop, deviceTimeout: timing.deviceTimeout)
         let connections = Connections(limit: mode.mostClients)
         while true {
             let next = vaults.dropExpired()

@@ -15,12 +15,15 @@ struct RelayedToken: TokenRequestHandler {
     private let unlocking: UInt64
     /// Who enters the PIN of a key that has one; `nil` if nobody is asked.
     private let person: RemotePerson?
+    /// For each step of the device.
+    private let timeout: Duration
 
     init(
         _ helpers: HelperChannel, for vaults: HeldVaults, _ place: VaultPlace,
-        _ unlocking: UInt64, asking person: RemotePerson? = nil
+        _ unlocking: UInt64, asking person: RemotePerson? = nil, timeout: Duration
     ) {
         self.person = person
+        self.timeout = timeout
         self.helpers = helpers
         self.vaults = vaults
         self.place = place
@@ -40,10 +43,12 @@ struct RelayedToken: TokenRequestHandler {
                 () throws(TokenHelper.Failure) in
                 // When the vault is locked, the connection ends, and so does the question.
                 guard let remote = self.person else {
-                    return try TokenHelper.carryOut(request, with: &person, over: connection)
+                    return try TokenHelper.carryOut(
+                        request, with: &person, over: connection, timeout: timeout)
                 }
                 var pin = RemotePIN(person: remote, end: .reading(connection))
-                return try TokenHelper.carryOut(request, with: &pin, over: connection)
+                return try TokenHelper.carryOut(
+                    request, with: &pin, over: connection, timeout: timeout)
             } otherwise: {
                 TokenHelper.Failure.helper(.system($0))
             }

@@ -91,7 +91,7 @@ extension TokenHelper {
     /// - Parameter timeout: for each step of the device.
     package static func carryOut(
         _ request: TokenRequest, with person: inout some Person,
-        over connection: borrowing FileDescriptor, timeout: Duration = .seconds(60)
+        over connection: borrowing FileDescriptor, timeout: Duration
     ) throws(Failure) -> TokenResult {
         let result: Result<TokenResult, Failure>
         do throws(SystemCallFailure) {

@@ -38,6 +38,9 @@ public struct TokenHelper: TokenRequestHandler {
         mutating func touch(number: Int, of count: Int)
     }
 
+    /// How long a device may take for each step: a TPM may need many seconds to derive an RSA key.
+    public static let standardTimeout = Duration.seconds(60)
+
     private let path: String
     private let timeout: Duration
 
@@ -51,7 +54,7 @@ public struct TokenHelper: TokenRequestHandler {
     ///     installation puts it (`../libexec/watchword/`).
     ///   - timeout: for each step of the device, not counting the time that a person takes to type.
     /// - Throws: ``HelperFailure/notFound`` if no path is given and the program is not found.
-    public init(path: String? = nil, timeout: Duration = .seconds(60)) throws(Failure) {
+    public init(path: String? = nil, timeout: Duration = standardTimeout) throws(Failure) {
         guard let path = path ?? RunningProgram.companion("watchword-token") else {
             throw .helper(.notFound)
         }

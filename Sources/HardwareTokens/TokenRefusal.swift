@@ -8,6 +8,8 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case noDevice
     /// This user may not open the device.
     case noPermission
+    /// Other programs use the device, or all the room in it.
+    case busy
     /// The secret or credential was made by another device, or the device was reset since then.
     case otherDevice
     /// The PIN was wrong too often for one command; the device allows this many more attempts.
@@ -57,7 +59,7 @@ extension TokenRefusal {
     private static let plain: [(UInt8, TokenRefusal)] = [
         (1, .noDevice), (2, .noPermission), (3, .otherDevice), (5, .noPIN), (8, .badAnswer),
         (9, .badRequest), (11, .changedPCR7), (12, .noPCR7), (13, .ownerPassword),
-        (14, .noCertificate),
+        (14, .noCertificate), (15, .busy),
         (20, .blockedPIN), (21, .needsReinsertion), (22, .noPINSet), (23, .notTouched),
         (24, .declined), (25, .notSupported), (26, .severalDevices),
     ]

@@ -78,6 +78,8 @@ extension TPMConnection {
         _ activation: KeyActivation, for attestationKey: TPMHandle, _ endorsementKey: TPMHandle
     ) throws(TokenRefusal) -> SecretBytes {
         let session = try endorsementSession()
+        // This one only encrypts what is revealed.
+        let encryption = try self.session(TPM2_SE(TPM2_SE_HMAC), under: endorsementKey)
         var (blob, seed) = (TPM2B_ID_OBJECT(), TPM2B_ENCRYPTED_SECRET())
         guard activation.blob.count <= MemoryLayout.size(ofValue: blob.credential),
             activation.seed.count <= MemoryLayout.size(ofValue: seed.secret)
@@ -89,7 +91,7 @@ extension TPMConnection {
             "Esys_ActivateCredential",
             unsafe Esys_ActivateCredential(
                 context, attestationKey.number, endorsementKey.number, ESYS_TR_PASSWORD,
-                session.number, ESYS_TR_NONE, &blob, &seed, &secret))
+                session.number, encryption.number, &blob, &seed, &secret))
         guard let found = unsafe secret else { throw .badAnswer }
         defer { unsafe Esys_Free(found) }
         // The secret is good for one registration.

@@ -11,7 +11,7 @@ extension TPMConnection {
         return algorithm
     }
 
-    /// Starts a session that is salted with `root`'s key and encrypts parameters.
+    /// Starts a session that is salted with the key `root` and encrypts parameters.
     func session(_ kind: TPM2_SE, under root: TPMHandle) throws(TokenRefusal) -> TPMHandle {
         var algorithm = TPMT_SYM_DEF()
         algorithm.algorithm = TPM2_ALG_AES

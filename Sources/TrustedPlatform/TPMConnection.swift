@@ -5,26 +5,39 @@ internal import HardwareTokens
 
 /// A connection to a TPM.
 ///
-/// Each session is salted with the storage root's key and encrypts what it carries, so neither the
-/// PIN nor the secret can be read on the bus between processor and chip.
+/// Each session that carries a secret is salted with a key of the TPM, and encrypts it, so neither a
+/// PIN nor a secret can be read on the bus between processor and chip.
 @safe final class TPMConnection {
     private var transport: OpaquePointer?
     private(set) var context: OpaquePointer?
 
     /// Opens the device, without sending anything to it.
     init(_ address: TPMAddress) throws(TokenRefusal) {
-        if let path = address.devicePath, unsafe access(path, R_OK | W_OK) != 0 {
-            throw errno == EACCES || errno == EPERM ? .noPermission : .noDevice
-        }
         var transport: OpaquePointer?
         guard unsafe Tss2_TctiLdr_Initialize(address.text, &transport) == 0 else {
-            throw .noDevice
+            throw TPMConnection.obstacle(at: address)
         }
         unsafe self.transport = transport
         var context: OpaquePointer?
         let result = unsafe Esys_Initialize(&context, transport, nil)
         unsafe self.context = context
         try check("Esys_Initialize", result)
+    }
+
+    /// Why a TPM could not be opened; the library does not say.
+    private static func obstacle(at address: TPMAddress) -> TokenRefusal {
+        guard let path = address.devicePath else { return .noDevice }
+        let file = unsafe open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        let reason = errno
+        guard file < 0 else {
+            close(file)
+            return .noDevice
+        }
+        switch reason {
+        case EACCES, EPERM: return .noPermission
+        case EBUSY: return .busy
+        default: return .noDevice
+        }
     }
 
     deinit {
@@ -93,6 +106,11 @@ struct TPMCode {
     func refusal(of call: String) -> TokenRefusal {
         switch value & 0xffff {
         case WATCHWORD_RC_LOCKOUT: .lockedOut(seconds: nil)
+        // Still so after the library has repeated the command; or other programs have filled the
+        // TPM, which only the kernel's resource manager prevents.
+        case WATCHWORD_RC_RETRY, WATCHWORD_RC_YIELDED, WATCHWORD_RC_TESTING,
+            WATCHWORD_RC_OBJECT_MEMORY, WATCHWORD_RC_SESSION_MEMORY:
+            .busy
         // TPM_RC_AUTH_FAIL, which the TPM counts: the key has a PIN.
         case _
         where isFormatOne && number == 0x0e && (call == "Esys_Sign" || call == "Esys_Certify"):

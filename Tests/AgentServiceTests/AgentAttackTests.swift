@@ -15,21 +15,8 @@ struct AgentAttackTests {
     func memory() throws {
         let agent = try AgentFixture(asOrdinaryUser: true)
         try agent.run(AgentFixture.unlock)
-        let holder = try agent.keyHolder()
-        let parent = try agent.shell("ps -o ppid= -p \(holder)").text
-        let supervisor = try #require(Int32(parent.filter(\.isNumber)))
-        for process in [holder, supervisor] {
-            for file in ["mem", "maps", "environ", "fd/0", "auxv"] {
-                let outcome = try agent.shell("head -c 1 /proc/\(process)/\(file)", status: 1)
-                #expect(AgentFixture.errors(outcome).contains("Permission denied"))
-            }
-            if ForeignProgram.canTrace {
-                let traced = try agent.shell("strace -p \(process)", status: 1)
-                #expect(AgentFixture.errors(traced).contains("Operation not permitted"))
-            }
-            let limits = try agent.shell("grep 'Max core file size' /proc/\(process)/limits").text
-            #expect(limits.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
-        }
+        try agent.expectProtected(agent.keyHolder(), "key holder")
+        try agent.expectProtected(agent.supervisor(), "supervisor")
         // The process is not the one that would pass the test by having ended.
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }

@@ -13,7 +13,7 @@ final class AgentFixture {
     static let unlock = "unlock --passphrase-file pass.txt"
 
     /// A user without privileges, for a test that root runs: root may read every process.
-    private static let ordinaryUser = "12345"
+    static let ordinaryUser = "12345"
     private let isOrdinaryUser: Bool
 
     /// Creates the vault, and adds entries; each string has the arguments of `watchword add -q`.
@@ -167,6 +167,26 @@ final class AgentFixture {
         let status = try run("agent status --json").text
         let digits = status.components(separatedBy: "\"pid\":").last?.prefix { $0.isNumber }
         return try #require(digits.flatMap { Int32($0) })
+    }
+
+    /// The process that started the one with the keys, and starts the helper processes.
+    func supervisor() throws -> Int32 {
+        let text = try shell("ps -o ppid= -p \(keyHolder())").text
+        return try #require(Int32(text.filter(\.isNumber)))
+    }
+
+    /// Expects that the user's other programs can neither read, trace nor dump a process.
+    func expectProtected(_ process: Int32, _ name: Comment) throws {
+        for file in ["mem", "maps", "environ", "fd/0", "auxv"] {
+            let outcome = try shell("head -c 1 /proc/\(process)/\(file)", status: 1)
+            #expect(Self.errors(outcome).contains("Permission denied"), name)
+        }
+        if ForeignProgram.canTrace {
+            let traced = try shell("strace -p \(process)", status: 1)
+            #expect(Self.errors(traced).contains("Operation not permitted"), name)
+        }
+        let limits = try shell("grep 'Max core file size' /proc/\(process)/limits").text
+        #expect(limits.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"], name)
     }
 
     /// What a program wrote to standard error.

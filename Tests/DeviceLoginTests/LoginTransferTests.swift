@@ -150,7 +150,7 @@ struct LoginTransferTests {
         ]
         errors += failures.map(DeviceLoginError.helper)
         let refusals: [TokenRefusal] = [
-            .noDevice, .noPermission, .otherDevice, .wrongPIN(left: 3), .wrongPIN(left: nil),
+            .noDevice, .noPermission, .busy, .otherDevice, .wrongPIN(left: 3), .wrongPIN(left: nil),
             .noPIN, .failed(call: "Esys_Sign", code: 0x1df), .notConfined(call), .badAnswer,
             .badRequest, .lockedOut(seconds: 60), .lockedOut(seconds: nil), .ownerPassword,
             .noCertificate,

@@ -164,6 +164,20 @@ struct TPMKeyTests {
         }
     }
 
+    @Test(
+        "K-79 a TPM that is busy, or full of other programs' objects, signs nothing and is named busy",
+        arguments: [0x922, 0x908, 0x90a, 0x902, 0x903] as [UInt32],
+        [HostileTPM.Target.createPrimary, .sign])
+    func busy(code: UInt32, target: HostileTPM.Target) throws {
+        let tpm = try EmulatedTPM()
+        let made = try Self.made(in: tpm.address)
+        let busy = try HostileTPM(tpm, .refused(code), at: target)
+        #expect(throws: TokenHelper.Failure.refused(.busy)) {
+            try Self.signature(made, in: busy.address)
+        }
+        #expect(try made.isValid(Self.signature(made, in: tpm.address), of: Self.message))
+    }
+
     @Test("K-79 a changed key is refused, and nothing is signed")
     func tampered() throws {
         let tpm = try EmulatedTPM()
@@ -210,7 +224,7 @@ struct TPMKeyTests {
     func hostile(fault: HostileTPM.Fault) throws {
         let tpm = try EmulatedTPM()
         let made = try Self.made(in: tpm.address)
-        let honest = try HostileTPM(tpm, .ended, at: .max)
+        let honest = try HostileTPM(tpm)
         #expect(try made.isValid(Self.signature(made, in: honest.address), of: Self.message))
         var refused = 0
         for position in 1...honest.commandCount {

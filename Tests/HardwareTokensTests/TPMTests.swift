@@ -177,7 +177,7 @@ struct TPMTests {
     func hostile(fault: HostileTPM.Fault) throws {
         let tpm = try EmulatedTPM()
         let object = try Self.sealed(by: tpm, pcr7: true)
-        let honest = try HostileTPM(tpm, .ended, at: .max)
+        let honest = try HostileTPM(tpm)
         #expect(try Self.unsealed(object, at: honest.address) == Self.secret)
         let count = honest.commandCount
         #expect(count > 8)

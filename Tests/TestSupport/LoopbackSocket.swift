@@ -104,8 +104,8 @@ public final class LoopbackSocket: Sendable {
     /// Shuts down the sending direction.
     public func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Whether bytes or the end of the connection arrive in time.
-    func isReadable(within milliseconds: Int32) -> Bool {
+    /// Whether bytes, a client or the end of the connection arrive in time.
+    public func isReadable(within milliseconds: Int32) -> Bool {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&waiting, 1, milliseconds) > 0
     }

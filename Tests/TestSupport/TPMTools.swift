@@ -44,3 +44,11 @@ public struct TPMTools {
         return try program.run(files, environment: environment)
     }
 }
+
+extension EmulatedTPM {
+    /// Removes what killed programs have left in the TPM, as the kernel's resource manager does.
+    public func flush() throws {
+        let tools = try TPMTools(for: self)
+        for kind in ["-t", "-l", "-s"] { _ = try tools.start("tpm2_flushcontext", [kind]) }
+    }
+}

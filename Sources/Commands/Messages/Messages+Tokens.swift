@@ -55,7 +55,9 @@ extension Messages {
         case .helper(let failure):
             HelperMessages.sentence(
                 forReader: failure, "watchword-token", startedBy: Verb.program)
-        case .timedOut: "the \(name(of: token)) did not answer in time"
+        case .timedOut:
+            "the \(name(of: token)) did not answer in time; try again, and if that does not help, "
+                + (token == .tpm ? "restart the computer" : "remove it and insert it again")
         case .badAnswer: "watchword-token sent an invalid response"
         case .refused(let refusal): sentence(for: refusal, of: token)
         }
@@ -73,6 +75,10 @@ extension Messages {
                 ? "no permission to open the TPM; install the package tpm-udev, join the group tss, and "
                     + "log in again"
                 : "no permission to open the authenticator; use it from a local login session"
+        case .busy:
+            return "the \(device) is busy with another program; close it and try again"
+                + (token == .tpm
+                    ? ", or use --tpm device:/dev/tpmrm0, which programs can share" : "")
         case .otherDevice:
             return token == .tpm
                 ? "the slot belongs to another TPM, or this one was cleared"

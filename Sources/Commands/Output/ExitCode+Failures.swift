@@ -66,7 +66,7 @@ extension ExitCode {
             case .helper, .timedOut, .badAnswer: .system
             case .refused(let refusal):
                 switch refusal {
-                case .noDevice, .noPermission, .failed, .notConfined, .badAnswer, .noPCR7,
+                case .noDevice, .noPermission, .busy, .failed, .notConfined, .badAnswer, .noPCR7,
                     .ownerPassword, .noCertificate, .notSupported:
                     .system
                 case .badRequest: .badInput
