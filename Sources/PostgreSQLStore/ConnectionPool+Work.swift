@@ -6,6 +6,10 @@ extension ConnectionPool {
         /// Whether the server did not answer in time, so that other jobs would time out as well.
         var isUnresponsive = false
         /// The jobs to repeat before all later ones.
+        ///
+        /// If the server did not answer, the pool refuses them instead, because their callers have
+        /// already waited for the full timeout. It does so only after it has noted the timeout, so
+        /// that the callers' next calls fail immediately.
         var again: [Job] = []
     }
 

@@ -65,8 +65,7 @@ struct ConnectionPoolTests {
                         self.change { $0.performing += 1 }
                         self.wait { !$0.isPerformingHeld }
                         if self.content.withLock({ !$0.silent.isDisjoint(with: jobs) }) {
-                            for job in jobs { self.refuse(job, .timedOut) }
-                            return .init(isLost: true, isUnresponsive: true)
+                            return .init(isLost: true, isUnresponsive: true, again: jobs)
                         }
                         self.change { $0.done += jobs }
                         return .init(isLost: false)
@@ -88,8 +87,8 @@ struct ConnectionPoolTests {
             content.isHeld = true
         }
         pool.submit(1)
-        stage.wait { $0.opening == 1 }
-        // Before the call returns, while the pool tries to open a connection.
+        // As soon as the call has failed, whether or not the pool tries to open a connection yet.
+        stage.wait { $0.refused[1] != nil }
         for job in 2...50 { pool.submit(job) }
         #expect(stage.content.withLock { $0.refused.values.filter { $0 == "timeout" }.count } == 50)
         stage.change { $0.isHeld = false }

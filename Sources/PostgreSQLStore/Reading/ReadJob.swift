@@ -38,10 +38,7 @@ extension PostgreSQLSession {
         do throws(PostgreSQLFailure) {
             outcomes = try connection.run(groups.map(\.command), timeout: timeout * 3 / 2)
         } catch .timedOut {
-            // These callers have already waited for the full timeout, so their reads are not
-            // repeated.
-            for job in jobs { job.finish(.failure(.timedOut)) }
-            return .init(isLost: true, isUnresponsive: true)
+            return .init(isLost: true, isUnresponsive: true, again: jobs)
         } catch {
             return .init(isLost: true, again: refuse(jobs, because: error))
         }

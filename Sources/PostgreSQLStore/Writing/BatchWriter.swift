@@ -75,8 +75,11 @@ final class BatchWriter: @unchecked Sendable {
                     members = []
                 }
             } catch {
+                if error == .timedOut {
+                    return Verdict(isLost: true, isUnresponsive: true, again: members.map(\.job))
+                }
                 for (_, job) in members { job.finish(.failure(StoreFailure(error))) }
-                return Verdict(isLost: true, isUnresponsive: error == .timedOut)
+                return Verdict(isLost: true)
             }
         }
         return Verdict(isLost: false)
