@@ -369,9 +369,9 @@ let package = Package(
         program("suspending-agent", path: "Tests/SuspendingAgent", "AgentService"),
         tests(
             "AgentServiceTests", "AgentService", "Courier", "Cryptography", "DeviceLogin",
-            "HardwareTokens", "KeyHolderProbe", "OneTimePassword", "POSIX", "PostgreSQLServer",
-            "PresenceDevices", "SecretVault",
-            "software-authenticator", "StackedPresence", "suspending-agent", "VaultAgent",
+            "HardwareTokens", "KeyHolderProbe", "OneTimePassword", "POSIX", "PresenceDevices",
+            "SecretVault", "software-authenticator", "StackedPresence", "suspending-agent",
+            "VaultAgent",
             "watchword", "watchword-agent", "watchword-clipboard", "watchword-courier",
             "watchword-exports", "watchword-presence", "watchword-reader", "watchword-screenshot",
             "watchword-server", "watchword-token"),

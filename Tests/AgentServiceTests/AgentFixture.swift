@@ -138,8 +138,7 @@ final class AgentFixture {
 
             """
         try shell("mkdir fake; touch log")
-        try folder.write(Array(program.utf8), to: "fake/pinentry")
-        try shell("chmod 755 fake/pinentry")
+        try folder.addProgram(program, as: "fake/pinentry")
         try folder.write(Array(answers.map { $0 + "\n" }.joined().utf8), to: "answers")
     }
 

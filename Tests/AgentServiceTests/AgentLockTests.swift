@@ -85,10 +85,14 @@ struct AgentLockTests {
         let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])
         try agent.run(AgentFixture.unlock)
         #expect(try agent.run("code Count").text == "755224\n")
-        try agent.shell("cp -a .local/share/watchword backup")
+        // The agent may be recording the use of the code.
+        try agent.shell("until cp -a .local/share/watchword backup; do rm -r backup; done")
         #expect(try agent.run("code Count").text == "287082\n")
         try agent.shell(
-            "rm -r .local/share/watchword/.watchword; cp -a backup/. .local/share/watchword/")
+            """
+            until rm -rf .local/share/watchword/.watchword; do :; done
+            cp -a backup/. .local/share/watchword/
+            """)
         let refused = try agent.run("code Count", status: 4)
         #expect(AgentFixture.errors(refused).contains("because an older file replaced it"))
     }

@@ -153,8 +153,7 @@ struct AgentTPMKeyTests {
             (ready + "/usr/bin/head -c 40 >/dev/null; kill -9 $$", "watchword-token"),
             (ready + #"printf '\015\000\000\000\011\000\000\000\010AAAAAAAA'"#, "invalid response"),
         ] {
-            try agent.folder.write(Array("#!/bin/sh\n\(script)\n".utf8), to: "bin/watchword-token")
-            try agent.shell("chmod 755 bin/watchword-token")
+            try agent.folder.addProgram("#!/bin/sh\n\(script)\n", as: "bin/watchword-token")
             let outcome = try agent.shell("bin/watchword \(present)", status: 6)
             #expect(AgentFixture.errors(outcome).contains(words), "\(script)")
         }

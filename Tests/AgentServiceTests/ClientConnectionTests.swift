@@ -26,7 +26,9 @@ struct ClientConnectionTests {
             }
         }
 
-        init(for place: VaultPlace, _ folder: TemporaryFolder) throws {
+        init(
+            for place: VaultPlace, _ folder: TemporaryFolder, firstTimeout: Duration = .seconds(10)
+        ) throws {
             let (time, path) = (Clock(), folder.file("own.sock"))
             let listener = try LocalSocket.listen(at: path)
             client = AgentClient(FrameConnection(try LocalSocket.connect(to: path)))
@@ -36,7 +38,7 @@ struct ClientConnectionTests {
                 stop: try WakeSignal(), unixTime: { time.now })
             let connection = ClientConnection(
                 FrameConnection(try LocalSocket.accept(from: listener)), number: 1, service,
-                firstTimeout: .milliseconds(100)
+                firstTimeout: firstTimeout
             ) { _ in }
             self.time = time
             try #require(WorkerThread { connection.serve() }).detach()
@@ -151,17 +153,17 @@ struct ClientConnectionTests {
     func slowPrompt() throws {
         let agent = try AgentFixture()
         let place = try agent.place()
-        let own = try OwnAgent(for: place, agent.folder)
+        let own = try OwnAgent(for: place, agent.folder, firstTimeout: .seconds(1))
         #expect("\(try own.client.send(.list(place)))" == "notHeld")
         // Longer than a client may wait before its first request.
-        _ = try Polling.wait(for: [own.client.readable], timeout: .milliseconds(300))
+        _ = try Polling.wait(for: [own.client.readable], timeout: .milliseconds(1500))
         let unlocked = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
         guard case .listing = unlocked else {
             Issue.record("\(unlocked)")
             return
         }
         try agent.shell("rm own.sock")
-        let silent = try OwnAgent(for: place, agent.folder)
+        let silent = try OwnAgent(for: place, agent.folder, firstTimeout: .milliseconds(100))
         silent.client.waitForEnd()
         #expect(throws: AgentFailure.noAnswer) { try silent.client.send(.status) }
     }

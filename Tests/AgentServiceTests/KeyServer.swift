@@ -1,5 +1,4 @@
 import Foundation
-import PostgreSQLServer
 import TestSupport
 
 /// A `watchword-server` for device keys, and the application that uses it.
@@ -42,7 +41,10 @@ final class KeyServer {
     }
 
     // The threads of a test run block the other signals, and child processes inherit this.
-    deinit { kill(process.processIdentifier, SIGKILL) }
+    deinit {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
 
     /// The address that device keys sign.
     var address: String { "http://localhost:\(proxy?.port ?? port)" }

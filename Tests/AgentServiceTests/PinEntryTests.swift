@@ -87,7 +87,7 @@ struct PinEntryTests {
     func missing() throws {
         let agent = try fixture([], greeting: "BYE")
         #expect(try unlock(agent, status: 6).contains("invalid response"))
-        try agent.folder.write(Array("#!/bin/false\n".utf8), to: "fake/pinentry")
+        try agent.folder.addProgram("#!/bin/false\n", as: "fake/pinentry")
         #expect(try unlock(agent, status: 6).contains("pinentry ended"))
         let none = try agent.shell(
             "program=$(command -v watchword); PATH=/nowhere DISPLAY=:9 \"$program\" unlock",

@@ -76,10 +76,12 @@ final class SystemAgentFixture {
         kill(supervisor, SIGKILL)
         try Self.root(
             "while [ -d /proc/\(supervisor) ] && ! grep -q 'State:.Z' /proc/\(supervisor)/status; do :; done; "
-                + "rm -f '\(folder.path)'/run/agent.sock")
+                + "rm -f '\(folder.path)'/run/agent.sock; "
+                + "while grep -q '\(folder.path)/run/agent.sock$' /proc/net/unix; do :; done")
         supervisor = try Self.launch(in: folder.path, bus: "unix:path=/nonexistent")
     }
 
+    // A socket exists a moment before it accepts connections (flag 00010000 in /proc/net/unix).
     private static func launch(in path: String, bus: String) throws -> Int32 {
         // The launcher closes all open files that it inherits; Foundation mistakes this for its end.
         let started = try root(
@@ -90,7 +92,7 @@ final class SystemAgentFixture {
                 --regid irc --clear-groups -- "$PWD/bin/watchword-agent" --system "$PWD/state" \
                 </dev/null >/dev/null 2>&1 &
             echo $!
-            while [ ! -S run/agent.sock ]; do :; done
+            until grep -q " 00010000 .* $PWD/run/agent.sock\\$" /proc/net/unix; do :; done
             chmod 666 run/agent.sock
             """)
         return try #require(Int32(started.text.filter(\.isNumber)))

@@ -132,12 +132,13 @@ struct SystemAgentTests {
         let agent = try SystemAgentFixture()
         try agent.keep()
         kill(agent.supervisor, SIGKILL)
-        let socket = "'\(agent.folder.path)/run/agent.sock'"
+        let socket = "\(agent.folder.path)/run/agent.sock"
         try SystemAgentFixture.root(
             """
             rm \(socket)
+            while grep -q '\(socket)$' /proc/net/unix; do :; done
             setsid systemd-socket-activate -l \(socket) /bin/false </dev/null >/dev/null 2>&1 &
-            while [ ! -S \(socket) ]; do :; done
+            until grep -q ' 00010000 .* \(socket)$' /proc/net/unix; do :; done
             chmod 666 \(socket)
             """)
         let unanswered = try agent.run("code Site --passphrase-file pass.txt", status: 6)

@@ -28,8 +28,7 @@ struct CompletionScriptTests {
                 printf '<%s>\\n' "$@"
 
                 """
-            let path = try folder.write(Array(wrapper.utf8), to: "bin/\(name)")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+            try folder.addProgram(wrapper, as: "bin/\(name)")
             for shell in CompletionScript.Shell.allCases {
                 let script = try built.run(["completions", shell.rawValue])
                 #expect(script.status == 0)

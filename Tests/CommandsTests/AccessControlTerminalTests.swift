@@ -31,7 +31,8 @@ struct AccessControlTerminalTests {
         try second.waitFor("locked after 1 more failure")
         try second.answer([("Passphrase: ", "guess"), ("press Return", "")])
         #expect(try second.end() == 4)
-        #expect(second.screen.contains("wrong passphrase; try again in 1 minute"))
+        let counted = /wrong passphrase; try again in (1 minute|\d+ seconds?)/
+        #expect(second.screen.firstMatch(of: counted) != nil)
         let waiting = try fixture.terminal("watchword list")
         try waiting.answer([("press Return", "")])
         #expect(try waiting.end() == 4)
@@ -162,8 +163,6 @@ struct AccessControlTerminalTests {
             "it will be locked after 4 more failures\r\n"
                 + "To export B:b (2 of 3), enter the passphrase again: ")
         #expect(try fixture.countsFailures())
-        // A prompt discards what was typed before it appeared.
-        try terminal.waitFor("the passphrase again: ")
         try terminal.type("\u{4}")
         #expect(try terminal.end() == 4)
     }

@@ -10,7 +10,7 @@ struct ConfinementTests {
         process.executableURL = URL(filePath: BuiltProgram.path("ConfinedDecryption"))
         let output = Pipe()
         process.standardOutput = output
-        try process.run()
+        try process.start()
         let written = try #require(try output.fileHandleForReading.readToEnd())
         process.waitUntilExit()
         #expect(process.terminationReason == .exit)

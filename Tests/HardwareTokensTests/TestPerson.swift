@@ -32,22 +32,13 @@ extension TokenResult {
     var secretText: String? { if case .secret(let secret) = self { secret.text } else { nil } }
 }
 
-// A program that the test itself has open for writing cannot be started, and a process that another
-// test starts at the same moment inherits the descriptor. Another process therefore writes it.
 extension TemporaryFolder {
     /// The path of the helper program in the folder.
     var program: String { file("helper") }
 
     /// Writes a script as the helper program.
-    func addProgram(_ script: String) throws {
-        try run("cat >'\(program)' && chmod 700 '\(program)'", input: Array(script.utf8))
-    }
+    func addProgram(_ script: String) throws { try addProgram(script, as: "helper") }
 
     /// Copies a program as the helper program.
-    func addProgram(copying path: String) throws { try run("cp '\(path)' '\(program)'") }
-
-    private func run(_ command: String, input: [UInt8] = []) throws {
-        let outcome = try ForeignProgram(path: "/bin/sh").run(["-c", command], input: input)
-        #expect(outcome.status == 0)
-    }
+    func addProgram(copying path: String) throws { try addProgram(copying: path, as: "helper") }
 }

@@ -66,7 +66,7 @@ struct CutConnectionTests {
             (.sync, .all), (.commandComplete, .half), (.readyForQuery, .none),
         ])
     func silence(message: ProxyFault.Message, part: ProxyFault.Part) async throws {
-        let fixture = try await Fixture(timeout: .milliseconds(300))
+        let fixture = try await Fixture(timeout: .seconds(1))
         for count in 1...2 {
             let fault = ProxyFault(.stall, at: .message(message, count: count, part))
             try await fixture.decide(during: fault)
@@ -101,7 +101,7 @@ struct CutConnectionTests {
 
     @Test("after one call has timed out, a thousand other calls fail without waiting")
     func silent() async throws {
-        let fixture = try await Fixture(timeout: .milliseconds(400))
+        let fixture = try await Fixture(timeout: .seconds(1))
         for _ in 0..<2 {
             let row = try await fixture.observer.credential(.sample(1))
             fixture.proxy.stall()

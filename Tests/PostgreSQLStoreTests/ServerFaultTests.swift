@@ -59,7 +59,7 @@ struct ServerFaultTests {
         let database = try TestDatabase(on: primary)
         let standby = try await onOwnThread { try primary.addStandby(isSynchronous: true) }
         let url = PostgreSQLServer.url(database.name, of: [primary, standby])
-        let store = try open(database, url, timeout: .milliseconds(500))
+        let store = try open(database, url)
         let spending = StoreChange.spendTicket(digest: TicketRow.sample(1).digest)
         #expect(try await store.commit([.insertTicket(.sample(1))]) == .done)
         try await onOwnThread { try primary.withholdReplication() }
@@ -84,9 +84,7 @@ struct ServerFaultTests {
         let primary = try await onOwnThread { try PostgreSQLServer.start() }
         let database = try TestDatabase(on: primary)
         let standby = try await onOwnThread { try primary.addStandby(isSynchronous: true) }
-        let store = try PostgreSQLVerificationStore(
-            connecting: try #require(PostgreSQLAddress(database.url)), key: database.keys.auditKey,
-            timeout: .milliseconds(500))
+        let store = try database.open(timeout: .seconds(2))
         let chains = try await store.chains().count
         try await onOwnThread { try primary.withholdReplication() }
         for _ in 0..<8 {
@@ -180,11 +178,11 @@ struct ServerFaultTests {
     }
 
     private func open(
-        _ database: TestDatabase, _ url: String? = nil, timeout: Duration = .seconds(2)
+        _ database: TestDatabase, _ url: String? = nil
     ) throws -> PostgreSQLVerificationStore {
         try PostgreSQLVerificationStore(
             connecting: try #require(PostgreSQLAddress(url ?? database.url)),
-            key: database.keys.auditKey, timeout: timeout, connections: Self.connections)
+            key: database.keys.auditKey, timeout: .seconds(2), connections: Self.connections)
     }
 
     private func readOnly(_ isReadOnly: Bool, _ server: PostgreSQLServer) async throws {
@@ -221,10 +219,9 @@ struct ServerFaultTests {
     }
 }
 
-/// The result of a call once the store is connected again.
+/// The result of a call once the store is connected again and not busy.
 ///
-/// - Throws: any other failure, or the connection failure after a minute, which is not a measure of
-///   speed.
+/// - Throws: any other failure, or the last one after a minute, which is not a measure of speed.
 func eventually<Found>(
     _ call: () async throws(StoreFailure) -> Found
 ) async throws(StoreFailure) -> Found {
@@ -233,7 +230,9 @@ func eventually<Found>(
         do throws(StoreFailure) {
             return try await call()
         } catch {
-            guard error.kind == .unavailable, ContinuousClock.now < end else { throw error }
+            guard [.unavailable, .busy].contains(error.kind), ContinuousClock.now < end else {
+                throw error
+            }
             do { try await Task.sleep(for: .milliseconds(5)) } catch _ {}
         }
     }

@@ -10,7 +10,7 @@ struct CopyTests {
         let server = try await ServerProcess(state)
         let key = try await state.makeKey()
         let asker = try Asker(server.port, key: key)
-        let alice = try await EnrolledSubject("alice", asker)
+        let alice = try await EnrolledSubject("alice", asker, period: 120)
         let recovery = try await asker.ask(
             "POST", "/v1/subjects/bob/credentials", #"{"type":"recovery"}"#)
         let answer = try JSONSerialization.jsonObject(with: Data(recovery?.body ?? []))

@@ -43,14 +43,12 @@ struct DeviceKeyTests {
             device = try Asker(server.port)
         }
 
-        /// Sends a JSON object of texts over a new connection, because the server closes one that
-        /// is idle for long, and returns status and texts.
+        /// Sends a JSON object of texts, and returns status and texts.
         func post(
             _ asker: Asker, _ target: String, _ body: [String: String]
         ) async throws -> (status: Int, texts: [String: String], body: String) {
             let json = String(
                 decoding: try JSONSerialization.data(withJSONObject: body), as: UTF8.self)
-            let asker = try Asker(server.port, key: asker.key)
             let answer = try #require(try await asker.ask("POST", target, json))
             return (answer.status, answer.texts, answer.text)
         }
@@ -279,17 +277,19 @@ struct DeviceKeyTests {
         let json = String(
             decoding: try JSONSerialization.data(withJSONObject: body), as: UTF8.self)
         let ports = [scene.server.port, second.port]
-        let accepted = try await withThrowingTaskGroup(of: Bool.self) { group in
+        let answers = try await withThrowingTaskGroup(of: RawConnection.Answer?.self) { group in
             for index in 0..<100 {
                 group.addTask {
-                    let answer = try await Asker(ports[index % 2])
-                        .ask("POST", "/v1/device/signatures", json)
-                    return answer?.texts["result"] == "accepted"
+                    try await Asker(ports[index % 2]).ask("POST", "/v1/device/signatures", json)
                 }
             }
-            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            return try await group.reduce(into: [RawConnection.Answer]()) {
+                if let answer = $1 { $0.append(answer) }
+            }
         }
-        #expect(accepted == 1)
+        let accepted = answers.count { $0.texts["result"] == "accepted" }
+        // After a 503, which a busy machine may cause, nothing is known about the outcome.
+        #expect(accepted == 1 || accepted == 0 && answers.contains { $0.status == 503 })
         for server in [scene.server, second] { #expect(try await server.stop() == 0) }
     }
 

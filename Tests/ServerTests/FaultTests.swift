@@ -11,7 +11,9 @@ struct FaultTests {
         let key = try await state.makeKey()
         var subjects: [EnrolledSubject] = []
         let asker = try Asker(server.port, key: key)
-        for index in 0..<24 { subjects.append(try await EnrolledSubject("s\(index)", asker)) }
+        for index in 0..<24 {
+            subjects.append(try await EnrolledSubject("s\(index)", asker, period: 120))
+        }
         var accepted: [String: Int] = [:]
         var spent: [String: Int] = [:]
         for round in 0..<4 {
@@ -60,7 +62,7 @@ struct FaultTests {
         let state = try ServerProcess.State()
         let first = try await ServerProcess(state)
         let key = try await state.makeKey()
-        let alice = try await EnrolledSubject("alice", Asker(first.port, key: key))
+        let alice = try await EnrolledSubject("alice", Asker(first.port, key: key), period: 120)
         try await first.stop()
         // At most 400 blocks of 512 bytes per file.
         let limited = try await ServerProcess(state, under: "ulimit -f 400;")
@@ -99,7 +101,7 @@ struct FaultTests {
         let server = try await ServerProcess(state)
         let key = try await state.makeKey()
         let asker = try Asker(server.port, key: key)
-        let alice = try await EnrolledSubject("alice", asker)
+        let alice = try await EnrolledSubject("alice", asker, period: 120)
         let holder = Process()
         let (input, output) = (Pipe(), Pipe())
         holder.executableURL = URL(filePath: "/usr/bin/python3")
@@ -110,7 +112,7 @@ struct FaultTests {
             base = sqlite3.connect(sys.argv[1], isolation_level=None)
             base.execute("BEGIN IMMEDIATE")
             print("held", flush=True)
-            sys.stdin.read()
+            sys.stdin.readline()
             """, state.database,
         ]
         holder.standardInput = input
@@ -121,7 +123,8 @@ struct FaultTests {
         let answer = try await asker.verify("alice", alice.code())
         #expect(answer?.status == 503)
         #expect(answer?.headers["retry-after"] != nil)
-        try input.fileHandleForWriting.close()
+        // Closing the pipe is not enough, because other child processes may have inherited it.
+        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
         holder.waitUntilExit()
         #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
         #expect(try server.logged().contains("SQLITE_BUSY"))

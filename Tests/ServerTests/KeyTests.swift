@@ -68,7 +68,7 @@ struct KeyTests {
         let server = try await ServerProcess(state)
         let key = try await state.makeKey()
         let asker = try Asker(server.port, key: key)
-        let alice = try await EnrolledSubject("alice", asker)
+        let alice = try await EnrolledSubject("alice", asker, period: 120)
         _ = try await asker.ask("POST", "/v1/subjects/bob/credentials", #"{"type":"recovery"}"#)
         let enrolment = try await asker.ask(
             "POST", "/v1/subjects/carol/credentials", #"{"type":"secret"}"#)

@@ -1,5 +1,4 @@
 import Foundation
-import PostgreSQLServer
 import Synchronization
 import TestSupport
 

@@ -43,13 +43,17 @@ struct RaceTests {
     func oneCode(deployment: Deployment) async throws {
         let (state, servers) = try await deployment.start()
         let key = try await state.makeKey()
-        let alice = try await EnrolledSubject("alice", Asker(servers[0].port, key: key))
+        let alice = try await EnrolledSubject(
+            "alice", Asker(servers[0].port, key: key), period: 120)
         let code = alice.code()
         let results = try await withThrowingTaskGroup(of: String?.self) { group in
             for index in 0..<100 {
+                let port = servers[index % servers.count].port
                 group.addTask {
-                    let asker = try Asker(servers[index % servers.count].port, key: key)
-                    return try await asker.verify("alice", code)?.texts["result"]
+                    try await decision(
+                        "/v1/verifications", #"{"subject":"alice","code":"\#(code)"}"#,
+                        number: index, port: port, key: key
+                    ).result
                 }
             }
             return try await group.reduce(into: [String?]()) { $0.append($1) }
@@ -61,21 +65,25 @@ struct RaceTests {
     }
 
     @Test(
-        "H-12 of five hundred wrong codes over a hundred connections to several servers, five are checked",
+        "H-12 of five hundred wrong codes that a hundred clients send to several servers, five are checked",
         arguments: Deployment.possible)
     func wrongCodes(deployment: Deployment) async throws {
         let (state, servers) = try await deployment.start()
         let key = try await state.makeKey()
         let alice = try await EnrolledSubject("alice", Asker(servers[0].port, key: key))
         let wrong = alice.wrongCodes(500)
+        let start = ContinuousClock.now
         let reasons = try await withThrowingTaskGroup(of: [String?].self) { group in
             for index in 0..<100 {
-                let codes = wrong[(5 * index)..<(5 * index + 5)]
+                let port = servers[index % servers.count].port
                 group.addTask {
-                    let asker = try Asker(servers[index % servers.count].port, key: key)
                     var reasons: [String?] = []
-                    for code in codes {
-                        reasons.append(try await asker.verify("alice", code)?.texts["reason"])
+                    for number in (5 * index)..<(5 * index + 5) {
+                        let reply = try await decision(
+                            "/v1/verifications",
+                            #"{"subject":"alice","code":"\#(wrong[number])"}"#,
+                            number: number, port: port, key: key)
+                        reasons.append(reply.reason)
                     }
                     return reasons
                 }
@@ -83,11 +91,19 @@ struct RaceTests {
             return try await group.reduce(into: [String?]()) { $0 += $1 }
         }
         #expect(reasons.count == 500)
-        #expect(reasons.count { $0 == "wrong" } == 5)
-        #expect(reasons.count { $0 == "throttled" } == 495)
+        let checked = reasons.count { $0 == "wrong" }
+        // On a very slow machine, the wait of 30 seconds, and the next one of 60, may end during
+        // the test; then one more code is checked.
+        let spent = ContinuousClock.now - start
+        let waits = [30, 90, 210].count { spent >= Duration.seconds($0) }
+        #expect((5...(5 + waits)).contains(checked), "\(checked)")
+        #expect(reasons.count { $0 == "throttled" } == 500 - checked)
         // H-13: even the correct code must wait.
-        let right = try await Asker(servers[1].port, key: key).verify("alice", alice.code())
-        #expect(right?.texts["reason"] == "throttled")
+        let right = try await decision(
+            "/v1/verifications", #"{"subject":"alice","code":"\#(alice.code())"}"#,
+            number: 500, port: servers[1].port, key: key)
+        let isInTime = ContinuousClock.now - start < .seconds(30)
+        #expect(right.reason == "throttled" || !isInTime)
         for server in servers { try await server.stop() }
     }
 
@@ -98,14 +114,34 @@ struct RaceTests {
         let (state, servers) = try await deployment.start()
         let ports = servers.map(\.port)
         let key = try await state.makeKey()
-        let asker = try Asker(ports[0], key: key)
-        let enrolment = try await asker.ask(
-            "POST", "/v1/subjects/carol/credentials", #"{"type":"secret"}"#)
+        var found: String?
+        for subject in ["carol", "dave", "erin", "frank", "grace"] where found == nil {
+            found = try await oneLogin(of: subject, ports, key)
+        }
+        let login = try #require(found, "the servers do not recover")
+        let redeemed = try await race(ports, 20, key: key) { _ in
+            ("/v1/logins/redeem", #"{"login":"\#(login)"}"#)
+        }
+        #expect(redeemed.count { $0.texts["result"] == "accepted" } <= 1)
+        for server in servers { try await server.stop() }
+    }
+
+    /// Presents an enrolment ticket, and then the secret, in a race, and returns the login ticket.
+    ///
+    /// Returns `nil` after a 503, which a busy machine may cause: nothing is then known about the
+    /// outcome, and a repeated request could change it.
+    private func oneLogin(
+        of subject: String, _ ports: [UInt16], _ key: String
+    ) async throws -> String? {
+        let enrolment = try await Asker(ports[0], key: key).ask(
+            "POST", "/v1/subjects/\(subject)/credentials", #"{"type":"secret"}"#)
         let ticket = try #require(enrolment?.texts["ticket"])
-        let made = try await race(ports, 20) { _ in
+        let answers = try await race(ports, 20) { _ in
             ("/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#)
-        }.filter { $0.status == 201 }
-        #expect(made.count == 1)
+        }
+        let made = answers.filter { $0.status == 201 }
+        #expect(made.count <= 1)
+        if answers.contains(where: { $0.status == 503 }) { return nil }
         let device = try #require(made.first?.texts)
         let credential = try #require(device["credential"])
         let secret = try #require(device["secret"])
@@ -118,15 +154,11 @@ struct RaceTests {
                 #"{"credential":"\#(credential)","secret":"\#(secret)","rotation_nonce":"\#(own)"}"#
             )
         }
+        #expect(logins.count { $0.texts["result"] == "accepted" } <= 1)
+        if logins.contains(where: { $0.status == 503 }) { return nil }
         #expect(logins.allSatisfy { $0.status == 200 })
-        #expect(logins.count { $0.texts["result"] == "accepted" } == 1)
         #expect(logins.contains { $0.texts["wipe_reason"] == "reuse-detected" })
-        let login = try #require(logins.compactMap { $0.texts["login"] }.first)
-        let redeemed = try await race(ports, 20, key: key) { _ in
-            ("/v1/logins/redeem", #"{"login":"\#(login)"}"#)
-        }
-        #expect(redeemed.count { $0.texts["result"] == "accepted" } <= 1)
-        for server in servers { try await server.stop() }
+        return logins.compactMap { $0.texts["login"] }.first
     }
 
     private func race(
@@ -158,9 +190,12 @@ struct RaceTests {
         let ceremony = try await driver.beginCeremony()
         let replies = try await withThrowingTaskGroup(of: PasskeyDriver.Reply.self) { group in
             for index in 0..<100 {
+                let port = servers[index % servers.count].port
                 group.addTask {
-                    let port = servers[index % servers.count].port
-                    return try await PasskeyDriver(port: port, key: key).finish(ceremony, passkey)
+                    let driver = PasskeyDriver { _, target, body in
+                        try await decision(target, body, number: index, port: port, key: key)
+                    }
+                    return try await driver.finish(ceremony, passkey)
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -168,5 +203,24 @@ struct RaceTests {
         #expect(replies.count { $0.result == "accepted" } == 1)
         #expect(replies.count { $0.reason == "challenge" } == 99)
         for server in servers { try await server.stop() }
+    }
+}
+
+/// Sends a request until the server decides.
+///
+/// After a 503, which a busy machine may cause, nothing is known about the outcome. The repeated
+/// request has the same `Idempotency-Key`, so the server returns the decision that it may have made.
+private func decision(
+    _ target: String, _ body: String, number: Int, port: UInt16, key: String
+) async throws -> PasskeyDriver.Reply {
+    // Not a performance requirement: this only ends a test that would otherwise hang.
+    let end = ContinuousClock.now + .seconds(60)
+    while true {
+        let reply = try await PasskeyDriver.Reply.asking(
+            "POST", target, body, port: port, key: key,
+            headers: "Idempotency-Key: request-\(number)\r\n")
+        guard reply.status == 503 else { return reply }
+        try #require(ContinuousClock.now < end, "the server does not recover")
+        try await Task.sleep(for: .milliseconds(20))
     }
 }

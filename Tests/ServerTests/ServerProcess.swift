@@ -145,14 +145,19 @@ final class ServerProcess: Sendable {
     }
 }
 
-/// A client with its own connection.
+/// A client that opens a connection for each request, because the server closes one that is idle for
+/// long.
 struct Asker: Sendable {
-    let connection: RawConnection
     let key: String?
+    private let port: UInt16
+    /// The connection for all requests; `nil` for a new one for each.
+    private let connection: RawConnection?
 
-    init(_ port: UInt16, key: String? = nil) throws {
-        connection = try RawConnection(port: port)
+    /// - Parameter keepsConnection: whether to open one connection now, for all requests.
+    init(_ port: UInt16, key: String? = nil, keepsConnection: Bool = false) throws {
         self.key = key
+        self.port = port
+        connection = try keepsConnection ? RawConnection(port: port) : nil
     }
 
     static func message(
@@ -170,6 +175,7 @@ struct Asker: Sendable {
     func ask(_ method: String, _ target: String, _ body: String? = nil) async throws
         -> RawConnection.Answer?
     {
+        let connection = try connection ?? RawConnection(port: port)
         try await connection.send(Asker.message(method, target, body, key: key))
         return try await connection.answer()
     }

@@ -43,7 +43,8 @@ struct SharedDatabaseTests {
         let key = try await first.makeKey()
         let second = try machine(url, keysOf: first)
         let servers = [try await ServerProcess(first), try await ServerProcess(second)]
-        let alice = try await EnrolledSubject("alice", Asker(servers[0].port, key: key))
+        let alice = try await EnrolledSubject(
+            "alice", Asker(servers[0].port, key: key), period: 120)
         let elsewhere = try Asker(servers[1].port, key: key)
         // The first call adds the key; the second one starts to use it.
         let staged = try await first.run("keys", "rotate")
@@ -67,7 +68,8 @@ struct SharedDatabaseTests {
         let key = try await first.makeKey()
         let second = try machine(url, keysOf: first)
         let server = try await ServerProcess(second)
-        let alice = try await EnrolledSubject("alice", Asker(server.port, key: key))
+        let alice = try await EnrolledSubject(
+            "alice", Asker(server.port, key: key), period: 120)
         let before = try second.folder.bytes(of: "watchword/keys")
         #expect(try await first.run("keys", "rotate").status == 0)
         let refused = try await second.run("keys", "rotate")
@@ -102,7 +104,8 @@ struct SharedDatabaseTests {
         let state = try machine(url)
         let key = try await state.makeKey()
         let server = try await ServerProcess(state)
-        let alice = try await EnrolledSubject("alice", Asker(server.port, key: key))
+        let alice = try await EnrolledSubject(
+            "alice", Asker(server.port, key: key), period: 120)
         let tables = ["credentials", "events", "chains", "counter", "clients", "answers"]
         for table in tables {
             try database.query("CREATE TABLE kept_\(table) AS TABLE watchword.\(table)", in: url)

@@ -11,12 +11,12 @@ final class TLSClient: Sendable {
     /// Writing to a client that has ended is an error, and does not end the tests.
     private static let survivesBrokenPipes = signal(SIGPIPE, SIG_IGN)
 
-    /// Connects and trusts the certificate `a.pem` in `folder`.
-    init(_ port: UInt16, in folder: TemporaryFolder) throws {
+    /// Connects and trusts the certificate in the file `authority`.
+    init(_ port: UInt16, trusting authority: String) throws {
         _ = TLSClient.survivesBrokenPipes
         process.executableURL = URL(filePath: "/usr/bin/openssl")
         process.arguments = [
-            "s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", folder.file("a.pem"),
+            "s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", authority,
             "-verify_return_error", "-verify_ip", "127.0.0.1", "-quiet",
         ]
         process.standardInput = input

@@ -31,7 +31,7 @@ public final class EmulatedTPM {
         state = try TemporaryFolder()
         if hasCertificate { try EmulatedTPM.certify(in: state) }
         for _ in 0..<20 {
-            let port = UInt16.random(in: 10_000..<20_000)
+            let port = try FreePort.find(2)
             let process = Process()
             process.executableURL = URL(fileURLWithPath: program.path)
             process.arguments = [
@@ -103,16 +103,18 @@ public final class EmulatedTPM {
     /// The TPM's address for `watchword --tpm`.
     public var address: String { "swtpm:host=127.0.0.1,port=\(port)" }
 
-    /// Waits until the TPM accepts connections; `false` if it ends instead, because the port is
-    /// taken.
+    /// Waits until the TPM accepts connections; `false` if it ends instead, because another program
+    /// has taken one of its ports in the meantime.
     private static func isListening(_ process: Process, on port: UInt16) throws -> Bool {
-        for _ in 0..<500 {
-            guard process.isRunning else { return false }
-            // The controls are opened last.
-            if try LoopbackSocket.connected(to: port + 1) != nil { return process.isRunning }
+        // Not a performance requirement: this only ends a test that would otherwise hang.
+        let end = ContinuousClock.now + .seconds(60)
+        while process.isRunning, .now < end {
+            // The port of the controls is opened first.
+            if try LoopbackSocket.connected(to: port) != nil { return process.isRunning }
             usleep(10_000)
         }
-        throw Failure.notStarted
+        guard !process.isRunning else { throw Failure.notStarted }
+        return false
     }
 
     /// Adds a measurement to PCR 7, as a change to Secure Boot does (TPM 2.0 Library, Part 3,

@@ -58,7 +58,10 @@ public final class LoginServer: Sendable {
 
     // SIGKILL, because the threads of a test run block the other signals, and child processes
     // inherit the signal mask.
-    deinit { kill(process.processIdentifier, SIGKILL) }
+    deinit {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
 
     /// One request as the server received it.
     public struct Request: Sendable {

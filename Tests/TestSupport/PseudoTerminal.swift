@@ -25,6 +25,7 @@ public final class PseudoTerminal {
         guard unsafe openpty(&outside, &inside, nil, nil, nil) == 0 else {
             throw Failure(what: "openpty")
         }
+        for number in [outside, inside] { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
         keyboard = FileDescriptor(owning: outside)
         self.folder = folder
         Self.resize(outside, columns: 80, rows: 24)
@@ -32,8 +33,10 @@ public final class PseudoTerminal {
         let programs = URL(filePath: BuiltProgram.path("watchword")).deletingLastPathComponent()
             .path
         process.executableURL = URL(filePath: "/usr/bin/setsid")
+        // The tests may run in the background of a script, where keys such as Ctrl-C are ignored.
         process.arguments = [
-            "--ctty", "--wait", "/bin/sh", "-c", "cd '\(folder.path)'; \(command)",
+            "--ctty", "--wait", "/usr/bin/env", "--default-signal", "/bin/sh", "-c",
+            "cd '\(folder.path)'; \(command)",
         ]
         process.environment = [
             "PATH": "\(programs):/usr/bin:/bin", "HOME": folder.path, "LC_ALL": "C.UTF-8",

@@ -29,6 +29,30 @@ public final class TemporaryFolder: Sendable {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: file(name))))
     }
 
+    // A program that the test itself has open for writing cannot be started, and a process that
+    // another test starts at the same moment inherits the descriptor. Another process therefore
+    // writes it.
+
+    /// Writes an executable script into the folder and returns its path.
+    @discardableResult
+    public func addProgram(_ script: String, as name: String) throws -> String {
+        try add(name, by: "cat", Array(script.utf8))
+    }
+
+    /// Copies a program into the folder and returns its path.
+    @discardableResult
+    public func addProgram(copying path: String, as name: String) throws -> String {
+        try add(name, by: "cat '\(path)'", [])
+    }
+
+    private func add(_ name: String, by command: String, _ input: [UInt8]) throws -> String {
+        let path = file(name)
+        let outcome = try ForeignProgram(path: "/bin/sh").run(
+            ["-c", "\(command) >'\(path)' && chmod 755 '\(path)'"], input: input)
+        guard outcome.status == 0 else { throw CocoaError(.fileWriteUnknown) }
+        return path
+    }
+
     deinit {
         do {
             try FileManager.default.removeItem(atPath: path)

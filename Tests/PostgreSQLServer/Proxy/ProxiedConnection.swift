@@ -85,6 +85,8 @@ final class ProxiedConnection: Sendable {
         if delay > .zero { Thread.sleep(forTimeInterval: delay / .seconds(1)) }
         let verdict = state.judge(message, going: way, &tally)
         let to = way == .toServer ? server : client
+        // After a cut, no response to this message may reach the client.
+        if case .cut = verdict.deed, way == .toServer { client.end() }
         guard to.send(message.bytes.prefix(verdict.count)) else {
             cut()
             return false
