@@ -50,6 +50,19 @@ struct TestDeviceKey: Sendable {
     }
 }
 
+extension DeviceKeys {
+    /// Registers a test's device, with another point or signature if it is given.
+    func register(
+        _ device: TestDeviceKey, _ ticket: Token, point: [UInt8]? = nil,
+        signature: [UInt8]? = nil, custody: KeyCustody = .vault
+    ) async throws -> DeviceKeyRegistration {
+        try await register(
+            ticket, point: point ?? device.key.point,
+            signature: try signature ?? device.enrolment(ticket),
+            presence: device.sentPresence ?? device.presence, custody: custody)
+    }
+}
+
 /// Registrations of device keys, and their signatures.
 @Suite("Device keys")
 struct DeviceKeyTests {
@@ -73,21 +86,11 @@ struct DeviceKeyTests {
         return grant
     }
 
-    private func register(
-        _ device: TestDeviceKey, _ ticket: Token, point: [UInt8]? = nil,
-        signature: [UInt8]? = nil, custody: KeyCustody = .vault
-    ) async throws -> DeviceKeyRegistration {
-        try await keys.register(
-            ticket, point: point ?? device.key.point,
-            signature: try signature ?? device.enrolment(ticket),
-            presence: device.sentPresence ?? device.presence, custody: custody)
-    }
-
     private func registered(
         _ device: TestDeviceKey, presence: DeviceKeyTranscript.Presence = .none
     ) async throws -> CredentialID {
         let grant = try await grant(presence: presence)
-        guard case .accepted(let id, _) = try await register(device, grant.ticket) else {
+        guard case .accepted(let id, _) = try await keys.register(device, grant.ticket) else {
             throw BenchError.refused
         }
         return id
@@ -103,11 +106,11 @@ struct DeviceKeyTests {
         let grant = try await grant(replacing: old)
         #expect(grant.expiresAt == fixture.clock.now.adding(seconds: 600))
         #expect(
-            try await register(device, grant.ticket, custody: .attestedTPM)
+            try await keys.register(device, grant.ticket, custody: .attestedTPM)
                 == .accepted(grant.credential, .tpm))
         #expect(try await fixture.summary(grant.credential).state == .active)
         #expect(try await fixture.summary(old).state == .revoked)
-        #expect(try await register(try TestDeviceKey(), grant.ticket) == .denied(.unknown))
+        #expect(try await keys.register(try TestDeviceKey(), grant.ticket) == .denied(.unknown))
     }
 
     @Test("a key cannot replace a credential that was never confirmed, nor somebody else's")
@@ -132,7 +135,7 @@ struct DeviceKeyTests {
             ([6] + point.dropFirst(), .publicKey), (other.key.point, .signature),
         ] as [([UInt8], DenialReason)] {
             #expect(
-                try await register(device, grant.ticket, point: wrong) == .denied(reason),
+                try await keys.register(device, grant.ticket, point: wrong) == .denied(reason),
                 "\(wrong.count)")
         }
         let good = try device.enrolment(grant.ticket)
@@ -141,34 +144,34 @@ struct DeviceKeyTests {
             [UInt8](repeating: 1, count: 64),
         ] {
             #expect(
-                try await register(device, grant.ticket, signature: signature)
+                try await keys.register(device, grant.ticket, signature: signature)
                     == .denied(.signature))
         }
         var changed = device
         changed.audience = "https://evil.example"
-        #expect(try await register(changed, grant.ticket) == .denied(.signature))
+        #expect(try await keys.register(changed, grant.ticket) == .denied(.signature))
         changed = device
         changed.sentPresence = .enforced
-        #expect(try await register(changed, grant.ticket) == .denied(.signature))
+        #expect(try await keys.register(changed, grant.ticket) == .denied(.signature))
         changed = device
         changed.presence = .none
-        #expect(try await register(changed, grant.ticket) == .denied(.presence))
+        #expect(try await keys.register(changed, grant.ticket) == .denied(.presence))
         // Another ticket's signature, and a ticket for an enrolled secret.
         let second = try await self.grant()
         #expect(
-            try await register(device, second.ticket, signature: good) == .denied(.signature))
+            try await keys.register(device, second.ticket, signature: good) == .denied(.signature))
         let secret = try await fixture.ticket()
-        #expect(try await register(device, secret.ticket) == .denied(.expired))
+        #expect(try await keys.register(device, secret.ticket) == .denied(.expired))
         #expect(try await fixture.verifier.redeemEnrolment(grant.ticket).value == nil)
         // None of this spent the ticket.
         #expect(
-            try await register(device, grant.ticket) == .accepted(grant.credential, .vault))
+            try await keys.register(device, grant.ticket) == .accepted(grant.credential, .vault))
         // The key is in use, and stays so when its credential has ended.
-        #expect(try await register(device, second.ticket) == .denied(.credentialKnown))
+        #expect(try await keys.register(device, second.ticket) == .denied(.credentialKnown))
         _ = try await fixture.verifier.revoke(grant.credential)
-        #expect(try await register(device, second.ticket) == .denied(.credentialKnown))
+        #expect(try await keys.register(device, second.ticket) == .denied(.credentialKnown))
         fixture.clock.now = second.expiresAt
-        #expect(try await register(other, second.ticket) == .denied(.expired))
+        #expect(try await keys.register(other, second.ticket) == .denied(.expired))
     }
 
     @Test("a signature signs in, and the application learns about it with the ticket, once")

@@ -24,21 +24,11 @@ struct RepeatedRegistrationTests {
         return grant
     }
 
-    private func register(
-        _ device: TestDeviceKey, _ ticket: Token, point: [UInt8]? = nil,
-        signature: [UInt8]? = nil, custody: KeyCustody = .vault
-    ) async throws -> DeviceKeyRegistration {
-        try await keys.register(
-            ticket, point: point ?? device.key.point,
-            signature: try signature ?? device.enrolment(ticket),
-            presence: device.sentPresence ?? device.presence, custody: custody)
-    }
-
     @Test("K-77 K-80 a device that repeats its registration learns that its key is active")
     func repeatedRegistration() async throws {
         let grant = try await self.grant()
         #expect(
-            try await register(device, grant.ticket, custody: .tpm)
+            try await keys.register(device, grant.ticket, custody: .tpm)
                 == .accepted(grant.credential, .tpm))
         // Later than any recorded response, and when the ticket's row is gone.
         fixture.clock.now = fixture.clock.now.adding(seconds: 86_400 + 1)
@@ -46,7 +36,7 @@ struct RepeatedRegistrationTests {
         let events = try await fixture.events().count
         _ = await fixture.store.takeCalls()
         let repeated = DeviceKeyRegistration.repeated(grant.credential, .tpm)
-        #expect(try await register(device, grant.ticket) == repeated)
+        #expect(try await keys.register(device, grant.ticket) == repeated)
         #expect(await fixture.store.takeCalls() == [.readTicket, .readFingerprint])
         #expect(try await fixture.events().count == events)
         #expect(try await fixture.summary(grant.credential).state == .active)
@@ -59,27 +49,28 @@ struct RepeatedRegistrationTests {
             [UInt8](repeating: 1, count: 64),
         ] {
             #expect(
-                try await register(device, grant.ticket, signature: signature)
+                try await keys.register(device, grant.ticket, signature: signature)
                     == .denied(.unknown))
         }
         #expect(
-            try await register(device, grant.ticket, point: other.key.point) == .denied(.unknown))
+            try await keys.register(device, grant.ticket, point: other.key.point)
+                == .denied(.unknown))
         for point in [[], [0], Array(device.key.point.dropFirst())] as [[UInt8]] {
             #expect(
-                try await register(device, grant.ticket, point: point) == .denied(.unknown))
+                try await keys.register(device, grant.ticket, point: point) == .denied(.unknown))
         }
-        #expect(try await register(other, grant.ticket) == .denied(.unknown))
+        #expect(try await keys.register(other, grant.ticket) == .denied(.unknown))
         var changed = device
         changed.audience = "https://evil.example"
-        #expect(try await register(changed, grant.ticket) == .denied(.unknown))
+        #expect(try await keys.register(changed, grant.ticket) == .denied(.unknown))
         changed = device
         changed.sentPresence = .enforced
-        #expect(try await register(changed, grant.ticket) == .denied(.unknown))
+        #expect(try await keys.register(changed, grant.ticket) == .denied(.unknown))
 
         // A valid ticket registers the key no second time.
         let second = try await self.grant()
-        #expect(try await register(device, second.ticket) == .denied(.credentialKnown))
+        #expect(try await keys.register(device, second.ticket) == .denied(.credentialKnown))
         _ = try await fixture.verifier.revoke(grant.credential)
-        #expect(try await register(device, grant.ticket) == .denied(.unknown))
+        #expect(try await keys.register(device, grant.ticket) == .denied(.unknown))
     }
 }
