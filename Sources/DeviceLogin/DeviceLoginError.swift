@@ -13,7 +13,7 @@ public enum DeviceLoginError: Error, Hashable, Sendable {
     case unregistered
     /// An earlier run with this ticket made the key elsewhere, or without the PIN.
     case otherPlace
-    /// The server had registered the key of an earlier run, which was made elsewhere, or without the
+    /// The server has registered the key of an earlier run, which made it elsewhere, or without the
     /// PIN. It is in use now, and the ticket was not sent.
     case adoptedElsewhere
     /// The system agent uses only its own computer's TPM.

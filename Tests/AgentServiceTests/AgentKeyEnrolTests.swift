@@ -134,7 +134,7 @@ struct AgentKeyEnrolTests {
         #expect(try harness.signIn()["credential"] == next)
     }
 
-    @Test("K-80 the agent adopts a key whose registration was answered to nobody")
+    @Test("K-80 the agent adopts a key whose registration response was lost")
     func adopts() throws {
         let harness = try Harness(isProxied: true)
         let (agent, server) = (harness.agent, harness.server)
@@ -156,7 +156,7 @@ struct AgentKeyEnrolTests {
         #expect(AgentFixture.errors(adopted).contains("the ticket was not used"))
         #expect(try server.redeem(try agent.run("key present mill").text)["credential"] == first)
         try server.ask("DELETE", "/v1/credentials/\(first)", "")
-        // A key in the vault is not passed off as one in a TPM.
+        // A key in the vault is not reported as one in a TPM.
         let second = try lose()
         try harness.prepareTicket()
         let elsewhere = try agent.run(

@@ -7,7 +7,7 @@ final class KeyServer {
     private let port: UInt16
     private let key: String
     private let process = Process()
-    /// Between the devices and the server, if the test loses messages.
+    /// Between the devices and the server, if the test drops messages.
     let proxy: FaultInjectingProxy?
 
     /// Why there is no server, or no answer.

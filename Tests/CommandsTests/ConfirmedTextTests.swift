@@ -26,7 +26,7 @@ struct ConfirmedTextTests {
         #expect(ConfirmedText.rows(of: line, columns: columns) == rows)
     }
 
-    @Test("letters that may be wide are counted as wide, and never divided")
+    @Test("characters that may be wide are counted as wide, and never split")
     func wide() {
         #expect(ConfirmedText.rows(of: String(repeating: "é", count: 80), columns: 80) == 1)
         #expect(ConfirmedText.rows(of: String(repeating: "Ж", count: 80), columns: 80) == 1)
@@ -35,12 +35,12 @@ struct ConfirmedTextTests {
             #expect(ConfirmedText.rows(of: line, columns: 80) == 2, "\(letter)")
             #expect(
                 ConfirmedText.rows(of: String(line.prefix(39)), columns: 80) == 1, "\(letter)")
-            // Three wide letters do not fit into five columns, whatever the divided one would do.
+            // Only two wide characters fit in five columns, because the third is not split.
             #expect(ConfirmedText.rows(of: String(line.prefix(4)), columns: 5) == 2, "\(letter)")
         }
     }
 
-    @Test("a text is refused from the first row that does not fit with the question")
+    @Test("a text is refused if it and the question need one row too many")
     func fitting() throws {
         let question = Question.confirmation("Sign these lines for https://login.example?")
         let short = try Self.text((1...20).map { "\($0)" })
@@ -59,11 +59,11 @@ struct ConfirmedTextTests {
             }
         }
         #expect(try #require(refusal(short, (80, 20))) == (21, 20))
-        // 1,024 bytes in one line of a terminal that is not known.
+        // 1,000 bytes in one line, on a terminal of unknown size.
         let long = try Self.text([String(repeating: "x", count: 1_000)])
         #expect(refusal(long, nil) == nil)
         #expect(try #require(refusal(long, (20, 24))) == (54, 24))
-        // Twenty lines that wrap once each.
+        // Twenty lines, ten of which wrap once.
         let wrapped = try Self.text(
             (1...10).map { _ in String(repeating: "x", count: 77) } + (11...20).map { "\($0)" })
         #expect(try #require(refusal(wrapped, (80, 24))) == (31, 24))

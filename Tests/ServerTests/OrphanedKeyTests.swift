@@ -191,7 +191,7 @@ struct OrphanedKeyTests {
     }
 
     @Test(
-        "K-80 a key that is not where the command wants it is adopted, but not passed off as that")
+        "K-80 a key in another place than the command names is adopted, but the command fails")
     func elsewhere() async throws {
         let scene = try await Scene()
         let lost = try await scene.lose()
@@ -204,7 +204,7 @@ struct OrphanedKeyTests {
     }
 
     @Test(
-        "K-78 K-80 an attested key whose activation was answered to nobody is adopted as attested",
+        "K-78 K-80 an attested key whose activation response was lost is adopted as attested",
         .enabled(if: EmulatedTPM.canHaveCertificate, "swtpm or swtpm-tools is not installed"))
     func attested() async throws {
         let tpm = try EmulatedTPM(hasCertificate: true)

@@ -6,13 +6,13 @@ import Testing
 
 /// The keys with which signatures of passkeys that do not exist are checked.
 struct DummyPasskeyKeyTests {
-    @Test("V-06 each offered algorithm has a dummy key that OpenSSL loads, and that denies")
+    @Test("V-06 each algorithm has a dummy key that OpenSSL loads and that accepts no signature")
     func keys() throws {
         for algorithm in SignatureAlgorithm.allCases {
             let key = try COSEKey.read(
                 alreadyChecked: DummyPasskeyKey.encoded(algorithm))
             #expect(key.algorithm == algorithm)
-            // The check of the curve's equation also accepts the points.
+            // The points also pass the check of the curve's equation.
             if algorithm != .rs256 { _ = try COSEKey.read(DummyPasskeyKey.encoded(algorithm)) }
             for count in [0, 64, 70, 256] {
                 let signature = [UInt8](repeating: 1, count: count)
@@ -37,7 +37,7 @@ struct DummyPasskeyKeyTests {
         #expect(counts([.rs256, .es384]) == [.rs256: 128, .es384: 128])
     }
 
-    @Test("V-06 an id has one dummy algorithm, at each attempt and at each server")
+    @Test("V-06 an id always has the same dummy algorithm, which depends on the key ring")
     func stable() throws {
         let (first, second) = (try KeyRing.make(), try KeyRing.make())
         var differs = false

@@ -67,7 +67,7 @@ struct RepeatedRegistrationTests {
         changed.sentPresence = .enforced
         #expect(try await keys.register(changed, grant.ticket) == .denied(.unknown))
 
-        // A valid ticket registers the key no second time.
+        // A valid ticket does not register the key a second time.
         let second = try await self.grant()
         #expect(try await keys.register(device, second.ticket) == .denied(.credentialKnown))
         _ = try await fixture.verifier.revoke(grant.credential)

@@ -32,9 +32,9 @@ extension CommandHelp {
             "Each use of the key requires confirmation, and three failures wipe it, except as "
                 + "changed by --presence and --on-failure. A new key keeps the access control of "
                 + "an earlier key under this name.",
-            "If the response is lost, run the same command again, with the same ticket or another one: "
-                + "a key that the server has registered is kept, and another ticket is then not used. "
-                + "The result in JSON is then resumed, and not enrolled. The "
+            "If the response is lost, run the same command again, with the same ticket or another one. "
+                + "A key that the server has registered is kept. Another ticket is then not used, and "
+                + "the result in JSON is resumed instead of enrolled. The "
                 + "certificates of --ca-file are stored in the vault, and only they are used to "
                 + "verify this server. Plain HTTP is allowed only for a server on this machine.",
             "If an agent holds the vault, it makes the key and signs, and a key that requires "
@@ -61,8 +61,8 @@ extension CommandHelp {
                 + "second, and then the text. The command shows the text, asks whether to sign it, "
                 + "and prints a ticket with which the application learns which text was signed. A text "
                 + "has at most 20 lines. If the terminal cannot show all of it together with the "
-                + "question, nothing is signed: enlarge the window. If you were asked for a passphrase "
-                + "in between, the text is shown again."
+                + "question, nothing is signed: enlarge the window. If the command asks for a "
+                + "passphrase first, it then shows the text again."
         ])
     static let keyStatus = CommandHelp(
         summary: "show the local state of a device key",

@@ -14,7 +14,7 @@ extension Messages {
             "an earlier run with this ticket made the key elsewhere, or without a PIN; repeat it with "
                 + "the same options as before, or request another ticket"
         case .adoptedElsewhere:
-            "the server had registered the key of an earlier run, which was made elsewhere, or without "
+            "the server has registered the key of an earlier run, which made it elsewhere, or without "
                 + "a PIN; it is in use now, and the ticket was not used; to replace the key, run the "
                 + "command again"
         case .unreadable:
@@ -56,8 +56,8 @@ extension Messages {
 
     /// What to add if an enrolment found the key of an earlier run.
     static let adoptedKey =
-        "An earlier run had registered this key, so the ticket was not used. To replace the key, run "
-        + "the command again."
+        "This is the key of an earlier run, which the server has registered, so the ticket was not "
+        + "used. To replace the key, run the command again."
 
     private static let refusedKey = "urn:watchword:problem:refused-key"
     private static let refusedTicket = "urn:watchword:problem:refused-ticket"

@@ -76,8 +76,8 @@ enum Messages {
                 + "expires_ms, and the rest is the text, in at most 20 lines"
         case .textTooTall(let needed, let available):
             "the text and the question take \(needed) lines of the terminal, which shows \(available), so "
-                + "its beginning would scroll away; enlarge the window, or reduce the size of the letters, "
-                + "and repeat the command"
+                + "the beginning of the text would scroll away; enlarge the window, or reduce the font "
+                + "size, and repeat the command"
         case .noSuchEntry(let name): "no entry matches “\(name)”; see watchword list"
         case .ambiguousName(let name, let found):
             "“\(name)” matches several entries; use a longer name or an id:"

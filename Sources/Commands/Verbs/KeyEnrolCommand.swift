@@ -30,7 +30,7 @@ enum KeyEnrolCommand {
     /// A registered key.
     private struct Enrolled {
         let key: KeyState
-        /// Whether an earlier run registered it, and the ticket was not sent.
+        /// Whether it is the key of an earlier run, and the ticket was not sent.
         let isAdopted: Bool
     }
 

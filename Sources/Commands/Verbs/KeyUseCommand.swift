@@ -99,8 +99,8 @@ enum KeyUseCommand {
 
     /// Asks whether to sign the text that was shown.
     ///
-    /// - Parameter afterPrompts: whether something was asked since, which may have moved the text
-    ///   off the screen.
+    /// - Parameter afterPrompts: whether the command has prompted since it showed the text, which may
+    ///   have scrolled it away.
     private static func ask(
         _ purpose: Purpose, at server: String, afterPrompts: Bool, _ session: Session
     ) throws(CommandFailure) {

@@ -64,10 +64,10 @@ extension PublicKey {
         else { throw .exponent }
     }
 
-    /// Whether the number is a prime number, almost certainly (Fermat's test).
+    /// Whether the number is almost certainly prime (Fermat's test to base 2).
     ///
-    /// OpenSSL's check ends after one test of a number that is not prime, but makes several of one
-    /// that is, and takes five times as long: the holder of a ticket could occupy the server.
+    /// OpenSSL's check runs one primality test on a composite number, but several on a prime, which
+    /// take five times as long: the holder of a ticket could keep the server busy.
     private static func isPrime(_ number: [UInt8]) -> Bool {
         guard let context = unsafe BN_CTX_new() else { return false }
         defer { unsafe BN_CTX_free(context) }

@@ -51,7 +51,7 @@ extension KeyEnrolment {
 
     /// The key of an earlier run, if the server has registered it.
     ///
-    /// The server must not send a response that it recorded: the key may have been revoked since, or
+    /// The server must not send a recorded response: the key may have been revoked since, or
     /// its TPM may have proved itself.
     func registeredEarlier(
         _ key: EnrolledKey, over sender: inout some RequestSender, now: Int64

@@ -87,8 +87,8 @@ extension KeyEnrolment {
         }
     }
 
-    /// A key that an earlier run with another ticket made for this server, and whose registration the
-    /// server has not answered.
+    /// A key that an earlier run with another ticket made for this server, and for which it received
+    /// no response.
     static func unanswered(
         in earlier: [RecordID: EntryContent], for order: Enrolment
     ) -> Pending? {

@@ -8,19 +8,20 @@ public import SecretVault
 /// The key and the request are stored before the request is sent. A key that the server registered
 /// earlier, or an enrolled secret, is kept, and can be used, until the server has registered the new
 /// key; then it is purged in the save that stores the response. A run that was killed is repeated with
-/// the same ticket: it sends the stored request again. A run with another ticket does so too, because
-/// the server may have registered the key: it would stay active although nobody has its private half.
+/// the same ticket: it sends the stored request again. A run with another ticket also sends it first:
+/// if the server has registered that key and the device dropped it, it would stay active, although
+/// nobody has its private half.
 public struct KeyEnrolment: Sendable {
     let order: Enrolment
     let place: KeyPlace
     private let presence: @Sendable (AccessControl) -> DeviceKeyTranscript.Presence
 
-    /// The key that the enrolment leads to.
+    /// The key that an enrolment yields.
     public enum Outcome: Sendable {
-        /// The ticket registered it.
+        /// It was registered with the ticket.
         case registered(EnrolledKey)
-        /// An earlier run registered it with another ticket. It is in use now, and this ticket was
-        /// not sent.
+        /// It is the key of an earlier run, registered with that run's ticket. It is in use now, and
+        /// this ticket was not sent.
         case adopted(EnrolledKey)
     }
 
@@ -122,7 +123,7 @@ public struct KeyEnrolment: Sendable {
         return .registered(registered)
     }
 
-    /// Stores a registered key in the place of what waited for it.
+    /// Stores a registered key, in the place of the enrolments that it replaces.
     private func keep(
         _ key: EnrolledKey, in pending: Pending, replacing earlier: [RecordID: EntryContent],
         in vault: UnlockedVault, _ now: Int64, _ isEarlier: (EntrySummary) -> Bool

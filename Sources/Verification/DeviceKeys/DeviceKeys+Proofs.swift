@@ -40,10 +40,10 @@ extension DeviceKeys {
         }
     }
 
-    /// The answer to a registration with a ticket that does not exist, or no longer.
+    /// The decision on a registration whose ticket does not exist, or no longer exists.
     ///
-    /// Only a device that signed with a key that is active learns of its credential. To everybody
-    /// else, including the holder of a revoked key, the ticket is just unknown.
+    /// Only a device that signed with an active key learns of its credential. For everybody else,
+    /// including the holder of a revoked key, the ticket is simply unknown.
     func repeated(
         _ ticket: Token, _ point: [UInt8], _ signature: [UInt8],
         _ presence: DeviceKeyTranscript.Presence, _ context: DecisionContext
@@ -59,7 +59,7 @@ extension DeviceKeys {
         else { return unknown }
         let registered = try state.open(for: record.place, under: context.key(record.keyID))
         guard registered.point == point else { throw .damagedRow }
-        // It is not recorded, because the credential may be revoked at any time.
+        // The response is not recorded, because the credential may be revoked at any time.
         return Decision(
             outcome: .repeated(record.id, registered.custody), changes: [],
             recordsResponse: false)

@@ -70,8 +70,8 @@ public struct DeviceKeys: Sendable {
     /// Registers a device's key with its ticket.
     ///
     /// A denial does not spend the ticket, which only its holder can present. If the ticket does not
-    /// exist, but the key is already active, the outcome is ``DeviceKeyRegistration/repeated(_:_:)``:
-    /// so a device that lost the response to its registration does not drop the key.
+    /// exist, but the key is already active, the outcome is ``DeviceKeyRegistration/repeated(_:_:)``,
+    /// so that a device that lost the response to its registration does not drop the key.
     ///
     /// - Parameters:
     ///   - point: the public key: 65 bytes.

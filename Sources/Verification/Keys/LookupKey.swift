@@ -115,7 +115,7 @@ struct LookupKey: Sendable {
         return isEqualInConstantTime(tail.span, Array(id.suffix(half)).span)
     }
 
-    /// A number that chooses the dummy key of an id, always the same.
+    /// A number that selects the dummy key of an id; it is always the same for one id.
     func dummyChoice(of id: [UInt8]) throws(CryptographyFailure) -> UInt8 {
         try dummyPasskeys.authenticationCode(of: id.span)[0]
     }

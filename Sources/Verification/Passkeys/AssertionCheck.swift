@@ -8,7 +8,7 @@ struct AssertionCheck {
     let challenge: (bytes: [UInt8], relyingParty: String, policy: PasskeyPolicy)
     let relyingParty: RelyingParty
     let meter: WorkMeter?
-    /// The key in COSE with which the signature of an unknown passkey is checked.
+    /// The key, in COSE, with which the signature of an unknown passkey is checked.
     let dummyKey: [UInt8]
 
     /// A response whose signature is valid.

@@ -2,10 +2,9 @@ internal import Cryptography
 
 /// The public keys with which the signatures of passkeys that do not exist are checked, in COSE.
 ///
-/// If there were one key for all of them, a passkey with another algorithm would be recognised by the
-/// time of its check.
+/// With one key for all of them, the time of the check would reveal a passkey with another algorithm.
 enum DummyPasskeyKey {
-    /// The algorithm of a passkey that does not exist: mostly ES256, as of those that do.
+    /// The algorithm of a passkey that does not exist: mostly ES256, like those that do.
     ///
     /// - Parameter choice: always the same for one id (``LookupKey/dummyChoice(of:)``).
     static func algorithm(
@@ -14,7 +13,7 @@ enum DummyPasskeyKey {
         let others = offered.filter { $0 != .es256 }
         guard !others.isEmpty else { return .es256 }
         guard offered.contains(.es256) else { return others[Int(choice) % others.count] }
-        // One in sixteen each; there are four.
+        // Each of the others, of which there are at most four, gets one id in sixteen.
         let index = Int(choice) / 16
         return index < others.count ? others[index] : .es256
     }

@@ -40,7 +40,7 @@ public struct CredentialSummary: Hashable, Sendable {
 
 /// The facts about a passkey, most of which are its authenticator's claims.
 public struct PasskeySummary: Hashable, Sendable {
-    /// Whether it cannot be copied to other devices, and never could in an accepted ceremony.
+    /// Whether it cannot be copied to other devices, and could not in any accepted ceremony.
     public let isDeviceBound: Bool
     /// Whether it is backed up.
     public let isBackedUp: Bool
