@@ -36,7 +36,7 @@ struct ConfirmedTextTests {
             #expect(
                 ConfirmedText.rows(of: String(line.prefix(39)), columns: 80) == 1, "\(letter)")
             // Only two wide characters fit in five columns, because the third is not split.
-            #expect(ConfirmedText.rows(of: String(line.prefix(4)), columns: 5) == 2, "\(letter)")
+            #expect(ConfirmedText.rows(of: String(line.prefix(5)), columns: 5) == 3, "\(letter)")
         }
     }
 

@@ -61,8 +61,8 @@ extension CommandHelp {
                 + "second, and then the text. The command shows the text, asks whether to sign it, "
                 + "and prints a ticket with which the application learns which text was signed. A text "
                 + "has at most 20 lines. If the terminal cannot show all of it together with the "
-                + "question, nothing is signed: enlarge the window. If the command asks for a "
-                + "passphrase first, it then shows the text again."
+                + "question, nothing is signed: enlarge the window. If no agent holds the "
+                + "vault, the command shows the text again once it has opened the vault."
         ])
     static let keyStatus = CommandHelp(
         summary: "show the local state of a device key",

@@ -56,7 +56,7 @@ enum KeyUseCommand {
             let server = try session.inVault { () throws(VaultError) in
                 try vault.server(of: entry.id)
             }
-            try ask(purpose, at: server ?? "", afterPrompts: session.promptsForOpener, session)
+            try ask(purpose, at: server ?? "", afterOpening: true, session)
             let content = try session.content(
                 of: entry, in: vault, for: purpose.use(at: server ?? ""))
             let presence = choice.keyPresence(
@@ -71,7 +71,7 @@ enum KeyUseCommand {
             let entry = try vault.entries.one(named: name)
             try session.requireDeviceKey(of: entry)
             let server = try session.server(of: entry, by: vault)
-            try ask(purpose, at: server.text, afterPrompts: false, session)
+            try ask(purpose, at: server.text, afterOpening: false, session)
             let order = SigningOrder(for: server, in: address)
             let task: KeyTask =
                 switch purpose {
@@ -99,10 +99,10 @@ enum KeyUseCommand {
 
     /// Asks whether to sign the text that was shown.
     ///
-    /// - Parameter afterPrompts: whether the command has prompted since it showed the text, which may
-    ///   have scrolled it away.
+    /// - Parameter afterOpening: whether this process has opened a vault since it showed the text; its
+    ///   prompts and messages may have scrolled the text away, so it is shown again.
     private static func ask(
-        _ purpose: Purpose, at server: String, afterPrompts: Bool, _ session: Session
+        _ purpose: Purpose, at server: String, afterOpening: Bool, _ session: Session
     ) throws(CommandFailure) {
         guard case .confirm(let confirmation) = purpose, !session.arguments.has(.yes) else {
             return
@@ -113,7 +113,7 @@ enum KeyUseCommand {
         try requireRoom(for: text, and: .confirmation(words))
         let isElsewhere = !session.printer.errorIsTerminal
         try Question.confirm(
-            afterPrompts || isElsewhere ? text.text + "\n" + words : words)
+            afterOpening || isElsewhere ? text.text + "\n" + words : words)
     }
 
     /// Refuses a text that does not fit on the terminal.
