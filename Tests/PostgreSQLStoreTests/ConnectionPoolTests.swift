@@ -22,6 +22,8 @@ struct ConnectionPoolTests {
             var performing = 0
             var done: [Int] = []
             var refused: [Int: String] = [:]
+            /// What the caller of a job does as soon as it is refused.
+            var reaction: (@Sendable (Int) -> Void)?
         }
 
         let content = Mutex(Content())
@@ -75,6 +77,7 @@ struct ConnectionPoolTests {
 
         private func refuse(_ job: Int, _ failure: PostgreSQLFailure) {
             change { $0.refused[job] = failure.code }
+            content.withLock { $0.reaction }?(job)
         }
     }
 
@@ -86,10 +89,20 @@ struct ConnectionPoolTests {
             content.silent = [1]
             content.isHeld = true
         }
+        let wasRefused = Mutex<Bool?>(nil)
+        stage.change { content in
+            content.reaction = { job in
+                guard job == 1 else { return }
+                pool.submit(2)
+                let isRefused = stage.content.withLock { $0.refused[2] != nil }
+                wasRefused.withLock { $0 = isRefused }
+            }
+        }
         pool.submit(1)
-        // As soon as the call has failed, whether or not the pool tries to open a connection yet.
-        stage.wait { $0.refused[1] != nil }
-        for job in 2...50 { pool.submit(job) }
+        stage.wait { $0.opening == 1 }
+        #expect(wasRefused.withLock { $0 } == true)
+        stage.change { $0.reaction = nil }
+        for job in 3...50 { pool.submit(job) }
         #expect(stage.content.withLock { $0.refused.values.filter { $0 == "timeout" }.count } == 50)
         stage.change { $0.isHeld = false }
         expectDone(100, by: pool, on: stage)
@@ -124,6 +137,7 @@ struct ConnectionPoolTests {
             content.isHeld = true
         }
         pool.submit(1)
+        stage.wait { $0.refused[1] != nil }
         // No new connection can be opened.
         expectDone(2, by: pool, on: stage)
         #expect(stage.content.withLock { $0.asked } == 1)
