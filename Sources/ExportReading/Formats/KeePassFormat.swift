@@ -54,11 +54,11 @@ enum KeePassFormat {
     /// The recycle bin's identifier; `nil` if there is none.
     private static func recycleBin(of root: XMLElement) -> SecretBytes? {
         guard let meta = root["Meta"], let identifier = meta["RecycleBinUUID"]?.text,
-            meta["RecycleBinEnabled"]?.string.asciiLowercased == "true"
+            meta["RecycleBinEnabled"]?.string.asciiLowercased == "true",
+            let bytes = identifier.decodedBase64()
         else { return nil }
-        let bytes = identifier.decodedBase64()
-        let isZero = bytes?.withBytes { bytes in bytes.indices.allSatisfy { bytes[$0] == 0 } }
-        return isZero == false ? identifier : nil
+        let isZero = bytes.withBytes { bytes in bytes.indices.allSatisfy { bytes[$0] == 0 } }
+        return isZero ? nil : identifier
     }
 
     private static func exportError(_ error: XMLReadingError) -> ExportError {
