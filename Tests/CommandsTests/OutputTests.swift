@@ -1,5 +1,6 @@
 import Cryptography
 import JSONText
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -22,6 +23,15 @@ struct OutputTests {
             text(value.rendered())
                 == #"{"b":"x","a":-5,"c":18446744073709551615,"d":true,"e":null,"#
                 + #""f":[false,[],{}],"g":"s"}"#)
+    }
+
+    @Test(
+        "the shell reads a quoted word as one word",
+        arguments: ["", "it's", "a'\u{301}; exit 9; '\u{301}", "'", "$(id) `id` \"x\" \\"])
+    func quoted(word: String) throws {
+        let outcome = try ForeignProgram(path: "/bin/sh").run(
+            ["-c", "printf '<%s>' " + ShellWord.quoted(word)])
+        #expect(outcome.output == Array("<\(word)>".utf8))
     }
 
     @Test("JSON escapes characters that are special in JSON or on a terminal")

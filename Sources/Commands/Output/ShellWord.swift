@@ -1,9 +1,14 @@
 /// Text as one word of a shell command that the user can copy.
 enum ShellWord {
     /// `text` in single quotes.
+    ///
+    /// The shell splits bytes, not characters: an apostrophe followed by a combining accent is one
+    /// `Character`, but ends the quotes.
     static func quoted(_ text: String) -> String {
-        "'"
-            + text.split(separator: "'", omittingEmptySubsequences: false)
-            .joined(separator: "'\\''") + "'"
+        var quoted = "'"
+        for scalar in text.unicodeScalars {
+            if scalar == "'" { quoted += "'\\''" } else { quoted.unicodeScalars.append(scalar) }
+        }
+        return quoted + "'"
     }
 }
