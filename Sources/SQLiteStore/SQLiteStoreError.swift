@@ -11,6 +11,10 @@ public enum SQLiteStoreError: Error, Hashable, Sendable {
     case foreignFile
     /// A newer version of this program created it; `schema` is its schema version.
     case newer(schema: Int64)
+    /// Somebody added, changed or removed a table, an index, a trigger or a view.
+    ///
+    /// The name is as stored in the file; make it visible before you show it.
+    case changedSchema(object: String)
     /// The file is a backup.
     ///
     /// It must be restored first, which ends everything that may have been spent since.

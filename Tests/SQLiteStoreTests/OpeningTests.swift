@@ -107,6 +107,65 @@ struct OpeningTests {
         #expect(throws: SQLiteStoreError.newer(schema: 99)) { try database.open() }
     }
 
+    /// Changes to the schema, and the object that the error names.
+    private static let schemaChanges = [
+        ("CREATE TRIGGER undo AFTER UPDATE ON credentials BEGIN DELETE FROM events; END", "undo"),
+        ("CREATE VIEW shown AS SELECT * FROM clients", "shown"),
+        ("CREATE INDEX tickets_by_subject ON tickets (subject)", "tickets_by_subject"),
+        ("CREATE TABLE kept AS SELECT * FROM clients", "kept"),
+        ("ALTER TABLE tickets ADD COLUMN note TEXT", "tickets"),
+        ("DROP INDEX credentials_by_fingerprint", "credentials_by_fingerprint"),
+        ("DROP TABLE challenges", "challenges"),
+    ]
+
+    @Test(
+        "a database whose schema was changed is not opened, copied, restored or audited",
+        arguments: schemaChanges)
+    func changedSchema(script: String, object: String) throws {
+        let database = try TestDatabase()
+        let key = database.keys.auditKey
+        let backup = database.folder.file("backup.db")
+        let store = try database.open()
+        try store.backUp(to: backup, now: .at(1))
+        try edit(database.path, script)
+        try edit(backup, script)
+        let refusal = SQLiteStoreError.changedSchema(object: object)
+        #expect(throws: refusal) {
+            try store.backUp(to: database.folder.file("second.db"), now: .at(2))
+        }
+        store.close()
+        #expect(throws: refusal) { try database.open() }
+        #expect(throws: refusal) {
+            try SQLiteVerificationStore.audit(at: database.path, key: key)
+        }
+        #expect(throws: refusal) {
+            try SQLiteVerificationStore.restore(
+                from: backup, to: database.folder.file("restored.db"), key: key, now: .at(3))
+        }
+    }
+
+    @Test("statistics that ANALYZE stored are not a changed schema")
+    func statistics() throws {
+        let database = try TestDatabase()
+        try database.open().close()
+        try edit(database.path, "ANALYZE")
+        try database.open().close()
+    }
+
+    @Test("a trigger that is added while the database is open does not run")
+    func plantedTrigger() async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        _ = try await store.commit([.insertCredential(.sample(1)), .appendEvent(.sample(1))])
+        try edit(
+            database.path,
+            "CREATE TRIGGER undo AFTER UPDATE ON credentials BEGIN "
+                + "UPDATE credentials SET version = old.version, body = old.body; END")
+        let changed = CredentialRow.sample(1, version: 2)
+        _ = try await store.commit([.updateCredential(changed), .appendEvent(.sample(2))])
+        #expect(try store.credential(.sample(1)) == changed)
+    }
+
     @Test("a file name that looks like a URI is used as a file name")
     func uri() throws {
         let database = try TestDatabase()

@@ -39,7 +39,7 @@ extension DatabaseLocation {
     func openForReading() throws(SQLiteStoreError) -> SQLiteSession {
         try opening { () throws(SQLiteFailure) in
             let connection = try SQLiteConnection(path: path, .readWrite, timeout: .seconds(2))
-            try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;")
+            try connection.execute("PRAGMA query_only = ON")
             return SQLiteSession(connection)
         }
     }

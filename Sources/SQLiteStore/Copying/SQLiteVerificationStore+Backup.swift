@@ -10,13 +10,15 @@ extension SQLiteVerificationStore {
     /// backup. ``restore(from:to:key:keepingClients:ended:now:trustingClock:)`` turns it into a
     /// database.
     ///
-    /// - Throws: ``SQLiteStoreError/exists`` if something exists at `path`. An unfinished copy
+    /// - Throws: ``SQLiteStoreError/changedSchema(object:)`` if another program changed the schema;
+    ///   ``SQLiteStoreError/exists`` if something exists at `path`. An unfinished copy
     ///   leaves only a file whose name ends in `.new`.
     public func backUp(to path: String, now: UnixTime) throws(SQLiteStoreError) {
         let target = DatabaseLocation(path)
         let folder = try target.openFolder(making: false)
         let aside = try target.makeTemporary(in: folder)
         let source = try location.openForReading()
+        _ = try source.connection.requireOwnFile()
         try aside.fill(from: source) { copy throws(SQLiteFailure) in
             // The copy must be a single file, without a write-ahead log beside it.
             try copy.connection.leaveWriteAheadLog()

@@ -6,14 +6,12 @@ extension SQLiteConnection {
     /// Applies the settings of a connection that writes.
     ///
     /// Every commit waits for the disk (`synchronous`); deleted content is overwritten
-    /// (`secure_delete`); the schema cannot run code (`trusted_schema`); damaged pages are detected
-    /// (`cell_size_check`).
+    /// (`secure_delete`); damaged pages are detected (`cell_size_check`).
     func prepareForWriting() throws(SQLiteFailure) {
         try execute(
             """
             PRAGMA synchronous = FULL;
             PRAGMA secure_delete = ON;
-            PRAGMA trusted_schema = OFF;
             PRAGMA cell_size_check = ON;
             PRAGMA temp_store = MEMORY;
             PRAGMA cache_size = -16384;
@@ -43,7 +41,7 @@ extension SQLiteConnection {
 
     /// Returns the number of schema steps that were applied to the file; 0 for an empty file.
     ///
-    /// Refuses the file of another program or of a newer version.
+    /// Refuses the file of another program or of a newer version, and a changed schema.
     func requireOwnFile() throws(SQLiteStoreError) -> Int64 {
         let id: Int64
         let version: Int64
@@ -61,7 +59,33 @@ extension SQLiteConnection {
         if id == 0, version == 0, objects == 0 { return 0 }
         guard id == Schema.applicationID, version > 0 else { throw .foreignFile }
         guard version <= Schema.steps.count else { throw .newer(schema: version) }
+        try requireSchema(Schema.steps[..<Int(version)])
         return version
+    }
+
+    /// Refuses a file that contains other objects than these steps create.
+    ///
+    /// An index or a constraint that somebody added could make decisions fail. Triggers and views
+    /// are off in any case, also those that are added while the file is open.
+    private func requireSchema(_ steps: ArraySlice<String>) throws(SQLiteStoreError) {
+        let changed = try opening { () throws(SQLiteFailure) in
+            let expected = try SQLiteConnection(path: ":memory:", .readWrite, timeout: .zero)
+            for step in steps { try expected.execute(step) }
+            return try schemaObjects().symmetricDifference(expected.schemaObjects())
+        }
+        if let name = changed.map(\.name).min() { throw .changedSchema(object: name) }
+    }
+
+    /// What the file's schema contains, without the statistics that `ANALYZE` stores.
+    private func schemaObjects() throws(SQLiteFailure) -> Set<SchemaObject> {
+        Set(
+            try prepare(
+                "SELECT name, type || ' ' || tbl_name || ' ' || coalesce(sql, '') "
+                    + "FROM sqlite_schema "
+                    + "WHERE NOT (type = 'table' AND name GLOB 'sqlite_stat[134]')"
+            ).all { row throws(SQLiteFailure) in
+                SchemaObject(name: try row.requiredText(), definition: try row.requiredText())
+            })
     }
 
     /// Begins an event chain, to which all later events are appended.
@@ -101,4 +125,11 @@ extension SQLiteConnection {
         // mode.
         guard mode == wanted else { throw .noWriteAheadLog }
     }
+}
+
+/// A table, index, trigger or view.
+private struct SchemaObject: Hashable {
+    let name: String
+    /// Its type, its table and the statement that creates it.
+    let definition: String
 }

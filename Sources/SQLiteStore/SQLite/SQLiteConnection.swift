@@ -37,6 +37,12 @@ internal import POSIX
             unsafe sqlite3_close_v2(opened)
             throw SQLiteFailure(call: .open, code: code)
         }
+        // Whoever can write the file can add triggers and views; none of ours needs them.
+        let distrusted = unsafe watchword_distrust(ready)
+        guard distrusted == SQLITE_OK else {
+            unsafe sqlite3_close_v2(ready)
+            throw SQLiteFailure(call: .open, code: distrusted)
+        }
         unsafe handle = ready
         unsafe logCount = .allocate(capacity: 1)
         unsafe logCount.initialize(to: 0)

@@ -60,6 +60,10 @@ extension ServerMessages {
         case .notPrivate(let error): sentence(for: error)
         case .foreignFile: "not a watchword-server database"
         case .newer: "it was created by a newer version of watchword-server"
+        case .changedSchema(let object):
+            "“\(object.visibleOnTerminal)” in its schema was added, changed or removed by another program, and "
+                + "could change what the server decides; find out who can write to the file, and use "
+                + "watchword-server restore with a backup from before the change"
         case .isBackup: "this is a copy; run watchword-server restore before serving it"
         case .rolledBack:
             "the database was replaced by an older state, in which spent codes would be valid again; use "
