@@ -11,11 +11,12 @@ enum KeyHolder {
     static let argument = "--hold-keys"
     /// The same for the system agent, whose only folder is followed by a folder for each user.
     static let systemArgument = "--hold-keys-of-users"
-    /// The supervisor's request to lock all vaults, and the response; each is one byte.
+    /// The supervisor's request to lock all vaults.
     static let lockAll: UInt8 = 2
-    /// The supervisor's request to lock the vaults of a user, whose ID follows (``UserNumber``); it gets
-    /// no response.
+    /// The supervisor's request to lock the vaults of a user, whose ID follows (``UserNumber``).
     static let lockUser: UInt8 = 3
+    /// The response to both requests.
+    static let locked: UInt8 = 4
     static let identity = HelperGreeting.Identity(mark: "watchword-agent", version: 1)
 
     /// Confines this process, and serves clients until the supervisor ends or a client asks it to
@@ -95,7 +96,6 @@ enum KeyHolder {
             vaults.lockAll()
             // Requests that have begun still use their keys.
             try connections.waitForAnswers(atMost: releaseTimeout)
-            try supervisor.send(lockAll)
         case lockUser:
             guard let user = try UserNumber.read(from: supervisor),
                 case .account(let account) = mode.reach(of: user)
@@ -103,6 +103,7 @@ enum KeyHolder {
             if let place = account.place() { vaults.lockAll(in: place.folder) }
         default: return false
         }
+        try supervisor.send(locked)
         return true
     }
 

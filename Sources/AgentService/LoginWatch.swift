@@ -52,3 +52,29 @@ struct LoginWatch: ~Copyable {
         isSleepDelayed = false
     }
 }
+
+extension LoginWatch.Scope {
+    var isEmpty: Bool { self == .users([]) }
+
+    mutating func formUnion(_ other: LoginWatch.Scope) {
+        self =
+            switch (self, other) {
+            case (.all, _), (_, .all): .all
+            case (.users(let users), .users(let more)): .users(users.union(more))
+            }
+    }
+
+    /// Removes what one request to the key holder can name, and returns that request; `nil` if
+    /// nothing has to be locked.
+    mutating func popRequest() -> [UInt8]? {
+        switch self {
+        case .all:
+            self = .users([])
+            return [KeyHolder.lockAll]
+        case .users(var users):
+            guard let user = users.popFirst() else { return nil }
+            self = .users(users)
+            return [KeyHolder.lockUser] + UserNumber.bytes(of: user)
+        }
+    }
+}

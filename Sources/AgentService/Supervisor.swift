@@ -19,6 +19,10 @@ struct Supervisor: ~Copyable {
     private let requests: FileDescriptor
     private var programs: [StartedProgram] = []
     private var login = LoginWatch()
+    /// What the key holder still has to be asked to lock.
+    private var vaultsToLock = LoginWatch.Scope.users([])
+    /// Whether the key holder has not answered the last request to lock.
+    private var isLocking = false
 
     /// Longer than the key holder waits for the requests that have begun.
     private static let endTimeout = Duration.seconds(3)
@@ -70,8 +74,9 @@ struct Supervisor: ~Copyable {
                 if try signals.next() != nil { return 0 }
                 if ready[0] {
                     let answer = try keyHolder.output.receiveFile()?.byte
-                    guard answer == KeyHolder.lockAll else { return 0 }
-                    login.noteLocked()
+                    guard isLocking, answer == KeyHolder.locked else { return 0 }
+                    isLocking = false
+                    if vaultsToLock.isEmpty { login.noteLocked() }
                 }
                 guard try isInPlace() else { return 0 }
                 programs = zip(programs, ready.dropFirst(2)).compactMap { program, hasEnded in
@@ -85,20 +90,18 @@ struct Supervisor: ~Copyable {
     }
 
     /// Has the key holder lock these vaults.
-    private func lock(_ scope: LoginWatch.Scope) throws(SystemCallFailure) {
+    ///
+    /// Requests that arrive while it locks others become one, however many sessions are locked:
+    /// requests that pile up would fill the connection, and end the agent.
+    private mutating func lock(_ scope: LoginWatch.Scope) throws(SystemCallFailure) {
         switch (scope, mode) {
-        case (.all, _): try keyHolder.input.send(KeyHolder.lockAll)
         case (.users(let users), .user):
-            if users.contains(CurrentProcess.user) {
-                try keyHolder.input.send(KeyHolder.lockAll)
-            }
-        case (.users(let users), .system):
-            for user in users {
-                for byte in [KeyHolder.lockUser] + UserNumber.bytes(of: user) {
-                    try keyHolder.input.send(byte)
-                }
-            }
+            if users.contains(CurrentProcess.user) { vaultsToLock = .all }
+        default: vaultsToLock.formUnion(scope)
         }
+        guard !isLocking, let request = vaultsToLock.popRequest() else { return }
+        for byte in request { try keyHolder.input.send(byte) }
+        isLocking = true
     }
 
     /// Whether clients still find this agent, and no other one can start.

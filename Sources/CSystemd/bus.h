@@ -15,6 +15,7 @@
     X(sd_bus_message_enter_container) \
     X(sd_bus_message_exit_container) \
     X(sd_bus_message_get_path) \
+    X(sd_bus_message_get_sender) \
     X(sd_bus_message_is_method_error) \
     X(sd_bus_message_read) \
     X(sd_bus_message_skip) \

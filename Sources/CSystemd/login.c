@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char bus_driver[] = "org.freedesktop.DBus";
 static const char service[] = "org.freedesktop.login1";
 static const char manager_path[] = "/org/freedesktop/login1";
 static const char manager[] = "org.freedesktop.login1.Manager";
@@ -24,12 +25,16 @@ enum {
     most_queries = 8,
     /// The maximum number of users whose sessions are locked at once.
     most_users = 32,
+    /// The size of a unique name with its null byte (D-Bus Specification, "Valid Names").
+    name_size = 256,
     /// How long the login manager may take to answer, in microseconds.
     answer_timeout = 5 * 1000 * 1000,
 };
 
 struct login_watch {
     sd_bus *bus;
+    /// The unique name of the login manager's connection; empty while it does not run.
+    char owner[name_size];
     /// What has been announced since the last call.
     int notices;
     /// The users of whom a session was locked.
@@ -49,6 +54,33 @@ static void note_user(login_watch *watch, uint32_t user) {
     }
     watch->users[watch->user_count++] = user;
     watch->notices |= LOGIN_LOCK;
+}
+
+/// Whether the sender of a message is the connection with this name.
+///
+/// A match rule does not decide this: the bus delivers a signal that names its destination, whatever the
+/// rules are (as in CVE-2024-34397). The bus itself writes the sender's name into each message.
+static int is_from(sd_bus_message *message, const char *name) {
+    const char *sender = bus_library()->sd_bus_message_get_sender(message);
+    return sender != NULL && name[0] != 0 && strcmp(sender, name) == 0;
+}
+
+static void set_owner(login_watch *watch, const char *name) {
+    size_t length = strlen(name);
+    if (length >= name_size) length = 0;
+    memcpy(watch->owner, name, length);
+    watch->owner[length] = 0;
+}
+
+/// The answer to who is the login manager; an error if it does not run.
+static int take_known_owner(sd_bus_message *message, void *data, sd_bus_error *error) {
+    (void)error;
+    const bus_functions *bus = bus_library();
+    const char *name = NULL;
+    if (!bus->sd_bus_message_is_method_error(message, NULL)
+        && bus->sd_bus_message_read(message, "s", &name) > 0)
+        set_owner(data, name);
+    return 0;
 }
 
 /// The answer to whose session is locked.
@@ -71,6 +103,7 @@ static int take_lock(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)error;
     const bus_functions *bus = bus_library();
     login_watch *watch = data;
+    if (!is_from(message, watch->owner)) return 0;
     int code = -EBUSY;
     if (watch->queries < most_queries)
         code = bus->sd_bus_call_method_async(
@@ -106,17 +139,22 @@ static int take_sleep(sd_bus_message *message, void *data, sd_bus_error *error) 
     (void)error;
     login_watch *watch = data;
     int starts = 0;
+    if (!is_from(message, watch->owner)) return 0;
     if (bus_library()->sd_bus_message_read(message, "b", &starts) < 0) return 0;
     if (starts) watch->notices |= LOGIN_SLEEP;
     else inhibit_sleep(watch);
     return 0;
 }
 
-/// The login manager has started: an earlier lock has no effect on it.
+/// The login manager has started or ended. An earlier lock has no effect on one that has started.
 static int take_owner(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)error;
     const char *name = NULL, *before = NULL, *after = NULL;
-    if (bus_library()->sd_bus_message_read(message, "sss", &name, &before, &after) < 0) return 0;
+    if (!is_from(message, bus_driver)
+        || bus_library()->sd_bus_message_read(message, "sss", &name, &before, &after) < 0
+        || strcmp(name, service) != 0)
+        return 0;
+    set_owner(data, after);
     if (after[0]) inhibit_sleep(data);
     return 0;
 }
@@ -133,6 +171,17 @@ int login_watch_open(login_watch **result) {
     watch->inhibitor = -1;
     int code = bus->sd_bus_open_system(&watch->bus);
     if (code >= 0) code = bus->sd_bus_set_method_call_timeout(watch->bus, answer_timeout);
+    // The bus handles these requests in order, so the owner is known before the first signal of logind.
+    if (code >= 0)
+        code = listen_to(
+            watch,
+            "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+            "member='NameOwnerChanged',arg0='org.freedesktop.login1'",
+            take_owner);
+    if (code >= 0)
+        code = bus->sd_bus_call_method_async(
+            watch->bus, NULL, bus_driver, "/org/freedesktop/DBus", bus_driver, "GetNameOwner",
+            take_known_owner, watch, "s", service);
     if (code >= 0)
         code = listen_to(
             watch,
@@ -145,12 +194,6 @@ int login_watch_open(login_watch **result) {
             "type='signal',sender='org.freedesktop.login1',path='/org/freedesktop/login1',"
             "interface='org.freedesktop.login1.Manager',member='PrepareForSleep'",
             take_sleep);
-    if (code >= 0)
-        code = listen_to(
-            watch,
-            "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
-            "member='NameOwnerChanged',arg0='org.freedesktop.login1'",
-            take_owner);
     if (code < 0) {
         login_watch_close(watch);
         return code;

@@ -40,6 +40,49 @@ final class LoginManagerMock {
                 + "PrepareForSleep b 1 b \(starts)")
     }
 
+    /// Announces many times that a session is locked.
+    func lockSession(_ number: Int, times: Int) throws {
+        try bus.python(
+            """
+            import dbus
+            connection = dbus.bus.BusConnection('\(address)')
+            session = connection.get_object(
+                'org.freedesktop.login1', '/org/freedesktop/login1/session/\(number)')
+            for _ in range(\(times)):
+                session.EmitSignal(
+                    'org.freedesktop.login1.Session', 'Lock', '', dbus.Array([], 'v'),
+                    dbus_interface='\(PrivateBus.mock)')
+            """)
+    }
+
+    /// Sends every other connection on the bus, as any user can, signals that imitate the login
+    /// manager's: sessions are locked, the machine is about to sleep, and the manager was replaced.
+    func forgeSignals(times: Int) throws {
+        let script = """
+            import dbus, sys
+            from dbus.lowlevel import SignalMessage
+            connection = dbus.bus.BusConnection('\(address)')
+            driver = connection.get_object('org.freedesktop.DBus', '/org/freedesktop/DBus')
+            own = connection.get_unique_name()
+            login = 'org.freedesktop.login1'
+            for name in driver.ListNames(dbus_interface='org.freedesktop.DBus'):
+                if not name.startswith(':') or name == own:
+                    continue
+                for path, interface, member, arguments in [
+                    ('/org/freedesktop/DBus', 'org.freedesktop.DBus', 'NameOwnerChanged',
+                     [login, '', own]),
+                    ('/org/freedesktop/login1/session/1', login + '.Session', 'Lock', []),
+                    ('/org/freedesktop/login1', login + '.Manager', 'PrepareForSleep', [True]),
+                ] * \(times):
+                    message = SignalMessage(path, interface, member)
+                    message.append(*arguments)
+                    message.set_destination(name)
+                    connection.send_message(message)
+            connection.flush()
+            """
+        try bus.python(script)
+    }
+
     /// Waits until an agent delays sleep, or until none does.
     func wait(untilDelayed isDelayed: Bool) throws {
         let inhibitors =

@@ -56,6 +56,37 @@ struct LoginManagerTests {
         #expect(try machine.agent.run("code Site --at 59").text == "287082\n")
     }
 
+    @Test("signals that another program sends in the login manager's name have no effect")
+    func forged() throws {
+        let machine = try Machine()
+        try machine.startBus()
+        try machine.unlock()
+        try machine.manager.forgeSignals(times: 500)
+        // The agent still delays sleep, and handles what arrives after the forged signals.
+        try machine.manager.announceSleep(false)
+        try machine.manager.wait(untilDelayed: true)
+        #expect(try machine.agent.run("code Site --at 59").text == "287082\n")
+        try machine.manager.lockSession(1)
+        try machine.waitForLock()
+    }
+
+    @Test("many locked sessions lock the vault, and do not end the agent")
+    func flood() throws {
+        let machine = try Machine()
+        try machine.startBus()
+        try machine.unlock()
+        let keyHolder = try machine.agent.keyHolder()
+        try machine.shell("kill -STOP \(keyHolder)")
+        try machine.manager.lockSession(1, times: 500)
+        try machine.manager.announceSleep(true)
+        try machine.shell("kill -CONT \(keyHolder)")
+        // The agent handles signals in their order.
+        try machine.manager.wait(untilDelayed: false)
+        #expect(
+            try machine.agent.run("agent status").text
+                == "The agent is running; no vault is unlocked.\n")
+    }
+
     @Test("the agent delays sleep until it has locked, and again after the machine wakes")
     func sleep() throws {
         let machine = try Machine()

@@ -74,6 +74,12 @@ final class PrivateBus {
         try shell("busctl --address='\(address)' call \(arguments)").text
     }
 
+    /// Runs a Python program.
+    func python(_ script: String) throws {
+        try folder.write(Array(script.utf8), to: "script.py")
+        try shell("/usr/bin/python3 script.py")
+    }
+
     /// Waits until a shell command succeeds.
     func wait(_ condition: String) throws {
         try shell(Self.waiting(condition))
