@@ -56,6 +56,13 @@ struct MergeVerdictTests {
         #expect(verdict(edit(500, 2), edit(Self.now + 1, 12)) == .both(original: .theirs))
     }
 
+    @Test("times of a hostile file that are far apart can be compared")
+    func extremeTimes() {
+        #expect(verdict(edit(.min, 2), edit(0, 12)) == .one(.theirs))
+        #expect(verdict(edit(500, 2), edit(.min, 12)) == .one(.ours))
+        #expect(verdict(edit(.min, 2), edit(.max, 12)) == .both(original: .theirs))
+    }
+
     @Test("an entry on one side was removed if the other side had seen its last edit")
     func oneSided() {
         #expect(verdict(edit(500, 1), nil) == .removed)

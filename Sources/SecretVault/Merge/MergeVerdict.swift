@@ -64,9 +64,10 @@ struct MergeHistories {
         // The order is the same whichever side merges.
         let later: MergeVerdict.Side =
             (our.time, our.save.order) > (their.time, their.save.order) ? .ours : .theirs
-        let isClear =
-            abs(our.time - their.time) >= MergeHistories.clockTolerance
-            && max(our.time, their.time) <= now
+        // A hostile file can state any time.
+        let latest = max(our.time, their.time)
+        let (apart, isBeyond) = latest.subtractingReportingOverflow(min(our.time, their.time))
+        let isClear = (isBeyond || apart >= MergeHistories.clockTolerance) && latest <= now
         let isOne = areEqual || isClear || isOurSeen
         return MergeVerdict(
             result: isOne ? .one(later) : .both(original: later),
