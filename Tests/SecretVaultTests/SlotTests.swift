@@ -56,6 +56,30 @@ struct SlotTests {
         #expect(try !vault.files().contains(TestVault.own("previous")))
     }
 
+    @Test(
+        "a new passphrase costs at least as much to guess as the old one, unless a cost is stated",
+        arguments: [(nil, 18), (14, 14)])
+    func costKept(stated: Int?, expected: Int) throws {
+        let vault = try TestVault()
+        func change(_ open: UnlockedVault, to text: String, _ cost: ScryptCost?) throws {
+            try open.update { changes throws(VaultError) in
+                try changes.changePassphrase(
+                    of: try changes.slot(1), to: secret(text), cost: cost, now: 7)
+            }
+        }
+        func unlock(_ text: String) throws -> UnlockedVault {
+            try Vault.unlock(at: vault.path, with: .passphrase(secret(text)))
+        }
+        try change(vault.unlock(), to: "first", ScryptCost(logN: 18))
+        try change(unlock("first"), to: "second", stated.map { try ScryptCost(logN: $0) })
+        let new = try unlock("second")
+        guard case .passphrase(let logN)? = new.slots.first?.method else {
+            Issue.record("no passphrase")
+            return
+        }
+        #expect(logN == expected)
+    }
+
     @Test("the recovery key lets the user replace a forgotten passphrase, and nothing is lost")
     func forgotten() throws {
         let vault = try TestVault(recoveryKey: true)

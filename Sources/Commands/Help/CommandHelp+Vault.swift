@@ -28,6 +28,8 @@ extension CommandHelp {
             "Prompts for the current passphrase, and twice for the new one. The vault also gets a new "
                 + "key, as with “rekey”: the old passphrase still unlocks earlier copies, but "
                 + "cannot decrypt anything saved later. With --keep-key, it can.",
+            "Guessing the new passphrase costs at least as much as guessing the old one, unless "
+                + "--scrypt-log-n sets the cost.",
             "If you forgot the passphrase, unlock with --recovery-key or --recovery-key-file. If the "
                 + "vault has several passphrases, choose the one to replace with --slot.",
         ])

@@ -175,11 +175,14 @@ extension Session {
     }
 
     /// `--scrypt-log-n`, or the default cost.
-    func cost() throws(CommandFailure) -> ScryptCost {
+    func cost() throws(CommandFailure) -> ScryptCost { try statedCost() ?? .standard }
+
+    /// The cost that the options state.
+    func statedCost() throws(CommandFailure) -> ScryptCost? {
         let logN = try usage { () throws(UsageError) in
             try arguments.integer(.scryptLogN, in: 10...24)
         }
-        guard let logN else { return .standard }
+        guard let logN else { return nil }
         if logN < ScryptCost.standard.logN {
             let times = 1 << (ScryptCost.standard.logN - logN)
             printer.warn(

@@ -132,7 +132,7 @@ enum SlotCommand {
 
     /// `passphrase`: changes the passphrase that unlocked the vault, or that of `--slot`.
     static func changePassphrase(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let cost = try session.cost()
+        let cost = try session.statedCost()
         let wanted = try session.usage { () throws(UsageError) in
             try session.arguments.integer(.slot, in: 1...Int(Int32.max))
         }
@@ -146,7 +146,7 @@ enum SlotCommand {
                 try changes.changePassphrase(
                     of: slot, to: passphrase, cost: cost, now: now, keepsKey: keepsKey)
             } else {
-                try changes.addPassphrase(passphrase, cost: cost, now: now)
+                try changes.addPassphrase(passphrase, cost: cost ?? .standard, now: now)
             }
         }
         session.printer.note("Changed the passphrase.")

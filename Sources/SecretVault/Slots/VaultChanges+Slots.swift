@@ -68,15 +68,21 @@ extension VaultChanges {
     /// - Parameters:
     ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. A different slot that has
     ///     since reused its number is not changed.
+    ///   - cost: the cost of the new passphrase; `nil` for the standard cost, or that of the former
+    ///     passphrase if it is greater.
     ///   - keepsKey: whether the vault keeps its key. Together with an older file, the old
     ///     passphrase then opens everything that is saved later.
     /// - Throws: ``VaultError/noSuchSlot``, also for a slot without a passphrase.
     public mutating func changePassphrase(
-        of slot: SlotSummary, to passphrase: SecretBytes, cost: ScryptCost, now: Int64,
+        of slot: SlotSummary, to passphrase: SecretBytes, cost: ScryptCost?, now: Int64,
         keepsKey: Bool = false
     ) throws(VaultError) {
         let index = try index(of: slot)
-        guard case .passphrase = state.slots[index].slot.method else { throw .noSuchSlot }
+        guard case .passphrase(let logN, _) = state.slots[index].slot.method else {
+            throw .noSuchSlot
+        }
+        let former = ScryptCost(ifInRange: logN) ?? .standard
+        let cost = cost ?? (former.logN > ScryptCost.standard.logN ? former : .standard)
         state.slots[index] = try TrustedSlot.sealing(
             key, under: passphrase, cost: cost, number: slot.number, created: now)
         isChanged = true
