@@ -11,6 +11,11 @@ public enum PostgreSQLStoreError: Error, Hashable, Sendable {
     /// A newer version of this program created the tables; `schema` is the number of its schema
     /// steps.
     case newer(schema: Int)
+    /// Somebody added something to the tables that acts on the server's statements, such as a
+    /// trigger; `object` is its kind and its name.
+    ///
+    /// The name is as stored in the database; make it visible before you show it.
+    case changedSchema(object: String)
     /// The database was rolled back to an earlier state, or a standby without the last commits took
     /// over: acknowledged events are missing.
     case rolledBack

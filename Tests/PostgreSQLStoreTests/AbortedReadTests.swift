@@ -13,7 +13,9 @@ struct AbortedReadTests {
         TestDatabase, PostgreSQLVerificationStore
     ) {
         let database = try TestDatabase()
-        try await database.open().commit([.insertCredential(.sample(1))]).expectDone()
+        // A store is not opened on a changed schema.
+        let store = try database.open()
+        try await store.commit([.insertCredential(.sample(1))]).expectDone()
         try database.query(
             """
             SET search_path = watchword;
@@ -28,7 +30,7 @@ struct AbortedReadTests {
             CREATE VIEW credentials AS SELECT * FROM hidden WHERE fail();
             GRANT ALL ON credentials, hidden TO PUBLIC;
             """)
-        return (database, try database.open())
+        return (database, store)
     }
 
     @Test(

@@ -59,6 +59,71 @@ struct StartTests {
         #expect(try database.query("SELECT taken FROM watchword.steps") == "2")
     }
 
+    /// What somebody could add to the tables, and how the error names it.
+    private static let additions = [
+        (
+            "CREATE TRIGGER undo BEFORE UPDATE ON credentials FOR EACH ROW "
+                + "EXECUTE FUNCTION suppress_redundant_updates_trigger()", "trigger undo"
+        ),
+        ("CREATE RULE keep AS ON DELETE TO tickets DO INSTEAD NOTHING", "rule keep"),
+        ("ALTER TABLE clients ENABLE ROW LEVEL SECURITY", "row security policy for clients"),
+        (
+            "ALTER TABLE decoys RENAME TO d; CREATE VIEW decoys AS SELECT * FROM d",
+            "view decoys"
+        ),
+        ("CREATE TABLE more () INHERITS (credentials)", "parent or child table of credentials"),
+        (
+            "CREATE OR REPLACE FUNCTION expect_chain(is_found boolean) RETURNS boolean "
+                + "LANGUAGE plpgsql AS 'BEGIN RETURN true; END'", "function expect_chain"
+        ),
+        (
+            "CREATE FUNCTION length(bytea, text) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
+            "function length"
+        ),
+        ("ALTER FUNCTION expect SECURITY DEFINER", "function expect"),
+        (
+            "CREATE OPERATOR === (LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = byteaeq)",
+            "operator ==="
+        ),
+        ("ALTER TABLE tickets ADD CONSTRAINT few CHECK (created_at > 0)", "constraint few"),
+        (
+            "ALTER TABLE tickets ADD FOREIGN KEY (credential) REFERENCES credentials "
+                + "ON DELETE CASCADE", "constraint tickets_credential_fkey"
+        ),
+        ("ALTER TABLE tickets ADD COLUMN note text DEFAULT 'x'", "column note"),
+        ("CREATE INDEX lengths ON tickets (length(subject))", "index lengths"),
+    ]
+
+    @Test(
+        "tables with an addition that acts on statements are neither opened, audited nor recovered",
+        arguments: additions)
+    func changedSchema(script: String, object: String) async throws {
+        let database = try TestDatabase()
+        try database.open().close()
+        try database.query("SET search_path = watchword; " + script)
+        let refusal = PostgreSQLStoreError.changedSchema(object: object)
+        #expect(throws: refusal) { try database.open() }
+        #expect(throws: refusal) { try database.audit() }
+        #expect(throws: refusal) {
+            try PostgreSQLVerificationStore.settle(
+                address(database), key: database.keys.auditKey, now: .at(0))
+        }
+    }
+
+    @Test("other tables and plain indexes do not keep a store from opening")
+    func harmlessAdditions() throws {
+        let database = try TestDatabase()
+        try database.open().close()
+        try database.query(
+            """
+            SET search_path = watchword;
+            CREATE TABLE kept AS TABLE credentials;
+            CREATE INDEX tickets_by_subject ON tickets (subject);
+            """)
+        try database.open().close()
+        #expect(try database.audit().isWhole(events: 0))
+    }
+
     @Test("a released schema step never changes")
     func unchanged() throws {
         let first = try #require(Schema.steps.first)

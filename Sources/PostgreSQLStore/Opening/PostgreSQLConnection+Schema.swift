@@ -15,6 +15,7 @@ extension PostgreSQLConnection {
     /// The connection must not be in pipeline mode yet.
     func updateSchema(timeout: Duration) throws(PostgreSQLStoreError) {
         guard reported("server_encoding") == "UTF8" else { throw .notUTF8 }
+        try requireOwnSchema()
         if try storing({ () throws(PostgreSQLFailure) in try takenSteps() }) == Schema.steps.count {
             return
         }

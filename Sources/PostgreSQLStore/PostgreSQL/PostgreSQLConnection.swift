@@ -61,16 +61,25 @@ internal import Verification
 
     /// The number in the first row and column of a query's result.
     func number(_ query: String) throws(PostgreSQLFailure) -> Int64 {
+        let number = try first(query) { row throws(PostgreSQLFailure) in
+            try row.requiredInteger()
+        }
+        guard let number else { throw .invalidRow }
+        return number
+    }
+
+    /// Returns the first row that a query selects; `nil` if there is none.
+    ///
+    /// The connection must not be in pipeline mode.
+    func first<Row>(
+        _ query: String, _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
+    ) throws(PostgreSQLFailure) -> Row? {
         guard let result = unsafe PQexecParams(handle, query, 0, nil, nil, nil, nil, 1) else {
             throw .broken
         }
         let answer = unsafe PostgreSQLResult(owning: result)
         try check(answer)
-        let number = try answer.first { row throws(PostgreSQLFailure) in
-            try row.requiredInteger()
-        }
-        guard let number else { throw .invalidRow }
-        return number
+        return try answer.first(read)
     }
 
     /// Sends all later commands in pipelines.

@@ -70,12 +70,14 @@ extension PostgreSQLVerificationStore {
 extension PostgreSQLConnection {
     /// Returns the number of schema steps that were applied to the database.
     ///
-    /// - Throws: ``PostgreSQLStoreError/empty`` if the tables do not exist.
+    /// - Throws: ``PostgreSQLStoreError/empty`` if the tables do not exist;
+    ///   ``PostgreSQLStoreError/changedSchema(object:)``.
     @discardableResult func expectTables() throws(PostgreSQLStoreError) -> Int {
         let taken: Int
         do { taken = try takenSteps() } catch { throw PostgreSQLStoreError(error) }
         guard taken > 0 else { throw .empty }
         guard taken <= Schema.steps.count else { throw .newer(schema: taken) }
+        try requireOwnSchema()
         return taken
     }
 }

@@ -6,6 +6,12 @@ enum Schema {
     /// The SQL of each step; the table `steps` holds the number of applied steps.
     static let steps = [first, second]
 
+    /// The functions that the steps create.
+    static let functions = steps.joined().split(separator: "CREATE FUNCTION watchword.").dropFirst()
+        .map { text in
+            (name: text.prefix { $0 != "(" }, body: text.split(separator: "$$")[1])
+        }
+
     /// The number of the step that made the table of challenges.
     static let stepOfChallenges = 2
 

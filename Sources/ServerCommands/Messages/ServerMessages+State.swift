@@ -84,6 +84,9 @@ extension ServerMessages {
                 .map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ").visibleOnTerminal
         case .notUTF8: "the database does not use UTF-8; create one with ENCODING 'UTF8'"
         case .newer: "its tables were created by a newer version of watchword-server"
+        case .changedSchema(let object):
+            "its schema watchword has a \(object.visibleOnTerminal) that watchword-server did not create, and "
+                + "that acts on its statements; find out who added it, and remove it"
         case .rolledBack:
             "it was replaced by an older state, in which spent codes would be valid again"
         case .clockBehind(let time): clockBehind(time)
