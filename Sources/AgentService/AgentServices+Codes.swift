@@ -21,12 +21,15 @@ extension AgentServices {
     /// Computes a code.
     func code(
         of id: RecordID, at time: CodeTime, in use: HeldVaults.Use, _ place: VaultPlace,
-        _ presence: AgentPresence, _ person: RemotePerson, _ shown: inout [ShownEntry]
+        _ presence: AgentPresence, _ person: RemotePerson, _ proofs: [RepeatedProof],
+        _ shown: inout [ShownEntry]
     ) throws(EntryRefusal) -> AgentResponse {
         let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
         switch (time, entry.kind) {
         case (.moment(let moment, let offset, let isRefresh), .totp):
-            let isCurrent = isCurrent(moment, of: entry) && offset <= 1
+            try expectCheck(
+                forCodesUpTo: offset, after: moment, of: entry, in: use, place, proofs)
+            let isCurrent = isCurrent(moment, upTo: offset, of: entry)
             let credential: Credential
             if isRefresh, isCurrent,
                 let known = shown.first(where: { isValid($0, of: entry, in: use, place) }),
@@ -73,13 +76,18 @@ extension AgentServices {
     /// Compares a code.
     func match(
         _ comparison: CodeComparison, of id: RecordID, in use: HeldVaults.Use,
-        _ place: VaultPlace, _ presence: AgentPresence, _ person: RemotePerson
+        _ place: VaultPlace, _ presence: AgentPresence, _ person: RemotePerson,
+        _ proofs: [RepeatedProof]
     ) throws(EntryRefusal) -> AgentResponse {
         let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
         // A wider window would tell other codes to somebody who tries them all.
+        let ahead = UInt64(comparison.ahead)
+        if let moment = comparison.moment {
+            try expectCheck(forCodesUpTo: ahead, after: moment, of: entry, in: use, place, proofs)
+        }
         let isCurrent =
-            comparison.moment.map { self.isCurrent($0, of: entry) } ?? false
-            && comparison.behind <= 1 && comparison.ahead <= 1
+            comparison.moment.map { self.isCurrent($0, upTo: ahead, of: entry) } ?? false
+            && comparison.behind <= 1
         let credential = try credential(
             of: entry, in: use, place, presence, person, reusing: isCurrent)
         let around: UInt64
@@ -104,12 +112,38 @@ extension AgentServices {
         shown.removeAll(where: isOver)
     }
 
-    /// Whether `moment` is now, or at most one time step of the entry earlier or later.
+    /// Requires a check for codes of the future: a check of the entry, or else a further proof of
+    /// what opens the vault.
+    ///
+    /// Without one, a client gets the next code and those of the next 5 minutes, which a person needs
+    /// whose clock is wrong; not codes for a time when the vault may be locked.
+    private func expectCheck(
+        forCodesUpTo offset: UInt64, after moment: Int64, of entry: EntrySummary,
+        in use: HeldVaults.Use, _ place: VaultPlace, _ proofs: [RepeatedProof]
+    ) throws(EntryRefusal) {
+        guard !entry.accessControl.presence.isPerUse, let step = entry.timeStep,
+            let distance = distance(to: moment, of: entry)
+        else { return }
+        let farthest = max(1, 300 / step.period)
+        guard distance <= farthest - Int64(clamping: offset) || isProved(proofs, in: use, place)
+        else { throw .vault(.presenceNeeded) }
+    }
+
+    /// Whether `moment` is now, or at most one time step of the entry earlier or later, and the code
+    /// `offset` steps after it is at most the next one.
     ///
     /// Without another check, a client gets only the codes that a person needs at that time.
-    private func isCurrent(_ moment: Int64, of entry: EntrySummary) -> Bool {
-        guard let step = entry.timeStep else { return false }
-        return (moment &- unixTime()).magnitude <= UInt64(step.period)
+    private func isCurrent(_ moment: Int64, upTo offset: UInt64, of entry: EntrySummary) -> Bool {
+        guard let distance = distance(to: moment, of: entry) else { return false }
+        return distance >= -1 && distance <= 1 - Int64(clamping: offset)
+    }
+
+    /// How many time steps `moment` is after now; `nil` if there is no code at `moment`.
+    private func distance(to moment: Int64, of entry: EntrySummary) -> Int64? {
+        guard let step = entry.timeStep, let asked = try? step.step(at: moment) else { return nil }
+        // Before the entry's first code, all codes are codes of the future.
+        guard let current = try? step.step(at: unixTime()) else { return .max }
+        return Int64(clamping: asked) - Int64(clamping: current)
     }
 
     private func isValid(

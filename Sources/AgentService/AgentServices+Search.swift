@@ -29,7 +29,7 @@ extension AgentServices {
             else { return .listing(listing) }
             do throws(EntryRefusal) {
                 let response = try code(
-                    of: entry.id, at: time, in: use, place, .none, person, &shown)
+                    of: entry.id, at: time, in: use, place, .none, person, [], &shown)
                 guard case .code(let code) = response else { return .listing(listing) }
                 if !time.isRefresh {
                     used = UsedEntry(entry.id, in: use, place, at: unixTime())

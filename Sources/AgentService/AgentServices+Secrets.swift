@@ -2,7 +2,8 @@ internal import POSIX
 internal import SecretVault
 internal import VaultAgent
 
-/// A connection's further proof of what opens a vault, which showing secrets requires.
+/// A connection's further proof of what opens a vault, which showing secrets and codes of the
+/// future requires.
 struct RepeatedProof {
     let place: VaultPlace
     /// The unlocking of the vault at that time.
@@ -36,16 +37,22 @@ extension AgentServices {
         return .done
     }
 
+    /// Whether the connection has proved again what opens the vault.
+    func isProved(
+        _ proofs: [RepeatedProof], in use: HeldVaults.Use, _ place: VaultPlace
+    ) -> Bool {
+        proofs.contains { proof in
+            proof.place == place && proof.unlocking == use.unlocking
+                && proof.end.timeRemaining > .zero
+        }
+    }
+
     /// Opens entries for a client that shows their secrets, after the check that each requires.
     func contents(
         of ids: [RecordID], in use: HeldVaults.Use, _ place: VaultPlace,
         _ presence: AgentPresence, _ person: RemotePerson, _ proofs: [RepeatedProof]
     ) throws(EntryRefusal) -> AgentResponse {
-        let isProved = proofs.contains { proof in
-            proof.place == place && proof.unlocking == use.unlocking
-                && proof.end.timeRemaining > .zero
-        }
-        guard isProved else { throw .vault(.presenceNeeded) }
+        guard isProved(proofs, in: use, place) else { throw .vault(.presenceNeeded) }
         // Each check is for one entry.
         guard ids.count == 1 || presence.isNone else { throw .vault(.presenceNeeded) }
         var contents: [EntryContent] = []

@@ -39,7 +39,7 @@ extension ClientConnection {
             let place = own(place)
             return using(place) { use throws(EntryRefusal) in
                 let response = try service.code(
-                    of: id, at: time, in: use, place, presence, person, &shown)
+                    of: id, at: time, in: use, place, presence, person, proofs, &shown)
                 if !time.isRefresh {
                     self.use = UsedEntry(id, in: use, place, at: service.unixTime())
                 }
@@ -48,7 +48,7 @@ extension ClientConnection {
         case .verify(let place, let id, let comparison, let presence):
             let place = own(place)
             return using(place) { use throws(EntryRefusal) in
-                try service.match(comparison, of: id, in: use, place, presence, person)
+                try service.match(comparison, of: id, in: use, place, presence, person, proofs)
             }
         case .edit(let place, let edit, let presence):
             let place = own(place)

@@ -70,7 +70,7 @@ struct AgentLockTests {
         #expect(try response(in: 0, isRefresh: false, .opener(opener)).hasPrefix("code"))
         // `watch` asks for the code of the next step when that begins.
         #expect(try response(in: 0).hasPrefix("code"))
-        #expect(try response(in: 25, offset: 1).hasPrefix("code"))
+        #expect(try response(in: 0, offset: 1).hasPrefix("code"))
         for seconds in [60, -60, 315_360_000] as [Int64] {
             #expect(try response(in: seconds) == refused)
         }

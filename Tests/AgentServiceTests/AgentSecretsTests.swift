@@ -105,6 +105,22 @@ struct AgentSecretsTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
+    @Test("a code of the far future is printed after the passphrase, each time")
+    func future() throws {
+        let agent = try unlocked()
+        for command in ["code Site --at 20000000000", "verify 353130 Site --at 20000000000 --json"]
+        {
+            for _ in 0..<2 {
+                let screen = try agent.answering(
+                    Self.question, AgentFixture.passphrase, command)
+                #expect(screen.contains(command.hasPrefix("code") ? "353130" : "accepted"))
+            }
+            // Without a terminal, nobody can be asked.
+            #expect(try agent.run(command, status: 4).text == "")
+        }
+        try agent.run("code Site --next")
+    }
+
     @Test("a client gets a secret only after a proof on its own connection, until the next lock")
     func hostile() throws {
         let agent = try unlocked()

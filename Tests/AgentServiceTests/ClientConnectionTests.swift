@@ -114,13 +114,74 @@ struct ClientConnectionTests {
         own.time.now = 1000
         #expect(try code(59, offset: 7, .opener(opener)))
         #expect(
-            try [969, 970, 1000, 1030, 1031].map { try code($0) } == [
+            try [959, 960, 1000, 1049, 1050].map { try code($0) } == [
                 false, true, true, true, false,
             ])
         #expect(try [0, 1, 2].map { try code(1000, offset: $0) } == [true, true, false])
-        #expect(try [969, 970, 1030, 1031].map { try match($0) } == [false, true, true, false])
+        #expect(try [959, 960, 1019, 1020].map { try match($0) } == [false, true, true, false])
+        // The code after the next one is never answered, whatever its time is called.
+        #expect(try [0, 1].map { try code(1030, offset: $0) } == [true, false])
+        #expect(try [0, 1].map { try match(1030, ahead: $0) } == [true, false])
         #expect(try !match(1000, behind: 2))
         #expect(try !match(1000, ahead: 2))
+    }
+
+    @Test("codes of the future require a proof on the same connection, those of the past do not")
+    func future() throws {
+        let agent = try AgentFixture([
+            "A:a --secret-file key.txt", "B:b --period 600 --secret-file key.txt",
+        ])
+        let place = try agent.place()
+        let own = try OwnAgent(for: place, agent.folder)
+        let unlocked = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
+        guard case .listing(let listing) = unlocked else {
+            Issue.record("\(unlocked)")
+            return
+        }
+        func isAnswered(
+            _ moment: Int64, offset: UInt64 = 0, entry: Int = 0
+        ) throws -> [Bool] {
+            let id = listing.entries[entry].summary.id
+            let name = entry == 0 ? "A" : "B"
+            let time = CodeTime.moment(moment, offset: offset, isRefresh: false)
+            let comparison = CodeComparison(
+                code: "287082", moment: moment, behind: 0, ahead: Int(clamping: offset))
+            var requests: [AgentRequest] = [
+                .code(place, id, time, .none), .find(place, [name], time),
+            ]
+            if offset <= UInt64(CodeComparison.widest) {
+                requests.append(.verify(place, id, comparison, .none))
+            }
+            return try requests.map { request in
+                switch try own.client.send(request) {
+                case .code, .found, .match: return true
+                case .failed(.presenceNeeded), .listing: return false
+                case let other:
+                    Issue.record("\(other)")
+                    return false
+                }
+            }
+        }
+        own.time.now = 1000
+        let free: [(Int64, UInt64)] = [(59, 0), (1000, 1), (1000, 10), (1319, 0)]
+        for (moment, offset) in free {
+            #expect(try isAnswered(moment, offset: offset) == [true, true, true])
+        }
+        let checked: [(Int64, UInt64)] = [
+            (1320, 0), (1319, 1), (1000, 11), (4_000_000_000, 0), (.max, 0), (59, 10_000),
+        ]
+        for (moment, offset) in checked {
+            #expect(try isAnswered(moment, offset: offset) == [false, false, false])
+        }
+        #expect(try isAnswered(0, offset: .max) == [false, false])
+        #expect(try isAnswered(1799, entry: 1) == [true, true, true])
+        #expect(try isAnswered(1800, entry: 1) == [false, false, false])
+        guard case .done = try own.client.send(.prove(place, opener, ceiling: 20)) else {
+            Issue.record("not proved")
+            return
+        }
+        // A search only saves a second request.
+        #expect(try isAnswered(4_000_000_000) == [true, false, true])
     }
 
     @Test("a vault that was opened for one connection is locked when that connection ends")

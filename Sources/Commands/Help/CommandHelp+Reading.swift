@@ -32,6 +32,8 @@ extension CommandHelp {
             "An entry that requires confirmation at each use is confirmed through PAM (service "
                 + "“watchword”) if it is configured, and otherwise with the passphrase. The passphrase "
                 + "that unlocked the vault also confirms the first use.",
+            "If the vault is unlocked in the agent, a code for a time more than 5 minutes ahead requires "
+                + "what opens the vault again.",
         ])
     static let watch = CommandHelp(
         summary: "show codes as they change",

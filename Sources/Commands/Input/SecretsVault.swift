@@ -27,21 +27,24 @@ extension Session {
         case .own(let vault): return .own(vault)
         case .held(let held): vault = held
         }
+        return .held(vault, try proveAgain(vault))
+    }
+
+    /// Proves again what opens a vault that the agent holds; asks for it unless it was just given.
+    @discardableResult func proveAgain(_ vault: AgentVault) throws(CommandFailure) -> VaultOpener {
         let path = vault.place.path
-        if let opener = vault.opener {
-            try prove(opener, to: vault, path)
-            return .held(vault, opener)
-        }
-        if let opener = try deviceOpener(path, slots: vault.slots) {
-            try prove(opener, to: vault, path)
-            return .held(vault, opener)
+        var known = vault.opener
+        if known == nil { known = try deviceOpener(path, slots: vault.slots) }
+        if let known {
+            try prove(known, to: vault, path)
+            return known
         }
         return try attempting(path) { () throws(CommandFailure) in
             try lockOut(of: vault)
         } unlock: { () throws(CommandFailure) in
             let opener = try opener(slots: vault.slots)
             try prove(opener, to: vault, path)
-            return .held(vault, opener)
+            return opener
         }
     }
 

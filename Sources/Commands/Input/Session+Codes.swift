@@ -131,11 +131,16 @@ extension Session {
         }
         var attempts = PromptAttempts()
         var given = given
+        var isProved = false
         while true {
             defer { given = nil }
             do {
                 return try agentResponseOnce(
                     for: entry, in: vault, for: use, given: given, request)
+            } catch .vault(_, .presenceNeeded) where !entry.requiresCheckPerUse && !isProved {
+                // For codes of the future.
+                try proveAgain(vault)
+                isProved = true
             } catch .presence(let refusal) where attempts.allowAnother(after: refusal) {
                 // The system's modules repeat their own prompts.
                 guard try checkChoice().check(of: entry) == .passphrase else {
