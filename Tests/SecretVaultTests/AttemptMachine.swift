@@ -302,7 +302,7 @@ struct AttemptMachine: StateMachine {
                 state.fault = "wiped after \(state.checked) failed checks"
             }
         case .settling:
-            state.attempts = state.attempts.without([line.id])
+            state.attempts[line.subject] = nil
             forget(.record, in: &state, except: nil)
         }
     }

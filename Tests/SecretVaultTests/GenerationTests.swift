@@ -144,6 +144,7 @@ struct TombstoneTests {
             )
             .replacing("\nchanges 0\n", with: "\nchanges 1\n")
         let body = Array(lines.utf8).dropLast(VaultEnvelope.lastLineCount)
+        try vault.countFailures(of: [id])
         try vault.put(body + (try VaultEnvelope.lastLine(for: body)))
     }
 
@@ -175,7 +176,9 @@ struct TombstoneTests {
         let vault = try TestVault()
         let ids = try vault.fill()
         let content = try vault.unlock().open(ids[1])
-        try Self.wipe(ids[1], in: vault)
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.wipe(ids[1], because: .failures, now: TestVault.now)
+        }
         let new = try vault.unlock().update { changes throws(VaultError) -> RecordID in
             #expect(try changes.entries(withSecretOf: content) == [])
             #expect(try changes.entries(equivalentTo: content) == [])

@@ -31,16 +31,21 @@ struct MergeTests {
             try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
         }
 
-        func plan() throws -> (UnlockedVault, VaultCopy, MergePlan) {
+        func plan(
+            accepting accepted: Set<RecordID> = []
+        ) throws -> (UnlockedVault, VaultCopy, MergePlan) {
             let open = try vault.unlock()
             let copy = try open.copy(at: path) ?? unlockedCopy().asCopy
             let plan = try open.planOfMerge(
-                with: copy, comparing: MergeTests.order, now: MergeTests.now)
+                with: copy, accepting: accepted, comparing: MergeTests.order,
+                now: MergeTests.now)
             return (open, copy, plan)
         }
 
-        @discardableResult func merge(confirmed: Set<RecordID> = []) throws -> MergePlan {
-            let (open, copy, plan) = try plan()
+        @discardableResult func merge(
+            confirmed: Set<RecordID> = [], accepting accepted: Set<RecordID> = []
+        ) throws -> MergePlan {
+            let (open, copy, plan) = try plan(accepting: accepted)
             try open.merge(
                 copy, as: plan, confirmed: confirmed, comparing: MergeTests.order,
                 now: MergeTests.now)
@@ -132,7 +137,32 @@ struct MergeTests {
         #expect(try copies.facts(copies.ids[3]).secret == Array("wws_1".utf8))
     }
 
-    @Test("a wipe without the key is merged even from a file whose saves are all known")
+    @Test("a key that one side changed is never dropped for a later edit on the other side")
+    func changedKey() throws {
+        let copies = try Copies()
+        let id = copies.ids[2]
+        let new = EntryContent.plainSecret(
+            issuer: "Wi-Fi", account: "home", value: secret("the new password"))
+        try copies.here { changes throws(VaultError) in
+            try changes.replace(id, with: new, now: 100)
+        }
+        try copies.there { changes throws(VaultError) in
+            try changes.setDetails(of: id, to: EntryDetails(tags: ["later"]), now: 5000)
+        }
+        let (old, changed) = (try copies.unlockedCopy().open(id), Facts(new))
+        let plan = try copies.merge()
+        #expect(plan.changes.count == 1)
+        guard case .keptBoth? = plan.changes.first?.action else {
+            Issue.record("\(plan.changes)")
+            return
+        }
+        let open = try copies.vault.unlock()
+        let secrets = try open.entries.map { try Facts(open.open($0.id)) }
+        #expect(secrets.contains { $0.secret == Facts(old).secret })
+        #expect(secrets.contains { $0.secret == changed.secret })
+    }
+
+    @Test("a wipe without the key is merged only if the owner accepts it")
     func wiped() throws {
         let copies = try Copies()
         let id = copies.ids[0]
@@ -141,7 +171,12 @@ struct MergeTests {
         let wiped = try #require(try document.wiping([id], leaving: tombstone))
         try copies.vault.put(wiped.bytes, as: "copy")
         try copies.here(rename(id, "renamed", 100))
-        let plan = try copies.merge()
+        let bytes = try copies.vault.bytes()
+        let declined = try copies.merge()
+        #expect(declined.isMerged && declined.declinedWipes == [id])
+        #expect(try copies.vault.bytes() == bytes)
+        #expect(try copies.vault.files().contains(TestVault.own("previous")))
+        let plan = try copies.merge(accepting: [id])
         #expect(plan.isIncluded && plan.changes.map(\.action) == [.wiped])
         let entry = try #require(try copies.vault.unlock().entries.first)
         #expect(entry.tombstone == tombstone && entry.issuer == "renamed")
@@ -367,7 +402,8 @@ struct MergeTests {
             at: copies.path, with: .passphrase(TestVault.passphrase), savesWipes: false)
         #expect(try copies.vault.folder.bytes(of: "copy") == wiped.bytes)
         _ = try copies.unlockedCopy()
-        #expect(try copies.vault.folder.bytes(of: "copy") != wiped.bytes)
+        // Nothing proves the wipe.
+        #expect(try copies.vault.folder.bytes(of: "copy") == wiped.bytes)
     }
 
     @Test("a plan changes nothing if another process has changed the vault since")

@@ -163,7 +163,9 @@ struct RekeyTests {
     func wiped() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
-        try TombstoneTests.wipe(ids[1], in: vault)
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.wipe(ids[1], because: .failures, now: TestVault.now)
+        }
         try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
         let open = try vault.unlock()
         #expect(open.entries.map { $0.tombstone != nil } == [false, true, false, false])

@@ -68,7 +68,8 @@ struct SynchronizedVaultTests {
         let writer = try VaultWriter(VaultLocation(vault.path))
         try replace(vault, with: theirs)
         #expect(throws: VaultError.changedMeanwhile) {
-            try writer.save(wiped.bytes, of: wiped.vaultID, replacing: read.bytes, purging: true)
+            try writer.save(
+                wiped.bytes, of: wiped.vaultID, replacing: read.bytes, previous: .purged)
         }
         #expect(try vault.bytes() == theirs)
     }

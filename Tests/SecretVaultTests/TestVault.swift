@@ -95,6 +95,21 @@ final class TestVault {
         try Attempts.read(VaultLocation(path), of: VaultDocument(parsing: bytes()).vaultID)
     }
 
+    /// Counts so many failed checks of these entries that they must be wiped, if they are set to be.
+    func countFailures(of ids: Set<RecordID>) throws {
+        let document = try VaultDocument(parsing: bytes())
+        let counter = try AttemptCounter(VaultLocation(path), of: document.vaultID)
+        var attempts = try counter.read()
+        for line in document.records where ids.contains(line.id) {
+            guard case .wipe = line.accessControl.onFailure else { continue }
+            while !attempts.isDue(line, by: document.slotsDigest) {
+                attempts = attempts.deciding(
+                    line.subject, .refused(by: document.slotsDigest), at: .now())
+            }
+        }
+        try counter.save(attempts)
+    }
+
     /// Replaces the vault file, with the owner's permissions.
     func put(_ bytes: [UInt8], as name: String = "vault") throws {
         try TestVault.put(bytes, as: name, in: folder)

@@ -19,7 +19,8 @@ struct TransferTests {
             .notFound, .alreadyExists, .previousLeft, .reservedPath, .previousGeneration, .folder,
             .symbolicLink, .notAFile, .notAVault, .truncated, .wrongPassphrase, .wrongRecoveryKey,
             .wrongDevice, .writable,
-            .wipingDue, .openedReadOnly, .presenceNeeded, .differentCheckRequired, .busy,
+            .wipingDue, .vanishedEntries, .openedReadOnly, .presenceNeeded, .differentCheckRequired,
+            .busy,
             .replaced, .changedMeanwhile, .rekeyed, .noSuchEntry, .otherVault, .wiped,
             .spaceAroundName, .invalidTag, .otherKind, .counterExhausted, .noSuchSlot, .lastSlot,
         ]
@@ -50,7 +51,8 @@ struct TransferTests {
             .olderFile(generation: 1, newest: .max), .otherFile(generation: 2),
             .conflictingCopy(path: "/home/alice/vault (conflict é)"),
             .wiped(Self.id, Self.tombstone), .generationNotRecorded(.system(Self.call)),
-            .wipesNotListed(.busy), .failuresNotCleared(.notFound), .failuresNotCounted,
+            .vanished(Self.id), .wipesNotListed(.busy), .failuresNotCleared(.notFound),
+            .failuresNotCounted,
             .notConfirmed(Self.call), .folderOwnedByOther(0), .folderOpenToOthers(mode: 0o777),
         ]
         try roundTrip(reports, of: VaultReport.Kind.allCases)

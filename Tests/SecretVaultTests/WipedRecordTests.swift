@@ -21,7 +21,11 @@ struct WipedRecordTests {
             let open = try vault.unlock()
             for content in try TestVault.contents() {
                 try open.update { changes throws(VaultError) in
-                    try changes.add(content, now: TestVault.now)
+                    try changes.add(
+                        content,
+                        accessControl: AccessControl(
+                            presence: .perUnlock, onFailure: .wipe(after: .three)),
+                        now: TestVault.now)
                 }
                 older.append(try vault.bytes())
             }
@@ -43,6 +47,7 @@ struct WipedRecordTests {
         }
 
         func wipe(_ id: RecordID) throws {
+            try vault.countFailures(of: [id])
             try VaultWriter(VaultLocation(vault.path)).wipe(
                 [id], leaving: Tombstone(time: TestVault.now, reason: .failures))
         }
@@ -139,7 +144,7 @@ struct WipedRecordTests {
     }
 
     @Test(
-        "O-12 an unlock lists in the manifest the wipes made without the key, and purges old files")
+        "O-12 an unlock lists in the manifest the wipes made without the key")
     func listed() throws {
         let sample = try Sample()
         try sample.wipe()
@@ -153,8 +158,8 @@ struct WipedRecordTests {
         // The next unlock changes nothing.
         _ = try sample.vault.unlock()
         #expect(try sample.vault.bytes() == listed.bytes)
-        let left = try sample.vault.files().filter { $0.hasSuffix("previous") }
-        #expect(left == [])
+        let previous = try sample.vault.folder.bytes(of: TestVault.own("previous"))
+        #expect(try sample.revives(previous) == false)
     }
 
     @Test(
@@ -171,12 +176,13 @@ struct WipedRecordTests {
         spliced[tombstone] = try #require(lines(before).first { $0.hasPrefix("sealed \(id)") })
         try sample.vault.put(try file(spliced))
         #expect(throws: VaultError.damaged(.changes)) { try sample.vault.unlock() }
-        // With the count reset, this is the file from before the wipe: an older one.
+        // With the count reset, this is the file from before the wipe, and is wiped again.
         let count = try #require(spliced.firstIndex { $0.hasPrefix("changes ") })
         spliced[count] = "changes 0"
         #expect(try file(spliced) == before)
         try sample.vault.put(before)
-        #expect(try sample.vault.unlock().reports == [.olderFile(generation: 6, newest: 6)])
+        #expect(try sample.vault.unlock().entries[3].tombstone != nil)
+        #expect(try sample.revives(sample.vault.bytes()) == false)
     }
 
     @Test(
@@ -192,15 +198,16 @@ struct WipedRecordTests {
                 [ids[0]], leaving: Tombstone(time: TestVault.now, reason: .failures)))
         try sample.vault.put(other.bytes)
         let reports = try sample.vault.unlock().reports
-        #expect(reports.contains(.otherFile(generation: 6)), "\(reports)")
+        #expect(reports.contains(.vanished(ids[0])), "\(reports)")
     }
 
     @Test("each of several entries wiped at once is counted as a change")
     func several() throws {
         let sample = try Sample()
         let ids = try VaultDocument(parsing: sample.vault.bytes()).records.map(\.id)
+        try sample.vault.countFailures(of: [ids[0], ids[2]])
         try VaultWriter(VaultLocation(sample.vault.path)).wipe(
-            [ids[0], ids[2]], leaving: Tombstone(time: 5, reason: .revoked))
+            [ids[0], ids[2]], leaving: Tombstone(time: 5, reason: .failures))
         try sample.wipe(ids[1])
         #expect(try VaultDocument(parsing: sample.vault.bytes()).changes == 3)
         let open = try sample.vault.unlock()

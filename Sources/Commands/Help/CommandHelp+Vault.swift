@@ -125,7 +125,7 @@ extension CommandHelp {
         ])
     static let merge = CommandHelp(
         summary: "merge a copy of the vault that was edited separately",
-        operands: .file, options: [.dryRun, .copyPassphraseFile, .presenceCheck],
+        operands: .file, options: [.dryRun, .acceptWipes, .copyPassphraseFile, .presenceCheck],
         examples: [
             "watchword merge --dry-run vault.sync-conflict-20261122-101010-ABCDEFG",
             "watchword merge vault_REMOTE_4711",
@@ -140,8 +140,13 @@ extension CommandHelp {
                 + "(conflict)”. An entry that was removed in one copy is removed, unless the other "
                 + "copy has an edit that the first one did not contain.",
             "A counter gets the greater value, an enrolled secret its newest state, and a wiped entry "
-                + "stays wiped. If both copies edited an entry, the stricter access control is kept. "
+                + "stays wiped. If both copies edited an entry, the stricter access control is kept, and if "
+                + "they have different keys, both are kept. "
                 + "Passphrases and recovery keys of FILE are not added.",
+            "Anybody who can write FILE can replace the secret of an entry with the mark that it was wiped. The "
+                + "command therefore asks before it wipes such an entry here, too; without a terminal, "
+                + "the entry is kept unless --accept-wipes is given. An earlier state of the vault adds "
+                + "nothing.",
             "If FILE has another key, the command asks for its passphrase. Entries that require "
                 + "confirmation at each use are confirmed before their key or their access control is "
                 + "replaced. Merging the same FILE again changes nothing.",

@@ -41,6 +41,10 @@ extension Messages {
             "\(name(of: id, in: entries)) was wiped on \(Timestamp(unixTime: tombstone.time).text) "
                 + "\(sentence(for: tombstone.reason)), and cannot be restored; delete its name with "
                 + "watchword remove"
+        case .vanished(let id):
+            "\(name(of: id, in: entries)) has lost its secret: it was wiped without the vault’s key, and "
+                + "not because of failures here. Somebody changed the file, or another device wiped it. "
+                + "To restore it, run: watchword undo; to accept this, remove it with watchword remove"
         case .generationNotRecorded(let error):
             "the vault was saved, but its generation was not recorded in .watchword beside it: "
                 + sentence(for: error)

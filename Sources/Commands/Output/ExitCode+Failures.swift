@@ -85,7 +85,8 @@ extension ExitCode {
     init(_ error: VaultError) {
         self =
             switch error {
-            case .noSuchEntry, .nothingToUndo, .otherKind, .noSuchSlot, .lastSlot, .wiped,
+            case .noSuchEntry, .nothingToUndo, .vanishedEntries, .otherKind, .noSuchSlot, .lastSlot,
+                .wiped,
                 .counterExhausted:
                 .no
             case .notFound, .otherVault, .alreadyExists, .previousLeft, .reservedPath,

@@ -15,10 +15,16 @@ enum MergeCommand {
         let copy = try session.copy(at: other, of: vault)
         let now = SystemClock.unixTime()
         let forks = ForkedEnrolments()
-        let plan = try inFiles(other, session) { () throws(VaultError) in
-            try vault.planOfMerge(with: copy, comparing: forks.order, now: now)
+        func planned(accepting accepted: Set<RecordID>) throws(CommandFailure) -> MergePlan {
+            try inFiles(other, session) { () throws(VaultError) in
+                try vault.planOfMerge(
+                    with: copy, accepting: accepted, comparing: forks.order, now: now)
+            }
         }
         let isDry = session.arguments.has(.dryRun)
+        var plan = try planned(accepting: [])
+        let accepted = try acceptedWipes(of: plan, in: vault, other, session)
+        if !accepted.isEmpty { plan = try planned(accepting: accepted) }
         if !plan.isMerged, !isDry {
             let asking = Set(plan.changes.filter(\.requiresCheck).map(\.id))
             let confirmed = try session.askToReplace(
@@ -34,6 +40,34 @@ enum MergeCommand {
         }
         try report(plan, other, session)
         return .done
+    }
+
+    /// The entries to wipe, of those that were wiped in the copy without the vault's key.
+    private static func acceptedWipes(
+        of plan: MergePlan, in vault: UnlockedVault, _ other: String, _ session: Session
+    ) throws(CommandFailure) -> Set<RecordID> {
+        let path = VisibleText.of(other)
+        var accepted: Set<RecordID> = []
+        for entry in vault.entries where plan.declinedWipes.contains(entry.id) {
+            let name = entry.name.visible
+            let found =
+                "\(path) has lost the secret of \(name): it was wiped after failures, or somebody who "
+                + "does not have the vault’s key changed the file"
+            if session.arguments.has(.acceptWipes) {
+                accepted.insert(entry.id)
+            } else if session.canAskToChoose, !session.arguments.has(.dryRun) {
+                session.printer.warn(found)
+                do {
+                    try Question.confirm("Wipe \(name) here, too? This cannot be undone.")
+                    accepted.insert(entry.id)
+                } catch .declined {}
+            } else {
+                session.printer.warn(
+                    "\(found); it is kept here; to wipe it here, too, use "
+                        + Option.acceptWipes.name)
+            }
+        }
+        return accepted
     }
 
     /// Converts a vault error; the message names the file that is damaged.
@@ -150,6 +184,7 @@ extension MergeChange {
     fileprivate var word: String {
         switch action {
         case .added: "added"
+        case .restored: "restored"
         case .removed: "removed"
         case .replaced: "replaced"
         case .kept: "kept"
@@ -183,6 +218,7 @@ extension Messages {
         let name = change.name.visible
         switch change.action {
         case .added: return "added: \(name)"
+        case .restored: return "restored: \(name)"
         case .removed: return "removed: \(name)"
         case .replaced(let parts):
             return

@@ -121,6 +121,9 @@ extension Messages {
                         + "go back"
                 case .enrolment:
                     "the last change enrolled this device; see watchword login wipe"
+                case .vanished:
+                    "the previous generation does not have the secrets that the vault has lost either; "
+                        + "merge a copy of the vault that has them with watchword merge"
                 case .noEntry: "the last change did not change an entry"
                 }
             }()

@@ -18,6 +18,38 @@ extension FileReplacement {
         }
     }
 
+    /// Replaces the previous file with one that contains `bytes`, and erases the old one.
+    ///
+    /// If there is no room for both, or if the file system cannot exchange two files, the previous
+    /// file is only erased. Call ``eraseLeftovers(in:besides:)`` first.
+    public func replacePrevious(
+        with bytes: Span<UInt8>, in own: borrowing Folder
+    ) throws(PrivateFileError) {
+        try expectOwnOrNothing(previous, in: own)
+        do throws(PrivateFileError) {
+            try write(bytes, to: newPreviousName, in: own)
+            try system { () throws(SystemCallFailure) in
+                try own.exchange(newPreviousName, with: previous, in: own)
+            }
+        } catch {
+            try system { () throws(SystemCallFailure) in try own.removeFile(newPreviousName) }
+            return try erasePrevious(in: own)
+        }
+        // From here on, a killed writer leaves a file that the next one erases.
+        try system { () throws(SystemCallFailure) in
+            try erase(newPreviousName, in: own)
+            try own.synchronize()
+        }
+    }
+
+    /// Overwrites and removes what killed writers left behind, and the old file after it was
+    /// ``Previous/discarded``.
+    public func eraseLeftovers(in folder: borrowing Folder, besides own: borrowing Folder)
+        throws(PrivateFileError)
+    {
+        try removeLeftovers(in: own, besides: folder)
+    }
+
     /// Overwrites and removes everything except the file itself: the previous file, and what killed
     /// writers left behind.
     public func eraseAllButCurrent(in folder: borrowing Folder, besides own: borrowing Folder)

@@ -68,6 +68,9 @@ public struct FileReplacement: Sendable {
         /// later by ``eraseAllButCurrent(in:besides:)`` or, if the process is killed, by the next
         /// writer.
         case purged
+        /// It must be erased, and the previous generation stays as it is. The old file is erased
+        /// later by ``eraseLeftovers(in:besides:)`` or, if the process is killed, by the next writer.
+        case discarded
     }
 
     /// Replaces the old file, if any, with a file that contains `bytes` (mode 0600).
@@ -116,6 +119,7 @@ public struct FileReplacement: Sendable {
             case .purged:
                 try erasePrevious(in: own)
                 try linkToPreviousAside(in: own, of: folder, expecting: old)
+            case .discarded: try linkToPreviousAside(in: own, of: folder, expecting: old)
             }
             if case .absent = previous {
                 try give(name, in: folder, toNewIn: own)
@@ -194,7 +198,7 @@ public struct FileReplacement: Sendable {
         try copy.synchronize()
     }
 
-    private func write(_ bytes: Span<UInt8>, to name: String, in folder: borrowing Folder)
+    func write(_ bytes: Span<UInt8>, to name: String, in folder: borrowing Folder)
         throws(PrivateFileError)
     {
         do throws(SystemCallFailure) {

@@ -110,19 +110,19 @@ struct AttemptCounter: ~Copyable {
     /// Wipes the records of `lines` that have reached their limit of refused attempts in the file
     /// with these slots.
     ///
-    /// - Returns: the attempts that are still counted; `nil` if nothing was due.
+    /// The counts stay: without them, the next process with the vault key could not tell this wipe
+    /// from one that somebody forged.
+    ///
+    /// - Returns: whether any was due.
     func wipeDueRecords(
         _ attempts: Attempts, in lines: [RecordLine], by slots: SlotsDigest,
         at reading: ClockReading
-    ) throws(VaultError) -> Attempts? {
+    ) throws(VaultError) -> Bool {
         let due = attempts.due(in: lines, by: slots)
-        guard !due.isEmpty else { return nil }
+        guard !due.isEmpty else { return false }
         let time = Int64(min(reading.wall, VaultLimits.number))
         try VaultWriter(location).wipe(due, leaving: Tombstone(time: time, reason: .failures))
-        let left = attempts.without(due)
-        // If this fails, the next attempt finds nothing left to wipe.
-        if left != attempts { _ = settle(left) }
-        return left
+        return true
     }
 
     /// Removes the counts and the record of last uses.

@@ -144,14 +144,7 @@ struct Attempts: Hashable {
     /// A copy without the failures that are counted against the vault.
     func withoutVault() -> Attempts { Attempts(of: vaultID, vault: nil, records: records) }
 
-    /// A copy without the failures that are counted against these records.
-    func without(_ ids: Set<RecordID>) -> Attempts {
-        var next = self
-        for id in ids { next.records[id] = nil }
-        return next
-    }
-
-    /// A copy without the failures of records that were removed or resealed.
+    /// A copy without the failures of records that were removed, wiped or resealed.
     func pruned(to lines: [RecordLine], of generation: UInt64) -> Attempts {
         guard !records.isEmpty else { return self }
         let revisions = Dictionary(uniqueKeysWithValues: lines.map { ($0.id, $0.revision) })

@@ -26,14 +26,12 @@ extension UnlockedVault {
         guard mayChange() else { throw .busy }
         // Another process may have changed, wiped or removed the entry.
         try reload()
-        var attempts = try counter.read()
-        let lines = state.records.map(\.line)
         let slots = try state.slotsDigest()
-        if let left = try counter.wipeDueRecords(attempts, in: lines, by: slots, at: reading) {
-            attempts = left
+        let counted = try counter.read()
+        if try counter.wipeDueRecords(counted, in: state.sealedLines, by: slots, at: reading) {
             try reload()
         }
-        attempts = attempts.pruned(to: lines, of: state.generation)
+        let attempts = counted.pruned(to: state.countedLines, of: state.generation)
         let record = state.records[try state.index(of: id)]
         guard case .sealed = record.body else { throw .wiped }
         guard record.line.accessControl.presence.accepts(grade) else {

@@ -26,6 +26,18 @@ extension VaultDocument {
         return try VaultDocument(parsing: text.bytes)
     }
 
+    /// The records whose failures count: those with a secret, and those whose wipe may not be listed
+    /// in the manifest.
+    var countedLines: [RecordLine] {
+        zip(records, bodies).compactMap { line, body in
+            switch body {
+            case .sealed: line
+            case .tombstone(let tombstone):
+                changes > 0 && tombstone.reason == .failures ? line : nil
+            }
+        }
+    }
+
     /// Whether any of these records still has its secret.
     func hasSecret(ofAny ids: Set<RecordID>) -> Bool {
         zip(records, bodies).contains { line, body in

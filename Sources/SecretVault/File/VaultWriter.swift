@@ -56,18 +56,56 @@ struct VaultWriter: ~Copyable {
     ///
     /// - Parameters:
     ///   - old: the bytes that were read. The file is replaced only if it still contains them.
-    ///   - purging: whether to erase all older files. The caller must then call
-    ///     ``eraseAllButCurrent(of:)``.
+    ///   - previous: what happens to the old file, and to those before it. After
+    ///     ``FileReplacement/Previous/purged``, the caller must call ``eraseAllButCurrent(of:)``,
+    ///     and after ``FileReplacement/Previous/discarded``, ``eraseLeftovers(of:)``.
     /// - Throws: ``VaultError/changedMeanwhile``.
     func save(
-        _ bytes: [UInt8], of vaultID: [UInt8], replacing old: [UInt8], purging: Bool
+        _ bytes: [UInt8], of vaultID: [UInt8], replacing old: [UInt8],
+        previous: FileReplacement.Previous
     ) throws(VaultError) {
         // Also erase before saving: a writer that is killed after the save erases nothing.
-        if purging { try eraseUnderFormerNames(of: vaultID, passingOverLocked: true) }
+        if case .purged = previous {
+            try eraseUnderFormerNames(of: vaultID, passingOverLocked: true)
+        }
         do {
             try file(of: vaultID).replace(
-                with: bytes.span, in: folder, besides: own, previous: purging ? .purged : .kept,
-                expecting: old)
+                with: bytes.span, in: folder, besides: own, previous: previous, expecting: old)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
+    /// Erases what killed writers left, and the old file after a save that discarded it.
+    func eraseLeftovers(of vaultID: [UInt8]) throws(VaultError) {
+        do {
+            try file(of: vaultID).eraseLeftovers(in: folder, besides: own)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
+    /// Replaces these records' secrets with tombstones in the previous generation.
+    ///
+    /// Under former names, older files of the vault are erased.
+    func wipePrevious(
+        _ ids: Set<RecordID>, of vaultID: [UInt8], leaving tombstone: Tombstone
+    ) throws(VaultError) {
+        try eraseLeftovers(of: vaultID)
+        try eraseUnderFormerNames(of: vaultID, passingOverLocked: true)
+        let wiped: VaultDocument?
+        do throws(VaultError) {
+            let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
+            wiped = try VaultDocument(parsing: bytes).wiping(ids, leaving: tombstone)
+        } catch .notFound {
+            return
+        } catch {
+            // What cannot be read may contain the secrets.
+            return try eraseOwnButCurrent(of: vaultID)
+        }
+        guard let wiped else { return }
+        do {
+            try file(of: vaultID).replacePrevious(with: wiped.bytes.span, in: own)
         } catch {
             throw location.error(error)
         }
@@ -135,8 +173,8 @@ struct VaultWriter: ~Copyable {
 }
 
 extension VaultWriter {
-    /// Replaces these records' secrets with tombstones and erases older files, without the vault
-    /// key.
+    /// Replaces these records' secrets with tombstones in the vault and in its previous generation,
+    /// without the vault key.
     ///
     /// After an interruption, the whole operation can be repeated.
     ///
@@ -144,14 +182,22 @@ extension VaultWriter {
     ///   secrets are wiped, but perhaps not in every file.
     func wipe(_ ids: Set<RecordID>, leaving tombstone: Tombstone) throws(VaultError) {
         let document = try VaultDocument(parsing: read())
-        // Erase the older file first: it also contains the secrets, and on a full disk its space is
-        // needed.
-        try eraseOwnButCurrent(of: document.vaultID)
+        // The older file first: on a full disk, it is erased, and its space is needed.
+        try wipePrevious(ids, of: document.vaultID, leaving: tombstone)
         guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
-        try save(wiped.bytes, of: wiped.vaultID, replacing: document.bytes, purging: true)
+        do throws(VaultError) {
+            try save(
+                wiped.bytes, of: wiped.vaultID, replacing: document.bytes, previous: .discarded)
+        } catch .system {
+            // The space of the previous generation may be needed.
+            try eraseOwnButCurrent(of: document.vaultID)
+            try save(
+                wiped.bytes, of: wiped.vaultID, replacing: document.bytes, previous: .discarded)
+        }
         _ = writeGenerationRecord(of: wiped)
         do {
-            try eraseAllButCurrent(of: document.vaultID)
+            try eraseLeftovers(of: document.vaultID)
+            try eraseUnderFormerNames(of: document.vaultID, passingOverLocked: false)
         } catch .system(let failure) {
             throw .previousNotErased(failure)
         }

@@ -6,6 +6,8 @@ public struct MergeChange: Hashable, Sendable {
     public enum Action: Hashable, Sendable {
         /// It was added in the other file.
         case added
+        /// It had vanished from this file (``VaultReport/vanished(_:)``), and returns.
+        case restored
         /// It was removed in the other file.
         case removed
         /// These parts were edited in the other file, which has the newer edit.
@@ -36,12 +38,27 @@ public struct MergeChange: Hashable, Sendable {
     public let requiresCheck: Bool
 }
 
+extension MergeChange {
+    /// The entry has vanished from this file, and the other one has its secret.
+    init(restoring record: VaultState.Record) {
+        let entry = record.summary
+        self.init(
+            id: entry.id, issuer: entry.issuer, account: entry.account, action: .restored,
+            requiresCheck: false)
+    }
+}
+
 /// What a merge does.
 public struct MergePlan: Sendable {
     /// What happens to the entries, in list order; entries that are not listed do not change.
     public let changes: [MergeChange]
     /// Whether this file already contains everything that was saved in the other one.
     public let isIncluded: Bool
+    /// The entries that were wiped in the other file without the vault key, which anybody who can
+    /// write it can do; they are kept unless the owner accepts that they are wiped.
+    public let declinedWipes: [RecordID]
+    /// The entries that the owner accepts to be wiped.
+    let acceptedWipes: Set<RecordID>
     /// The slots that open only the other file; they are not added.
     public let foreignSlots: [SlotSummary]
 

@@ -16,16 +16,23 @@ extension UnlockedVault {
     public var asCopy: VaultCopy { VaultCopy(state: state, key: key) }
 
     /// What ``merge(_:as:confirmed:comparing:now:)`` would do.
+    ///
+    /// - Parameter accepted: the entries of ``MergePlan/declinedWipes`` that the owner allows to be
+    ///   wiped.
     public func planOfMerge(
-        with copy: VaultCopy, comparing order: EnrolledOrder.Function, now: Int64
+        with copy: VaultCopy, accepting accepted: Set<RecordID> = [],
+        comparing order: EnrolledOrder.Function, now: Int64
     ) throws(VaultError) -> MergePlan {
         guard copy.key.vaultID == key.vaultID else { throw .otherVault }
+        var declined: [RecordID] = []
         let changes = try rehearse(joining: copy.state.history) { changes throws(VaultError) in
-            try changes.merge(copy, comparing: order, now: now)
+            defer { declined = changes.declinedWipes }
+            return try changes.merge(copy, accepting: accepted, comparing: order, now: now)
         }
         let known = Set(state.slots.map(\.slot.head.publicKey))
         return MergePlan(
             changes: changes, isIncluded: state.history.includes(copy.state.history),
+            declinedWipes: declined, acceptedWipes: accepted,
             foreignSlots: copy.state.slots.map(\.slot)
                 .filter { !known.contains($0.head.publicKey) }.map(SlotSummary.init))
     }
@@ -44,7 +51,8 @@ extension UnlockedVault {
         comparing order: EnrolledOrder.Function, now: Int64
     ) throws(VaultError) {
         try save(joining: copy.state.history) { changes throws(VaultError) in
-            let merged = try changes.merge(copy, comparing: order, now: now)
+            let merged = try changes.merge(
+                copy, accepting: plan.acceptedWipes, comparing: order, now: now)
             guard merged == plan.changes else { throw .busy }
             guard merged.allSatisfy({ !$0.requiresCheck || confirmed.contains($0.id) }) else {
                 throw .presenceNeeded

@@ -3,14 +3,19 @@ internal import Cryptography
 extension VaultChanges {
     /// Merges the entries of `copy` into this vault.
     ///
+    /// - Parameter accepted: the entries that the owner allows to be wiped because they were wiped in
+    ///   the copy without the vault key.
     /// - Returns: what happens to the entries, in list order.
     mutating func merge(
-        _ copy: VaultCopy, comparing order: EnrolledOrder.Function, now: Int64
+        _ copy: VaultCopy, accepting accepted: Set<RecordID> = [],
+        comparing order: EnrolledOrder.Function, now: Int64
     ) throws(VaultError) -> [MergeChange] {
-        let ours = state
+        let isIncluded = formerHistory.includes(copy.state.history)
         let histories = MergeHistories(
             ours: formerHistory, theirs: copy.state.history, now: now)
-        var merged: [MergeChange] = []
+        let copy = try proved(copy, accepting: accepted)
+        let ours = state
+        var merged = restored.map(MergeChange.init(restoring:))
         var ids: [RecordID] = []
         for record in ours.records {
             var pair = MergedPair(
@@ -31,7 +36,7 @@ extension VaultChanges {
                 state.append(second)
                 ids.append(second.line.id)
             }
-            if pair.wipesOurs { erasesPrevious = true }
+            if pair.wipesOurs { eraseCopies(of: record.line.id) }
         }
         for record in copy.state.records where ours.record(record.line.id) == nil {
             var pair = MergedPair(
@@ -45,8 +50,42 @@ extension VaultChanges {
         guard ids.count <= VaultLimits.entries else { throw .overLimit(.entries) }
         try state.arrange(ids)
         invalidateFingerprintIndex()
-        if !merged.isEmpty || !formerHistory.includes(copy.state.history) { isChanged = true }
+        if !merged.isEmpty || !isIncluded { isChanged = true }
         return merged
+    }
+
+    /// What `copy` proves: it without tombstones that anybody could have written, unless they are
+    /// accepted, and without anything if it is an earlier state of this vault.
+    ///
+    /// Entries that have vanished here are restored from it.
+    private mutating func proved(
+        _ copy: VaultCopy, accepting accepted: Set<RecordID>
+    ) throws(VaultError) -> VaultCopy {
+        for record in state.records {
+            guard let found = try record.restored(from: copy.state.record(record.line.id))
+            else { continue }
+            try state.replace(found)
+            restored.append(found)
+        }
+        var theirs = formerHistory.includes(copy.state.history) ? state : copy.state
+        for record in state.records where record.isWipedWithoutKey {
+            try theirs.put(record)
+        }
+        for record in copy.state.records where record.isWipedWithoutKey {
+            let id = record.line.id
+            guard let our = state.record(id) else {
+                if theirs.record(id) != nil { try theirs.remove(id) }
+                continue
+            }
+            guard our.isSealed else { continue }
+            if accepted.contains(id) {
+                try theirs.put(record)
+            } else {
+                declinedWipes.append(id)
+                try theirs.put(record.restored(from: our) ?? our)
+            }
+        }
+        return VaultCopy(state: theirs, key: copy.key)
     }
 }
 
@@ -114,6 +153,11 @@ private struct MergedPair {
         {
             // A wiped entry stays wiped, and one enrolment must not become two entries.
             verdict = MergeVerdict(result: .one(original), isIndependent: true)
+        } else if case .one(let later) = verdict.result, verdict.isIndependent, let our, let their,
+            try our.parts(differingFrom: their).contains(.secret)
+        {
+            // No key is dropped, however clear it is which edit is newer.
+            verdict = MergeVerdict(result: .both(original: later), isIndependent: true)
         }
         switch verdict.result {
         case .removed:

@@ -11,7 +11,8 @@ extension VaultError: Transferable {
             presenceNeeded, differentCheckRequired, busy, replaced, changedMeanwhile, rekeyed,
             noSuchEntry, nothingToUndo, otherVault, wiped, spaceAroundName, invalidTag, otherKind,
             counterExhausted, noSuchSlot, lastSlot, inTheWay, previousNotErased, notConfirmed,
-            system, cryptography, previousLeft, copyDamaged, wrongDevice
+            system, cryptography, previousLeft, copyDamaged, wrongDevice,
+            vanishedEntries
     }
 
     package func write(to output: FrameWriter) {
@@ -78,6 +79,7 @@ extension VaultError: Transferable {
             output.append(position: reason)
         case .otherVault: output.append(choice: Kind.otherVault)
         case .wiped: output.append(choice: Kind.wiped)
+        case .vanishedEntries: output.append(choice: Kind.vanishedEntries)
         case .spaceAroundName: output.append(choice: Kind.spaceAroundName)
         case .invalidTag: output.append(choice: Kind.invalidTag)
         case .otherKind: output.append(choice: Kind.otherKind)
@@ -151,6 +153,7 @@ extension VaultError: Transferable {
         case .nothingToUndo: self = .nothingToUndo(try fields.choiceByPosition(bytes))
         case .otherVault: self = .otherVault
         case .wiped: self = .wiped
+        case .vanishedEntries: self = .vanishedEntries
         case .spaceAroundName: self = .spaceAroundName
         case .invalidTag: self = .invalidTag
         case .otherKind: self = .otherKind

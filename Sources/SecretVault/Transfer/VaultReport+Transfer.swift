@@ -5,7 +5,7 @@ extension VaultReport: Transferable {
     enum Kind: UInt8, CaseIterable {
         case olderFile, otherFile, conflictingCopy, wiped, generationNotRecorded, wipesNotListed,
             failuresNotCleared, failuresNotCounted, notConfirmed, folderOwnedByOther,
-            folderOpenToOthers
+            folderOpenToOthers, vanished
     }
 
     package func write(to output: FrameWriter) {
@@ -24,6 +24,9 @@ extension VaultReport: Transferable {
             output.append(choice: Kind.wiped)
             output.append(id)
             output.append(tombstone)
+        case .vanished(let id):
+            output.append(choice: Kind.vanished)
+            output.append(id)
         case .generationNotRecorded(let error):
             output.append(choice: Kind.generationNotRecorded)
             output.append(error)
@@ -57,6 +60,7 @@ extension VaultReport: Transferable {
         case .otherFile: self = .otherFile(generation: try fields.value(bytes))
         case .conflictingCopy: self = .conflictingCopy(path: try fields.value(bytes))
         case .wiped: self = .wiped(try fields.value(bytes), try fields.value(bytes))
+        case .vanished: self = .vanished(try fields.value(bytes))
         case .generationNotRecorded: self = .generationNotRecorded(try fields.value(bytes))
         case .wipesNotListed: self = .wipesNotListed(try fields.value(bytes))
         case .failuresNotCleared: self = .failuresNotCleared(try fields.value(bytes))

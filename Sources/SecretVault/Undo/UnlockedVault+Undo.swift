@@ -5,15 +5,16 @@ extension UnlockedVault {
     ///
     /// - Throws: ``VaultError/nothingToUndo(_:)``; the errors of reading the previous generation.
     public func planOfUndo(now: Int64) throws(VaultError) -> [UndoneChange] {
-        try rehearse { changes throws(VaultError) in
-            try changes.undo(to: previousState(of: changes), now: now)
-        }
+        try rehearse { changes throws(VaultError) in try undo(&changes, now: now) }
     }
 
     /// Undoes the last change: saves a new generation with the entries of the previous one.
     ///
     /// Counters, enrolled secrets, wiped entries and the ways to open the vault stay as they are.
     /// Undoing again brings the change back.
+    ///
+    /// If entries have vanished (``VaultReport/vanished(_:)``), this restores them and changes nothing
+    /// else.
     ///
     /// - Parameters:
     ///   - plan: the result of ``planOfUndo(now:)``, as the owner has seen it.
@@ -26,7 +27,7 @@ extension UnlockedVault {
         throws(VaultError)
     {
         try update { changes throws(VaultError) in
-            let undone = try changes.undo(to: previousState(of: changes), now: now)
+            let undone = try undo(&changes, now: now)
             guard undone == plan else { throw .busy }
             guard undone.allSatisfy({ !$0.requiresCheck || confirmed.contains($0.id) }) else {
                 throw .presenceNeeded
@@ -34,7 +35,20 @@ extension UnlockedVault {
         }
     }
 
-    /// The previous generation, if it is the one that the last change replaced.
+    private func undo(
+        _ changes: inout VaultChanges, now: Int64
+    ) throws(VaultError) -> [UndoneChange] {
+        let previous = try previousState(of: changes)
+        if changes.state.hasUnlistedTombstones {
+            return try changes.restoreVanished(from: previous, now: now)
+        }
+        guard changes.formerHistory.replaced == previous.history.newest else {
+            throw .nothingToUndo(.notPredecessor)
+        }
+        return try changes.undo(to: previous, now: now)
+    }
+
+    /// The previous generation.
     private func previousState(of changes: VaultChanges) throws(VaultError) -> VaultState {
         let document: VaultDocument
         do throws(VaultError) {
@@ -45,15 +59,10 @@ extension UnlockedVault {
             throw .nothingToUndo(.noPrevious)
         }
         guard document.vaultID == key.vaultID else { throw .nothingToUndo(.notPredecessor) }
-        let previous: VaultState
         do throws(VaultError) {
-            previous = try VaultState(verifying: document, with: changes.key)
+            return try VaultState(verifying: document, with: changes.key)
         } catch .damaged(.header) where changes.state.isRekeyed(in: document) {
             throw .nothingToUndo(.rekeyed)
         }
-        guard changes.formerHistory.replaced == previous.history.newest else {
-            throw .nothingToUndo(.notPredecessor)
-        }
-        return previous
     }
 }

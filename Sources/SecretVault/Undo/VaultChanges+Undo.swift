@@ -62,6 +62,8 @@ public enum NothingToUndo: CaseIterable, Hashable, Sendable {
     case enrolment
     /// The last change did not change an entry.
     case noEntry
+    /// Entries have vanished, and the previous generation does not have their secrets.
+    case vanished
 }
 
 extension VaultChanges {
@@ -105,6 +107,24 @@ extension VaultChanges {
                 undone.isEmpty ? .noChange(from: previous, to: current) : .enrolment)
         }
         try state.arrange(order)
+        invalidateFingerprintIndex()
+        isChanged = true
+        return undone
+    }
+
+    /// Restores the entries that were wiped without the vault key, and not because of failures.
+    mutating func restoreVanished(
+        from previous: VaultState, now: Int64
+    ) throws(VaultError) -> [UndoneChange] {
+        var undone: [UndoneChange] = []
+        for record in state.records where record.isWipedWithoutKey {
+            guard let old = previous.record(record.line.id), old.isSealed else { continue }
+            // An older secret is better than none.
+            let found = try record.restored(from: old) ?? restored(old, edited: edit(at: now))
+            try state.replace(found)
+            undone.append(UndoneChange(of: found, .restored))
+        }
+        guard !undone.isEmpty else { throw .nothingToUndo(.vanished) }
         invalidateFingerprintIndex()
         isChanged = true
         return undone

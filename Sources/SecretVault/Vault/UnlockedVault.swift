@@ -20,6 +20,8 @@ public final class UnlockedVault {
     private var notMarked: VaultReport?
     private var notListed: VaultReport?
     let foundReports: [VaultReport]
+    /// Whether the failures must be cleared once the wipes that they caused are listed.
+    var clearsFailures = false
     /// Whether the vault may be changed now; checked while no other process can change it.
     package var mayChange: () -> Bool = { true }
     /// The entries that have used the presence proved by unlocking.
@@ -57,9 +59,12 @@ public final class UnlockedVault {
     public var reports: [VaultReport] {
         var reports = foundReports
         if let generationReport { reports.append(generationReport) }
+        let wiped = (try? genuineWipes(in: state)) ?? []
         for record in state.records {
             guard case .tombstone(let tombstone) = record.body else { continue }
-            reports.append(.wiped(record.line.id, tombstone))
+            let id = record.line.id
+            let isProved = !record.isWipedWithoutKey || wiped.contains(id)
+            reports.append(isProved ? .wiped(id, tombstone) : .vanished(id))
         }
         for report in [notMarked, notListed] { if let report { reports.append(report) } }
         return reports
@@ -95,22 +100,36 @@ public final class UnlockedVault {
         let read = try writer.read()
         let current = try verified(VaultDocument(parsing: read))
         let mark = writer.mark()
-        var changes = try VaultChanges(current, key: key, after: mark, joining: other)
+        let wiped = try genuineWipes(in: current)
+        var changes = try VaultChanges(
+            current, key: key, after: mark, joining: other, listing: wiped)
         let result = try change(&changes)
         guard changes.isChanged else {
             state = current
             return result
         }
+        // Only the previous generation may still have the secret of an entry that has vanished.
+        let isVanished = changes.state.hasUnlistedTombstones
+        guard !isVanished || !changes.erasesPrevious else { throw .vanishedEntries }
         let bytes = try changes.state.written(with: changes.key)
         // Verify the new file exactly as the next unlock will.
         let document = try VaultDocument(parsing: bytes)
         let saved = try VaultState(verifying: document, with: changes.key)
+        let gone = wiped.union(changes.wiped)
+        if !gone.isEmpty, !changes.erasesPrevious {
+            let tombstone = Tombstone(time: SystemClock.unixTime(), reason: .failures)
+            try writer.wipePrevious(gone, of: saved.vaultID, leaving: tombstone)
+        }
+        let discards = isVanished || !changes.wiped.isEmpty
         try writer.save(
-            bytes, of: saved.vaultID, replacing: read, purging: changes.erasesPrevious)
+            bytes, of: saved.vaultID, replacing: read,
+            previous: changes.erasesPrevious ? .purged : discards ? .discarded : .kept)
         (key, state) = (changes.key, saved)
         (generationReport, notListed) = (nil, nil)
         notMarked = writer.writeGenerationRecord(of: document)
-        if changes.erasesPrevious { try erasePrevious(by: writer) }
+        if changes.erasesPrevious || discards {
+            try eraseOlder(by: writer, keepingPrevious: !changes.erasesPrevious)
+        }
         return result
     }
 
@@ -141,8 +160,8 @@ public final class UnlockedVault {
         return true
     }
 
-    /// Saves the vault if entries were wiped without the vault key, so that the manifest records
-    /// their tombstones.
+    /// Saves the vault if entries were wiped without the vault key because of failures, so that the
+    /// manifest records their tombstones.
     ///
     /// If this fails, the next save with the key does the same.
     func listTombstones() {
@@ -151,10 +170,33 @@ public final class UnlockedVault {
         let found = generationReport
         defer { generationReport = found }
         do throws(VaultError) {
+            guard try !genuineWipes(in: state).isEmpty else { return }
             try update { changes throws(VaultError) in changes.saveInAnyCase() }
         } catch {
             notListed = .wipesNotListed(error)
+            return
         }
+        // If this fails, the next attempt clears them.
+        do throws(VaultError) {
+            let counter = try AttemptCounter(location, of: state.vaultID)
+            let counted = try counter.read().pruned(to: state.countedLines, of: state.generation)
+            try counter.save(clearsFailures ? counted.withoutVault() : counted)
+            clearsFailures = false
+        } catch _ {}
+    }
+
+    /// The records that were wiped without the vault key and whose failures have reached their limit.
+    ///
+    /// Anybody who can write the file can write a tombstone. One without such failures proves nothing.
+    private func genuineWipes(in state: VaultState) throws(VaultError) -> Set<RecordID> {
+        guard state.hasUnlistedTombstones else { return [] }
+        let lines = state.records.compactMap { record in
+            guard record.isWipedWithoutKey, case .tombstone(let tombstone) = record.body,
+                tombstone.reason == .failures
+            else { return nil as RecordLine? }
+            return record.line
+        }
+        return try attempts().due(in: lines, by: state.slotsDigest())
     }
 
     private func verified(_ document: VaultDocument) throws(VaultError) -> VaultState {
@@ -175,14 +217,21 @@ public final class UnlockedVault {
     func rehearse<Result>(
         joining other: VaultHistory?, _ change: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
-        var changes = try VaultChanges(state, key: key, after: nil, joining: other)
+        var changes = try VaultChanges(
+            state, key: key, after: nil, joining: other, listing: genuineWipes(in: state))
         return try change(&changes)
     }
 
     // The vault is already saved, so an error here must not suggest that nothing was.
-    private func erasePrevious(by writer: borrowing VaultWriter) throws(VaultError) {
+    private func eraseOlder(
+        by writer: borrowing VaultWriter, keepingPrevious: Bool
+    ) throws(VaultError) {
         do {
-            try writer.eraseAllButCurrent(of: state.vaultID)
+            if keepingPrevious {
+                try writer.eraseLeftovers(of: state.vaultID)
+            } else {
+                try writer.eraseAllButCurrent(of: state.vaultID)
+            }
         } catch .system(let failure) {
             throw .previousNotErased(failure)
         }

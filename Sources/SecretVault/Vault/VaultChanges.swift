@@ -10,22 +10,25 @@ public struct VaultChanges {
     let formerHistory: VaultHistory
     var isChanged = false
     var erasesPrevious = false
+    /// Records that this save wipes, while the previous generation must be kept.
+    private(set) var wiped: Set<RecordID> = []
+    /// What a merge found to be wiped in the copy without the vault key, and did not wipe.
+    var declinedWipes: [RecordID] = []
+    /// The entries that had vanished, and that a merge has restored.
+    var restored: [VaultState.Record] = []
     private var holders: FingerprintIndex?
 
     init(
         _ current: VaultState, key: VaultKey, after mark: GenerationRecord?,
-        joining other: VaultHistory? = nil
+        joining other: VaultHistory? = nil, listing wiped: Set<RecordID> = []
     ) throws(VaultError) {
         self.key = key
         formerHistory = current.history
-        state = try current.next(after: mark, joining: other)
+        state = try current.next(after: mark, joining: other, listing: wiped)
     }
 
-    /// Forces a save, even if only the manifest changes, and purges what was wiped.
-    mutating func saveInAnyCase() {
-        isChanged = true
-        erasesPrevious = true
-    }
+    /// Forces a save, even if only the manifest changes.
+    mutating func saveInAnyCase() { isChanged = true }
 
     /// The current entries.
     public var entries: [EntrySummary] { state.records.map(\.summary) }
@@ -232,6 +235,12 @@ extension VaultChanges {
             VaultState.Record(line: record.line, listed: listed, body: .tombstone(tombstone)))
         invalidateFingerprintIndex()
         isChanged = true
-        erasesPrevious = true
+        eraseCopies(of: id)
+    }
+
+    /// Erases the older copies of a record that was wiped: the whole previous generation, unless it
+    /// may have the only copy of an entry that has vanished.
+    mutating func eraseCopies(of id: RecordID) {
+        if state.hasUnlistedTombstones { wiped.insert(id) } else { erasesPrevious = true }
     }
 }

@@ -97,6 +97,9 @@ public enum VaultError: Error, Hashable, Sendable {
     case otherVault
     /// The entry was wiped; only its name is left.
     case wiped
+    /// Entries have vanished (``VaultReport/vanished(_:)``), so the previous generation, which may
+    /// have their only copies, must not be erased.
+    case vanishedEntries
     /// A name begins or ends with a space of any kind.
     case spaceAroundName
     /// A tag is empty, begins or ends with a space of any kind, or occurs twice.

@@ -10,6 +10,8 @@ struct VaultOpening: ~Copyable {
     private var file: OpenPrivateFile
     private var document: VaultDocument
     private var notCleared: VaultReport?
+    /// Whether the failures must be cleared once the wipes that they caused are listed.
+    private var clearsLater = false
 
     init(_ path: String, at reading: @escaping () -> ClockReading) throws(VaultError) {
         let location = try VaultLocation(path)
@@ -44,7 +46,7 @@ struct VaultOpening: ~Copyable {
         let counter = try AttemptCounter(location, of: document.vaultID)
         try reload()
         let attempts = try wipeDueRecords(counter).pruned(
-            to: document.records, of: document.generation)
+            to: document.countedLines, of: document.generation)
         return try SignalQueue.holdingBack(SignalQueue.interruptions) {
             () throws(VaultError) in
             let begun = try admitted(attempts, counter)
@@ -63,7 +65,8 @@ struct VaultOpening: ~Copyable {
                 }
                 throw error.error
             }
-            notCleared = counter.settle(begun.withoutVault())
+            clearsLater = !due(attempts).isEmpty
+            notCleared = counter.settle(clearsLater ? attempts : begun.withoutVault())
             return key
         } otherwise: {
             .system($0)
@@ -77,7 +80,7 @@ struct VaultOpening: ~Copyable {
         guard try !canCountAttempts() else { throw .writable }
         if case .passphrase = opener {
             let attempts = try attempts()
-            guard due(attempts).isEmpty else { throw .wipingDue }
+            guard !document.hasSecret(ofAny: due(attempts)) else { throw .wipingDue }
             let rest = attempts.vault?.rest(at: reading()) ?? 0
             guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
         }
@@ -113,9 +116,8 @@ struct VaultOpening: ~Copyable {
                 let counter = try AttemptCounter(location, of: document.vaultID)
                 let attempts = try counter.read()
                 // A wipe that failed is still due.
-                if !document.hasSecret(ofAny: due(attempts)) {
-                    try counter.save(attempts.withoutVault())
-                }
+                clearsLater = !due(attempts).isEmpty
+                if !clearsLater { try counter.save(attempts.withoutVault()) }
             }
         } catch {
             notCleared = .failuresNotCleared(error)
@@ -130,12 +132,14 @@ struct VaultOpening: ~Copyable {
             try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
         ]
         let state = try VaultState(verifying: document, with: key)
-        return UnlockedVault(
+        let vault = UnlockedVault(
             location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
             state: state,
             generationReport: mark?.report(on: document),
             reports: reports.compactMap { $0 }
                 + location.conflictingCopies(of: state, with: key, in: folder))
+        vault.clearsFailures = clearsLater
+        return vault
     }
 
     private func admitted(_ attempts: Attempts, _ counter: borrowing AttemptCounter)
@@ -156,7 +160,7 @@ struct VaultOpening: ~Copyable {
     /// Completes a wipe that was interrupted.
     mutating func completeInterruptedWipe() throws(VaultError) {
         // Take the lock, which running attempts hold, only if there is something to wipe.
-        guard try !due(attempts()).isEmpty else { return }
+        guard try document.hasSecret(ofAny: due(attempts())) else { return }
         let counter = try AttemptCounter(location, of: document.vaultID)
         try reload()
         _ = try wipeDueRecords(counter)
@@ -169,15 +173,17 @@ struct VaultOpening: ~Copyable {
         -> Attempts
     {
         let attempts = try counter.read()
-        guard !attempts.isEmpty else { return attempts }
-        let left = try counter.wipeDueRecords(
-            attempts, in: document.records, by: document.slotsDigest, at: reading())
-        if left != nil { try reload() }
-        return left ?? attempts
+        // Once the secrets are gone, the next save with the key completes the wipe.
+        guard document.hasSecret(ofAny: due(attempts)) else { return attempts }
+        let isWiped = try counter.wipeDueRecords(
+            attempts, in: document.countedLines, by: document.slotsDigest, at: reading())
+        if isWiped { try reload() }
+        return attempts
     }
 
+    /// The records that must be wiped, and those whose wipe is not complete.
     private func due(_ attempts: Attempts) -> Set<RecordID> {
-        attempts.due(in: document.records, by: document.slotsDigest)
+        attempts.due(in: document.countedLines, by: document.slotsDigest)
     }
 
     private func isUnchanged() throws(VaultError) -> Bool {

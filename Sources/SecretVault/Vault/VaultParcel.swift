@@ -160,7 +160,7 @@ extension Vault {
         try counter.save(parcel.attempts)
         try location.write(besidesFileOf: parcel)
         try writer.save(
-            parcel.document.bytes, of: vaultID, replacing: present.bytes, purging: true)
+            parcel.document.bytes, of: vaultID, replacing: present.bytes, previous: .purged)
         if case .generationNotRecorded(let error)? = writer.write(parcel.record, isNew: true) {
             throw error
         }

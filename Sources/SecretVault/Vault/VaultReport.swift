@@ -13,6 +13,9 @@ public enum VaultReport: Hashable, Sendable {
     case conflictingCopy(path: String)
     /// The entry's secret was wiped.
     case wiped(RecordID, Tombstone)
+    /// The entry's secret was wiped without the vault key, and not because of failures that were
+    /// counted here: somebody changed the file, or another device wiped it.
+    case vanished(RecordID)
     /// The vault was saved, but not the `generation` file, which detects an older vault.
     case generationNotRecorded(VaultError)
     /// Entries were wiped without the vault key, and the manifest could not be updated for this
@@ -32,7 +35,10 @@ public enum VaultReport: Hashable, Sendable {
 
     /// The entry that the report is about, if it is about one.
     package var entry: RecordID? {
-        if case .wiped(let id, _) = self { id } else { nil }
+        switch self {
+        case .wiped(let id, _), .vanished(let id): id
+        default: nil
+        }
     }
 
     init(_ exposure: FolderExposure) {

@@ -27,9 +27,25 @@ extension VaultState.Record {
         }
     }
 
-    /// Whether it was wiped without the vault key since the last save with the key.
+    /// Whether it has its secret.
+    var isSealed: Bool { if case .sealed = body { true } else { false } }
+
+    /// Whether it was wiped without the vault key, and is not listed as wiped.
     var isWipedWithoutKey: Bool {
         if case (.tombstone, .sealed) = (body, listed.secret) { true } else { false }
+    }
+
+    /// How much it adds to the number of records that were wiped without the vault key.
+    var changes: UInt64 { isWipedWithoutKey ? 1 : 0 }
+
+    /// This record with its secret from `other`, if it was wiped without the vault key and `other`
+    /// has exactly the secret that it had; otherwise `nil`.
+    func restored(from other: VaultState.Record?) throws(VaultError) -> VaultState.Record? {
+        guard isWipedWithoutKey, let other, case .sealed(let box) = other.body,
+            case .sealed(let expected, _) = listed.secret, line == other.line,
+            try digest(of: box.span) == expected
+        else { return nil }
+        return VaultState.Record(line: line, listed: listed, body: other.body)
     }
 
     /// A copy with the tombstone, if any, in its manifest entry.

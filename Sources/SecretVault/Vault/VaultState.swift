@@ -4,7 +4,8 @@ internal import Cryptography
 struct VaultState {
     let vaultID: [UInt8]
     let generation: UInt64
-    let changes: UInt64
+    /// How many records were wiped without the vault key, and are not listed as wiped.
+    private(set) var changes: UInt64
     /// The saves of the file; the newest is that of this state.
     private(set) var history: VaultHistory
     var slots: [TrustedSlot]
@@ -41,7 +42,7 @@ struct VaultState {
         else { throw .damaged(.manifest) }
         vaultID = document.vaultID
         generation = document.generation
-        changes = document.changes
+        changes = 0
         history = manifest.history
         slots = zip(document.slots, manifest.slots).map {
             TrustedSlot(slot: $0, authenticationKey: $1.authenticationKey)
@@ -49,20 +50,26 @@ struct VaultState {
         records = []
         records.reserveCapacity(document.records.count)
         places = Dictionary(minimumCapacity: document.records.count)
-        var wipedWithoutKey: UInt64 = 0
         for (index, line) in document.records.enumerated() {
             let record = Record(
                 line: line, listed: manifest.entries[index], body: document.bodies[index])
             try record.verify()
-            if record.isWipedWithoutKey { wipedWithoutKey += 1 }
             append(record)
         }
         // A wiped record whose secret was restored would be missing from this count.
-        guard changes == wipedWithoutKey else { throw .damaged(.changes) }
+        guard changes == document.changes else { throw .damaged(.changes) }
     }
 
     /// Whether a record was wiped without the vault key since the last save with it.
     var hasUnlistedTombstones: Bool { changes > 0 }
+
+    /// The records that have a secret.
+    var sealedLines: [RecordLine] { records.filter(\.isSealed).map(\.line) }
+
+    /// The records whose failures count: those with a secret, and those whose wipe is not listed.
+    var countedLines: [RecordLine] {
+        records.filter { $0.isSealed || $0.isWipedWithoutKey }.map(\.line)
+    }
 
     // The manifest belongs to the original header. If it still opens, it shows which record was
     // removed.
@@ -90,6 +97,7 @@ struct VaultState {
     mutating func arrange(_ ids: [RecordID]) throws(VaultError) {
         records = try ids.map { id throws(VaultError) in records[try index(of: id)] }
         places = Dictionary(uniqueKeysWithValues: ids.enumerated().map { ($1, $0) })
+        changes = records.reduce(0) { $0 + $1.changes }
     }
 
     /// Makes the save of this state undo the one before it, which replaced `previous`.
@@ -105,11 +113,19 @@ struct VaultState {
     mutating func append(_ record: Record) {
         places[record.line.id] = records.count
         records.append(record)
+        changes += record.changes
     }
 
     /// Replaces the record with the same ID.
     mutating func replace(_ record: Record) throws(VaultError) {
-        records[try index(of: record.line.id)] = record
+        let index = try index(of: record.line.id)
+        changes = changes - records[index].changes + record.changes
+        records[index] = record
+    }
+
+    /// Replaces the record with the same ID, or adds it at the end.
+    mutating func put(_ record: Record) throws(VaultError) {
+        if places[record.line.id] == nil { append(record) } else { try replace(record) }
     }
 
     /// Changes what the manifest contains about an entry, without opening its secret.
@@ -120,7 +136,7 @@ struct VaultState {
     }
 
     mutating func remove(_ id: RecordID) throws(VaultError) {
-        records.remove(at: try index(of: id))
+        changes -= records.remove(at: try index(of: id)).changes
         places = Dictionary(uniqueKeysWithValues: records.enumerated().map { ($1.line.id, $0) })
     }
 }
@@ -168,17 +184,18 @@ extension VaultState {
 }
 
 extension VaultState {
-    /// The start of the next generation: a copy with the next number, and every tombstone in the
-    /// manifest.
+    /// The start of the next generation: a copy with the next number, and the tombstones of `wiped`
+    /// in the manifest.
     ///
     /// If an older file was restored, the next generation is newer than any that was seen here. The
     /// generation record is not authenticated, so an implausibly high number in it is ignored, and
     /// cannot exhaust the numbers.
     ///
     /// - Parameter other: the history of another file that this save merges.
-    func next(after mark: GenerationRecord?, joining other: VaultHistory? = nil)
-        throws(VaultError) -> VaultState
-    {
+    func next(
+        after mark: GenerationRecord?, joining other: VaultHistory? = nil,
+        listing wiped: Set<RecordID> = []
+    ) throws(VaultError) -> VaultState {
         var newest = max(generation, other?.newest.generation ?? 0)
         if let mark, mark.vaultID == vaultID, mark.generation > newest,
             mark.generation - newest <= VaultLimits.missedGenerations
@@ -188,17 +205,21 @@ extension VaultState {
         guard newest < VaultLimits.generation else { throw .overLimit(.generations) }
         let save = VaultHistory.Save(generation: newest + 1, id: try .make())
         return VaultState(
-            self, savedAs: save,
+            self, savedAs: save, listing: wiped,
             history: other.map { history.joined(with: $0, by: save) } ?? history.followed(by: save))
     }
 
-    private init(_ state: VaultState, savedAs save: VaultHistory.Save, history: VaultHistory) {
+    private init(
+        _ state: VaultState, savedAs save: VaultHistory.Save, listing wiped: Set<RecordID>,
+        history: VaultHistory
+    ) {
         vaultID = state.vaultID
         generation = save.generation
         changes = 0
         self.history = history
         slots = state.slots
-        records = state.records.map(\.settled)
+        records = state.records.map { wiped.contains($0.line.id) ? $0.settled : $0 }
         places = state.places
+        changes = records.reduce(0) { $0 + $1.changes }
     }
 }

@@ -1,0 +1,135 @@
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Tombstones that somebody wrote who does not have the vault's key.
+struct VanishedEntryTests {
+    private static let now: Int64 = 1_795_000_300
+
+    /// A vault and its entries, all of which are wiped after three failures.
+    private func made() throws -> (TestVault, [RecordID]) {
+        let vault = try TestVault()
+        let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
+        for content in try TestVault.contents() {
+            try vault.unlock().update { changes throws(VaultError) in
+                try changes.add(content, accessControl: access, now: TestVault.now)
+            }
+        }
+        // A change after which the previous generation has every entry.
+        let ids = try vault.unlock().entries.map(\.id)
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.rename(ids[0], issuer: "renamed", account: "")
+        }
+        return (vault, ids)
+    }
+
+    private func forge(
+        _ ids: Set<RecordID>, in vault: TestVault, reason: Tombstone.Reason = .failures
+    ) throws {
+        let document = try VaultDocument(parsing: vault.bytes())
+        let tombstone = Tombstone(time: TestVault.now, reason: reason)
+        try vault.put(try #require(try document.wiping(ids, leaving: tombstone)).bytes)
+    }
+
+    private func undo(_ vault: TestVault) throws -> [UndoneChange] {
+        let open = try vault.unlock()
+        let plan = try open.planOfUndo(now: Self.now)
+        try open.undo(plan, confirmed: [], now: Self.now)
+        return plan
+    }
+
+    @Test(
+        "a forged tombstone purges nothing, and undo restores the entries",
+        arguments: Tombstone.Reason.allCases)
+    func forged(reason: Tombstone.Reason) throws {
+        let (vault, ids) = try made()
+        let contents = try ids.map { try Facts(vault.unlock().open($0)) }
+        try forge(Set(ids), in: vault, reason: reason)
+        let bytes = try vault.bytes()
+        let previous = try vault.folder.bytes(of: TestVault.own("previous"))
+        let open = try vault.unlock()
+        #expect(open.reports == ids.map { .vanished($0) })
+        #expect(try vault.bytes() == bytes)
+        #expect(try vault.folder.bytes(of: TestVault.own("previous")) == previous)
+        let undone = try undo(vault)
+        #expect(undone.map(\.id) == ids && undone.allSatisfy { $0.action == .restored })
+        let restored = try vault.unlock()
+        #expect(restored.reports.isEmpty && restored.entries[0].issuer == "renamed")
+        #expect(try ids.map { try Facts(restored.open($0)) } == contents)
+    }
+
+    @Test("other changes keep what undo needs, and what would purge it is refused")
+    func otherChanges() throws {
+        let (vault, ids) = try made()
+        let content = try Facts(vault.unlock().open(ids[1]))
+        try forge([ids[1]], in: vault)
+        for name in ["a", "b"] {
+            try vault.unlock().update { changes throws(VaultError) in
+                try changes.rename(ids[0], issuer: name, account: "")
+            }
+            #expect(try vault.unlock().reports == [.vanished(ids[1])])
+        }
+        let bytes = try vault.bytes()
+        #expect(throws: VaultError.vanishedEntries) {
+            try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        }
+        #expect(throws: VaultError.vanishedEntries) {
+            try vault.unlock().update { changes throws(VaultError) in
+                try changes.remove(ids[0], purge: true)
+            }
+        }
+        #expect(try vault.bytes() == bytes)
+        // A secret that must go is wiped all the same, and nothing else.
+        let box = try vault.box(of: ids[2])
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.wipe(ids[2], because: .revoked, now: Self.now)
+        }
+        #expect(try vault.holders(of: box) == [])
+        #expect(try undo(vault).map(\.id) == [ids[1]])
+        let open = try vault.unlock()
+        #expect(try Facts(open.open(ids[1])) == content)
+        #expect(open.entries[0].issuer == "b" && open.entries[2].tombstone != nil)
+    }
+
+    @Test("a genuine wipe beside a forged one is completed, and erases no copy of the other entry")
+    func beside() throws {
+        let (vault, ids) = try made()
+        let (box, kept) = (try vault.box(of: ids[0]), try vault.box(of: ids[1]))
+        try vault.countFailures(of: [ids[0]])
+        try forge([ids[1]], in: vault)
+        let open = try vault.unlock()
+        #expect(
+            open.reports.map(\.entry) == [ids[0], ids[1]]
+                && open.reports.contains(.vanished(ids[1])))
+        #expect(try vault.holders(of: box) == [])
+        #expect(try vault.holders(of: kept) == [TestVault.own("previous")])
+        #expect(try VaultDocument(parsing: vault.bytes()).changes == 1)
+        #expect(try undo(vault).map(\.id) == [ids[1]])
+        #expect(
+            try vault.unlock().entries.map { $0.tombstone != nil } == [true, false, false, false])
+    }
+
+    @Test("an entry whose secret is nowhere can be removed, or restored from a copy")
+    func onlyCopy() throws {
+        let (vault, ids) = try made()
+        try vault.put(vault.bytes(), as: "copy")
+        #expect(Folder.removeFile(at: vault.folder.file(TestVault.own("previous"))))
+        try forge([ids[0], ids[1]], in: vault)
+        #expect(throws: VaultError.nothingToUndo(.noPrevious)) { try undo(vault) }
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.remove(ids[1], purge: false)
+        }
+        let open = try vault.unlock()
+        let copy = try #require(try open.copy(at: vault.folder.file("copy")))
+        let plan = try open.planOfMerge(with: copy, comparing: { _, _ in .same }, now: Self.now)
+        #expect(plan.changes.map(\.action) == [.restored] && plan.declinedWipes.isEmpty)
+        try open.merge(copy, as: plan, confirmed: [], comparing: { _, _ in .same }, now: Self.now)
+        let merged = try vault.unlock()
+        // An earlier state of the vault revives nothing that was removed since.
+        #expect(merged.entries.map(\.id) == [ids[0], ids[2], ids[3]])
+        #expect(merged.reports.isEmpty)
+        _ = try merged.open(ids[0])
+    }
+}
