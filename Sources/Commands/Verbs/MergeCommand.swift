@@ -64,7 +64,7 @@ enum MergeCommand {
             } else {
                 session.printer.warn(
                     "\(found); it is kept here; to wipe it here, too, use "
-                        + Option.acceptWipes.name)
+                        + "--\(Option.acceptWipes.name)")
             }
         }
         return accepted

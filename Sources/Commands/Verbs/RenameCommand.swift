@@ -18,10 +18,15 @@ enum RenameCommand {
         let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         let name = entry.name.visible
-        if !session.arguments.has(.yes) {
-            try Question.confirm("Remove \(name)? Its key cannot be recovered.")
-        }
         let purges = session.arguments.has(.purge)
+        if !session.arguments.has(.yes) {
+            var isFinal = purges
+            // The system agent cannot undo.
+            if case .held(let held) = vault, held.client.isSystem { isFinal = true }
+            let outlook =
+                isFinal ? "Its key cannot be recovered." : "Only watchword undo can restore it."
+            try Question.confirm("Remove \(name)? \(outlook)")
+        }
         _ = try session.perform(.remove(entry.id, purge: purges), in: vault)
         session.printer.note("Removed \(name).")
         return .done
