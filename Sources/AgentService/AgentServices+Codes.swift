@@ -140,10 +140,15 @@ extension AgentServices {
 
     /// How many time steps `moment` is after now; `nil` if there is no code at `moment`.
     private func distance(to moment: Int64, of entry: EntrySummary) -> Int64? {
-        guard let step = entry.timeStep, let asked = try? step.step(at: moment) else { return nil }
-        // Before the entry's first code, all codes are codes of the future.
-        guard let current = try? step.step(at: unixTime()) else { return .max }
-        return Int64(clamping: asked) - Int64(clamping: current)
+        guard let step = entry.timeStep else { return nil }
+        let asked: UInt64
+        do { asked = try step.step(at: moment) } catch { return nil }
+        do {
+            return Int64(clamping: asked) - Int64(clamping: try step.step(at: unixTime()))
+        } catch {
+            // Before the entry's first code, all codes are codes of the future.
+            return .max
+        }
     }
 
     private func isValid(

@@ -141,7 +141,7 @@ extension Option {
     static let camera = Option("camera", "read the first key that the camera sees")
     static let verbose = Option("verbose", "show each item and each warning")
     static let acceptWipes = Option(
-        "accept-wipes", "also wipe entries that FILE has lost without the vault's key")
+        "accept-wipes", "also wipe the entries that FILE has lost")
     static let copyPassphraseFile = Option(
         "copy-passphrase-file", .file, "read its passphrase from FILE (- for stdin)")
     static let format = Option(

@@ -59,7 +59,12 @@ public final class UnlockedVault {
     public var reports: [VaultReport] {
         var reports = foundReports
         if let generationReport { reports.append(generationReport) }
-        let wiped = (try? genuineWipes(in: state)) ?? []
+        var wiped: Set<RecordID> = []
+        do {
+            wiped = try genuineWipes(in: state)
+        } catch _ {
+            // What cannot be read proves no wipe.
+        }
         for record in state.records {
             guard case .tombstone(let tombstone) = record.body else { continue }
             let id = record.line.id
