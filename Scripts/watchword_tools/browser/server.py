@@ -36,7 +36,7 @@ class Server:
     """
 
     def __init__(self, folder, certificate, *options):
-        program = os.environ.get("WATCHWORD_SERVER", str(ROOT / ".build/debug/watchword-server"))
+        program = os.environ.get("WATCHWORD_SERVER", str(ROOT / ".build/release/watchword-server"))
         environment = os.environ | {"XDG_STATE_HOME": str(folder)}
         log = pathlib.Path(folder, "log")
         self.certificate = certificate

@@ -14,7 +14,7 @@ from .tree import section
 
 REFERENCE = ROOT / "Sources/VerificationService/API.md"
 PAGES = [REFERENCE, ROOT / "README.md"]
-PROGRAMS = ROOT / ".build/debug"
+PROGRAMS = ROOT / ".build/release"
 METHODS = {"get", "post", "patch", "delete"}
 SECTION = section("routes")
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.S | re.M)
