@@ -58,7 +58,9 @@ struct UnrecordedUses {
     /// Records the uses, unless their vault has been locked.
     mutating func record(in vaults: HeldVaults) {
         guard let latest else { return }
-        vaults.vault(at: latest.place, since: latest.unlocking)?.record(uses)
+        if let vault = vaults.vault(at: latest.place, since: latest.unlocking) {
+            vault.record(uses)
+        }
         uses = []
         self.latest = nil
         deadline = nil

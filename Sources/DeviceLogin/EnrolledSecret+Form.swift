@@ -20,7 +20,7 @@ extension EnrolledSecret {
         let secrets = current.size + (successor?.size ?? 8)
         let size =
             1 + 16 + 12 + address.count + authorities.count + name.count + secrets
-            + (next.map { 4 + $0.count } ?? 0)
+            + EnrolledSecret.size(of: next)
         return SecretBytes(capacity: size) { output in
             output.append(EnrolledSecret.version)
             output.append(string: address.span)
@@ -34,8 +34,14 @@ extension EnrolledSecret {
             } else {
                 for _ in 0..<2 { output.append(0, bytes: 4) }
             }
-            next?.withBytes { output.append(string: $0) }
+            guard let next else { return }
+            next.withBytes { output.append(string: $0) }
         }
+    }
+
+    private static func size(of next: SecretBytes?) -> Int {
+        guard let next else { return 0 }
+        return 4 + next.count
     }
 
     /// Parses the result of ``form()``; throws for anything else.

@@ -45,11 +45,12 @@ public enum ExportLoop {
             guard let content = try receiveContent(limit: limit) else { return nil }
             parts[kind] = content
             guard kind == .file else { continue }
-            let name = parts[.name]?.withBytes {
-                String(decoding: [UInt8](copying: $0), as: UTF8.self)
+            var name = ""
+            if let bytes = parts[.name] {
+                name = bytes.withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) }
             }
             return ExportSource(
-                content, name: name ?? "", manifest: parts[.manifest], keyFile: parts[.keyFile])
+                content, name: name, manifest: parts[.manifest], keyFile: parts[.keyFile])
         }
         return nil
     }
@@ -57,8 +58,10 @@ public enum ExportLoop {
     private static func receiveKind() throws(SystemCallFailure) -> ExportPart? {
         guard let count = try FileDescriptor.readCount(from: 0) else { return nil }
         guard count == 1 else { ConfinedHelper.refuseRequest() }
-        guard let byte = try receive(count)?.withBytes({ $0[0] }) else { return nil }
-        guard let kind = ExportPart(rawValue: byte) else { ConfinedHelper.refuseRequest() }
+        guard let bytes = try receive(count) else { return nil }
+        guard let kind = ExportPart(rawValue: bytes.withBytes { $0[0] }) else {
+            ConfinedHelper.refuseRequest()
+        }
         return kind
     }
 

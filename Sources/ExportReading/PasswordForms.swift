@@ -11,7 +11,9 @@ func readRows(
     _ source: ExportSource, anyFormOf password: SecretBytes?
 ) throws(ExportError) -> ExportRows {
     do { return try readRows(source, password: password) } catch {
-        guard case .wrongPassword = error, let composed = password?.composed else { throw error }
+        guard case .wrongPassword = error, let password, let composed = password.composed else {
+            throw error
+        }
         do { return try readRows(source, password: composed) } catch .wrongPassword {
             throw error
         }

@@ -135,7 +135,8 @@ extension TokenHelper {
                 let pin = person.pin(isRepeated: isRepeated, left: left)
                 try connection.send { frame in
                     frame.append([1])
-                    pin?.withBytes { pin in frame.append { $0.append(copying: pin) } }
+                    guard let pin else { return }
+                    pin.withBytes { pin in frame.append { $0.append(copying: pin) } }
                 }
                 questions += 1
             case .touch(let number, let count)?:

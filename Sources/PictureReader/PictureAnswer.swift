@@ -24,7 +24,8 @@ struct PictureAnswer {
 
     /// Lends the bytes of each symbol.
     func forEachSymbol(_ body: (Span<UInt8>) -> Void) {
-        frame?.withBytes { bytes in
+        guard let frame else { return }
+        frame.withBytes { bytes in
             for symbol in symbols { body(bytes.extracting(symbol)) }
         }
     }

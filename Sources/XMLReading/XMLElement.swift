@@ -29,7 +29,10 @@ public struct XMLElement: Sendable {
     }
 
     /// The value of an attribute that is known not to be secret: the copy is never wiped.
-    public func attributeString(_ name: String) -> String? { attribute(name)?.plainString }
+    public func attributeString(_ name: String) -> String? {
+        guard let value = attribute(name) else { return nil }
+        return value.plainString
+    }
 
     /// The text if it is known not to be secret: the copy is never wiped.
     public var string: String { text.plainString }

@@ -127,7 +127,9 @@ final class SpareKeys: Sendable {
 
     /// A key of which nobody else has a reference; its point is not to be used.
     fileprivate func take() -> KeyHandle? {
-        spare.withLock { $0.popLast() } ?? empty?.copy()
+        if let used = spare.withLock({ $0.popLast() }) { return used }
+        guard let empty else { return nil }
+        return empty.copy()
     }
 
     /// Takes a key back; the caller keeps no reference to it.

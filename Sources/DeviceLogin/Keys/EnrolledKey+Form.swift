@@ -41,9 +41,10 @@ extension EnrolledKey {
         let address = Array(server.text.utf8)
         let name = Array((credential?.text ?? "").utf8)
         let certificates = registration?.attestation?.certificates ?? []
-        let capacity =
-            EnrolledKey.largestRest + address.count + authorities.count + (next?.count ?? 0)
+        var capacity =
+            EnrolledKey.largestRest + address.count + authorities.count
             + certificates.reduce(0) { $0 + 4 + $1.count }
+        if let next { capacity += next.count }
         let form = SecretBytes(capacity: capacity) { output in
             output.append(EnrolledKey.version)
             output.append(string: address.span)
@@ -56,8 +57,8 @@ extension EnrolledKey {
             guard let registration else {
                 output.append(0, bytes: 4)
                 // Only a registered key can have a replacement that is not registered yet.
-                next?.withBytes { output.append(string: $0) }
-                return
+                guard let next else { return }
+                return next.withBytes { output.append(string: $0) }
             }
             registration.ticket.withBytes { output.append(string: $0) }
             output.append(registration.presence.rawValue)

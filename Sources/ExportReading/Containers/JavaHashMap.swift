@@ -58,9 +58,9 @@ struct JavaHashMap {
         }
         var known: Set<String> = []
         for _ in 0..<count {
-            guard let key = try element()?.decodedText(), known.insert(key).inserted else {
-                throw .damaged(.freeOTP)
-            }
+            guard let bytes = try element(), let key = bytes.decodedText(),
+                known.insert(key).inserted
+            else { throw .damaged(.freeOTP) }
             if let value = try element() { members.append((key, value)) }
         }
         try expect([UInt8(Tag.endBlockData)])

@@ -81,6 +81,7 @@ extension Span<UInt8> {
     /// The number of bytes that it encodes in any form of Base32 that apps write; 0 if it is
     /// anything else.
     fileprivate var base32Count: Int {
-        SecretBytes(copying: self).decodedBase32()?.secret.count ?? 0
+        guard let decoded = SecretBytes(copying: self).decodedBase32() else { return 0 }
+        return decoded.secret.count
     }
 }

@@ -58,7 +58,7 @@ struct KeePassAttributes {
             row.placeholders = Self.placeholders
             return row
         }
-        func text(_ name: String) -> String { parameter(name)?.decodedText() ?? "" }
+        func text(_ name: String) -> String { Self.text(parameter(name)) }
         var row = template
         row.secret = .base32(key)
         row.algorithm = text("otphashmode")
@@ -101,5 +101,11 @@ struct KeePassAttributes {
         return row
     }
 
-    private func text(_ name: String) -> String { values[name]?.decodedText() ?? "" }
+    /// The text of a string that is not secret; empty if there is none, or if it is not UTF-8.
+    func text(_ name: String) -> String { Self.text(values[name]) }
+
+    private static func text(_ value: SecretBytes?) -> String {
+        guard let value else { return "" }
+        return value.decodedText() ?? ""
+    }
 }

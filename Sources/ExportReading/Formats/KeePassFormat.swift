@@ -141,13 +141,14 @@ private struct KeePassReader {
                 if part.name == "Value", attributes[name] == nil { attributes[name] = value }
             }
         }
+        let strings = KeePassAttributes(attributes)
         var template = ExportRow()
-        template.issuer = attributes["Title"]?.decodedText() ?? ""
-        template.account = attributes["UserName"]?.decodedText() ?? ""
-        template.note = attributes["Notes"]?.decodedText() ?? ""
+        template.issuer = strings.text("Title")
+        template.account = strings.text("UserName")
+        template.note = strings.text("Notes")
         template.state = place.state
         template.tags = [place.path.joined(separator: "/")] + tags(of: entry)
-        for row in KeePassAttributes(attributes).rows(template) { try rows.append(row) }
+        for row in strings.rows(template) { try rows.append(row) }
     }
 
     private func tags(of entry: XMLElement) -> [String] {

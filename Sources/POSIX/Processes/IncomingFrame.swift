@@ -50,7 +50,10 @@ public struct IncomingFrame {
     public var hasBegun: Bool { header.count > 0 }
 
     /// The memory that the frame's content has, for tests.
-    var capacity: Int { body?.capacity ?? 0 }
+    var capacity: Int {
+        guard let body else { return 0 }
+        return body.capacity
+    }
 
     /// Reads the available data; waits for the whole frame if the descriptor is blocking.
     public mutating func advance(

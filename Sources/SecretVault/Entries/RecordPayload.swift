@@ -51,7 +51,8 @@ enum RecordPayload {
         case .hotp(_, let key, let parameters):
             16 + key.count + RecordPayload.size(of: parameters)
         case .bytes(let bytes): bytes.count
-        case .uncomputed(let secret, let pin): 8 + secret.count + (pin?.count ?? 0)
+        case .uncomputed(let secret, .none): 8 + secret.count
+        case .uncomputed(let secret, let pin?): 8 + secret.count + pin.count
         }
     }
 

@@ -129,9 +129,9 @@ extension Service {
     ) throws(Refusal) -> KeyAttestation? {
         guard let object = call.fields.object("attestation") else { return nil }
         func bytes(_ value: JSONValue?) throws(Refusal) -> [UInt8] {
-            guard let bytes = value?.secretText?.withBytes({ TextForm.bytes($0) }) else {
-                throw Refusal(.invalidField("attestation"))
-            }
+            guard let text = value?.secretText,
+                let bytes = text.withBytes({ TextForm.bytes($0) })
+            else { throw Refusal(.invalidField("attestation")) }
             return bytes
         }
         var certificates: [[UInt8]] = []
@@ -149,9 +149,9 @@ extension Service {
     }
 
     private func bytes(_ call: Call, _ field: String) throws(Refusal) -> [UInt8] {
-        guard let bytes = call.fields.secret(field)?.withBytes({ TextForm.bytes($0) }) else {
-            throw Refusal(.invalidField(field))
-        }
+        guard let text = call.fields.secret(field),
+            let bytes = text.withBytes({ TextForm.bytes($0) })
+        else { throw Refusal(.invalidField(field)) }
         return bytes
     }
 

@@ -22,8 +22,8 @@ extension Service {
         guard let secret = token(.secret, call.fields.secret("secret")) else {
             throw Refusal(.invalidField("secret"))
         }
-        guard
-            let nonce = call.fields.secret("rotation_nonce")?.withBytes({ TextForm.nonce($0) })
+        guard let nonceText = call.fields.secret("rotation_nonce"),
+            let nonce = nonceText.withBytes({ TextForm.nonce($0) })
         else { throw Refusal(.invalidField("rotation_nonce")) }
         guard let id = call.fields.string("credential").flatMap({ CredentialID(text: $0) }) else {
             throw Refusal(.invalidField("credential"))

@@ -28,6 +28,7 @@ extension Service {
     }
 
     func token(_ kind: Token.Kind, _ text: SecretBytes?) -> Token? {
-        text?.withBytes { Token(kind, text: $0) }
+        guard let text else { return nil }
+        return text.withBytes { Token(kind, text: $0) }
     }
 }
