@@ -17,6 +17,14 @@ struct JavaHashMapTests {
             + [UInt8(count)]
     }
 
+    /// The header that Android 6 and older write, with `fieldCount` instead of one field.
+    private static func oldHeader(_ count: UInt8, fieldCount: UInt8 = 1) -> [UInt8] {
+        [0xAC, 0xED, 0, 5, 0x73, 0x72] + name("java.util.HashMap")
+            + [0x05, 0x07, 0xDA, 0xC1, 0xC3, 0x16, 0x60, 0xD1, 0x03, 0, fieldCount, 0x46]
+            + name("loadFactor")
+            + [0x78, 0x70, 0x3F, 0x40, 0, 0, 0x77, 8, 0, 0, 0, 16, 0, 0, 0, count]
+    }
+
     private static func name(_ text: String) -> [UInt8] {
         [0, UInt8(text.utf8.count)] + Array(text.utf8)
     }
@@ -46,6 +54,18 @@ struct JavaHashMapTests {
             // A string with a length of eight bytes.
             + [0x7C, 0, 0, 0, 0, 0, 0, 0, 1, 0x32, 0x78]
         #expect(try members(map) == ["a=1", "e=2"])
+    }
+
+    @Test("the map of Android 6 and older, which has only the first field, is read")
+    func oldMap() throws {
+        let members = Self.string("a") + Self.string("1") + Self.string("b")
+        // The handles are the same: "a" is 0x7E0002.
+        let map = Self.oldHeader(2) + members + [0x71, 0, 0x7E, 0, 2, 0x78]
+        #expect(try self.members(map) == ["a=1", "b=a"])
+        for fieldCount in [UInt8(0), 2, 3] {
+            let map = Self.oldHeader(0, fieldCount: fieldCount) + [0x78]
+            #expect(throws: ExportError.damaged(.freeOTP)) { _ = try self.members(map) }
+        }
     }
 
     @Test("a reference stands for the string to which it refers")

@@ -40,16 +40,21 @@ struct JavaHashMap {
         parts = BinaryParts(file, .freeOTP)
         try expect([0xAC, 0xED, 0, 5, 0x73, 0x72])
         try expect(name: "java.util.HashMap")
-        // The version, the flags and two fields.
-        try expect([0x05, 0x07, 0xDA, 0xC1, 0xC3, 0x16, 0x60, 0xD1, 0x03, 0, 2])
+        // The version and the flags.
+        try expect([0x05, 0x07, 0xDA, 0xC1, 0xC3, 0x16, 0x60, 0xD1, 0x03])
+        // Android 6 and older have a `HashMap` of their own, which writes only the first field.
+        let fieldCount = Int(try parts.number(width: 2))
+        guard (1...2).contains(fieldCount) else { throw .damaged(.freeOTP) }
         try expect([UInt8(ascii: "F")])
         try expect(name: "loadFactor")
-        try expect([UInt8(ascii: "I")])
-        try expect(name: "threshold")
+        if fieldCount == 2 {
+            try expect([UInt8(ascii: "I")])
+            try expect(name: "threshold")
+        }
         try expect([0x78, 0x70])
         referents = [.other, .other]
         // The values of the fields; then a block with the capacity and the number of members.
-        try parts.skip(8)
+        try parts.skip(4 * fieldCount)
         try expect([0x77, 8])
         try parts.skip(4)
         let count = try parts.number(width: 4)
