@@ -55,6 +55,23 @@ struct OTPFieldTests {
         #expect((none.issuer, none.account) == ("Acme", "user"))
     }
 
+    @Test("the item's title is the account if there is no other, unless it is the issuer")
+    func title() throws {
+        func names(_ field: String, title: String, account: String = "") throws -> String {
+            let summary = EntrySummary(try entry(field, issuer: title, account: account))
+            return "\(summary.issuer):\(summary.account)"
+        }
+        let steam = "steam://\(Self.key)"
+        #expect(try names(steam, title: "Steam (work)") == "Steam:Steam (work)")
+        #expect(try names(steam, title: "Steam (home)") == "Steam:Steam (home)")
+        #expect(try names(steam, title: "steam ") == "Steam:")
+        #expect(try names(steam, title: "") == "Steam:")
+        #expect(try names(steam, title: "Steam (work)", account: "ann") == "Steam:ann")
+        let uri = "otpauth://totp/?secret=\(Self.key)&issuer=Acme"
+        #expect(try names(uri, title: "Acme at work") == "Acme:Acme at work")
+        #expect(try names(uri, title: "Acme") == "Acme:")
+    }
+
     @Test("an edited name replaces the URI's, and placeholders are dropped")
     func preferredNames() throws {
         let uri = "otpauth://totp/Acme:none?secret=\(Self.key)"

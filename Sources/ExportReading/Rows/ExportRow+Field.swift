@@ -18,7 +18,9 @@ extension ExportRow {
             var row = self
             row.kind = .steam
             // The scheme names the issuer.
-            row.issuer = prefersOwnNames && !issuer.isEmpty ? issuer : "Steam"
+            if !prefersOwnNames || issuer.isEmpty {
+                (row.issuer, row.account) = keepingTitle("Steam", account)
+            }
             row.secret = .base32(text.part("steam://".utf8.count..<text.count))
             return try row.entry()
         case .other: throw .badKeyURI
@@ -104,7 +106,20 @@ extension ExportRow {
             if prefersOwnNames { return own.isEmpty ? uri : own }
             return uri.isEmpty ? own : uri
         }
-        return (choose(credential.issuer, issuer), choose(credential.account, account))
+        return keepingTitle(choose(credential.issuer, issuer), choose(credential.account, account))
+    }
+
+    /// Makes the item's title the account if the item has no account, and another issuer replaces
+    /// the title.
+    ///
+    /// Only the titles tell items without user names apart.
+    private func keepingTitle(
+        _ issuer: String, _ account: String
+    ) -> (issuer: String, account: String) {
+        let title = self.issuer.trimmed
+        let isLost =
+            account.trimmed.isEmpty && title.asciiLowercased != issuer.trimmed.asciiLowercased
+        return (issuer, isLost ? title : account)
     }
 
     /// The credential with the row's names.
