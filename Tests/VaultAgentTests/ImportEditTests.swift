@@ -59,6 +59,26 @@ struct ImportEditTests {
         #expect(try edited.counter(of: edited.vault.entries[1].id) == 9)
     }
 
+    @Test("if duplicates are kept, only an item with the same key and name is a repetition")
+    func kept() throws {
+        let items = try [("a", "b"), ("a", "c"), ("a", "b"), ("d", "c")].map {
+            item(try EditedVault.totp($0, $1))
+        }
+        let names = ["a:b", "a:c", "d:c"].map { EntryName(typed: $0) }
+        let edited = try EditedVault()
+        #expect(
+            try outcomes(items, .keep, in: edited)
+                == [
+                    .added(names[0]), .added(names[1]),
+                    .present(names[0], as: names[0], missing: []), .added(names[2]),
+                ])
+        #expect(edited.vault.entries.map(\.name) == names)
+        // Otherwise the entries of other apps with one key become one entry.
+        let other = try EditedVault()
+        #expect(try outcomes(items, .skip, in: other).count == 4)
+        #expect(other.vault.entries.map(\.name) == [names[0]])
+    }
+
     @Test("the user's choice for a name is applied, and the policy applies to the other names")
     func choices() throws {
         let names = ["a", "b", "c", "d"].map { EntryName(typed: $0) }

@@ -56,11 +56,14 @@ struct ImportPlan {
             return .refused(.keyRepeatedTooOften)
         }
         let same = try equivalents(of: content, in: &changes)
-        // An item that occurs twice in one import becomes one entry, whatever the policy.
-        if let twin = same.first(where: addedHere.contains) {
-            return try update(twin, from: item, name, in: &changes)
-        }
-        switch choices.policy(for: name) {
+        let policy = choices.policy(for: name)
+        // An item that occurs twice in one import becomes one entry, whatever the policy. If the
+        // user keeps duplicates, an item with another name is another item.
+        let added = same.filter(addedHere.contains)
+        let twin =
+            policy == .keep ? try entry(among: added, named: name, in: changes) : added.first
+        if let twin { return try update(twin, from: item, name, in: &changes) }
+        switch policy {
         case .skip:
             if let twin = try entry(among: same, named: name, in: changes) ?? same.first {
                 return try update(twin, from: item, name, in: &changes)
