@@ -11,6 +11,9 @@ public enum EntryOmission: String, CaseIterable, Hashable, Sendable {
     case plainSecret
     /// A Yandex code.
     case yandex
+    /// A Yandex secret that is not one of the two forms that the app accepts; it would refuse the
+    /// whole file.
+    case yandexSecret
     /// A Mobile-OTP code.
     case motp
     /// A Mobile-OTP secret that is not in lower-case hexadecimal digits; its codes depend on the
@@ -48,7 +51,7 @@ extension ExportTarget {
         switch entry.content {
         case .notComputed(let code):
             switch self {
-            case .aegis: code.kind == .motp && !code.isMOTPInLowerCase ? .motpSecret : nil
+            case .aegis: code.aegisOmission
             case .twoFAS, .google: code.kind == .motp ? .motp : .yandex
             case .keyURIs, .sheet: nil
             }
@@ -148,6 +151,30 @@ extension Credential {
 }
 
 extension UncomputedCode {
+    fileprivate var aegisOmission: EntryOmission? {
+        switch kind {
+        case .motp: isMOTPInLowerCase ? nil : .motpSecret
+        case .yandex: isYandexSecret ? nil : .yandexSecret
+        }
+    }
+
+    /// Whether the secret has 16 bytes, as in a QR code, or the 26 of the form that the service
+    /// shows as text, whose last 12 bits are a checksum.
+    private var isYandexSecret: Bool {
+        secret.withBytes { bytes in
+            guard bytes.count == 26 else { return bytes.count == 16 }
+            let stated = Int(bytes[24] & 0x0F) << 8 | Int(bytes[25])
+            // The remainder of the other bits, as a polynomial, divided by this one.
+            let divisor = 0x18F3
+            var remainder = 0
+            for index in 0..<(26 * 8 - 12) {
+                remainder = remainder << 1 | Int(bytes[index / 8] >> UInt8(7 - index % 8) & 1)
+                if remainder & 0x1000 != 0 { remainder ^= divisor }
+            }
+            return remainder == stated
+        }
+    }
+
     /// Whether the secret is what Aegis writes for its bytes: pairs of lower-case hexadecimal
     /// digits.
     fileprivate var isMOTPInLowerCase: Bool {

@@ -49,9 +49,30 @@ struct OmissionTests {
         #expect(ExportTarget.aegis.omission(of: entry(.motp, "00ff")) == nil)
         #expect(ExportTarget.aegis.omission(of: entry(.motp, "00FF")) == .motpSecret)
         #expect(ExportTarget.aegis.omission(of: entry(.motp, "00f")) == .motpSecret)
-        #expect(ExportTarget.aegis.omission(of: entry(.yandex, "any")) == nil)
         #expect(ExportTarget.twoFAS.omission(of: entry(.motp, "00ff")) == .motp)
         #expect(ExportTarget.google.omission(of: entry(.yandex, "any")) == .yandex)
         #expect(ExportTarget.keyURIs.omission(of: entry(.motp, "00FF")) == nil)
+    }
+
+    @Test(
+        "a Yandex secret goes to Aegis only if it has 16 bytes, or 26 with the right checksum",
+        arguments: [
+            // From Aegis' tests of Yandex secrets, complete; then cut or changed.
+            ("6SB2IKNM6OBZPAVBVTOHDKS4FAAAAAAADFUTQMBTRY", true),
+            ("LA2V6KMCGYMWWVEW64RNP3JA3IAAAAAAHTSG4HRZPI", true),
+            ("6SB2IKNM6OBZPAVBVTOHDKS4FA", true),
+            ("6SB2IKNM6OBZPAVBVTOHDKS4FAAAAAAADFUTQMBTRI", false),
+            ("6SB2IKNM6OBZPAVBVTOHDKS5FAAAAAAADFUTQMBTRY", false),
+            ("6SB2IKNM6OBZPAVBVTOHDKS4", false), ("6SB2IKNM6OBZPAVBVTOHDKS4FAAA", false),
+        ])
+    func yandex(text: String, isAccepted: Bool) throws {
+        let secret = try SecretBytes(text: text).withBytes { text throws(Base32Error) in
+            try Base32.decodeTolerantly(text).secret
+        }
+        let code = UncomputedCode(
+            kind: .yandex, issuer: "", account: "a", secret: secret, pin: nil)
+        let entry = ExportedEntry(content: .notComputed(code))
+        #expect(ExportTarget.aegis.omission(of: entry) == (isAccepted ? nil : .yandexSecret))
+        #expect(ExportTarget.keyURIs.omission(of: entry) == nil)
     }
 }

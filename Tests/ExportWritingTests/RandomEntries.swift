@@ -28,9 +28,11 @@ extension SeededGenerator {
 
     private mutating func uncomputed(_ kind: UncomputedCode.Kind) -> UncomputedCode {
         let motp = ["0123456789abcdef", "00ff", "ABCDEF01", "abc"].randomElement(using: &self)
+        // Aegis accepts this length.
+        let yandex = Bool.random(using: &self) ? SecretBytes(text: "sixteen bytes ab") : key()
         return UncomputedCode(
             kind: kind, issuer: name(), account: name(),
-            secret: kind == .motp ? SecretBytes(text: motp ?? "") : key(),
+            secret: kind == .motp ? SecretBytes(text: motp ?? "") : yandex,
             pin: [nil, "1234", "0", "p&ü %"].randomElement(using: &self)?.map(
                 SecretBytes.init(text:)))
     }

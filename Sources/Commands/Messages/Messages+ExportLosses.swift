@@ -13,6 +13,8 @@ extension Messages {
         return switch reason {
         case .plainSecret: "\(count) plain \(count == 1 ? "secret" : "secrets") \(are) left out"
         case .yandex: "\(entries(count, "Yandex")) \(are) left out"
+        case .yandexSecret:
+            "\(entries(count, "Yandex")) \(are) left out (secret is not one that the app accepts)"
         case .motp: "\(entries(count, "Mobile-OTP")) \(are) left out"
         case .motpSecret:
             "\(entries(count, "Mobile-OTP")) \(are) left out (secret is not lower-case hexadecimal)"
@@ -43,6 +45,7 @@ extension Messages {
         switch reason {
         case .plainSecret: "plain-secret"
         case .yandex: "yandex"
+        case .yandexSecret: "yandex-secret"
         case .motp: "motp"
         case .motpSecret: "motp-secret"
         case .digits: "digits"
