@@ -84,6 +84,12 @@ package struct ExportMessages: Sendable {
         case .badKeyFile: "\(noun), but the file given with --key-file is damaged"
         case .manifest:
             "the manifest of Steam Desktop Authenticator; import it together with its .maFile files"
+        case .emptyArchive: "an empty zip archive; export again"
+        case .unknownMembers:
+            "a zip archive without a known export; unpack it, and import the files that it contains"
+        case .unknownColumns:
+            "CSV without a known column for one-time passwords, such as totp or otpauth; export in "
+                + "another format"
         }
     }
 

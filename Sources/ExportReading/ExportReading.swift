@@ -79,7 +79,9 @@ func readRows(
     if let kind = text.withBytes(TextKind.init) {
         return try kind.read(text, source, password: password)
     }
-    guard !text.withBytes({ $0.isText }) else { throw .unknownFormat }
+    guard !text.withBytes({ $0.isText }) else {
+        throw text.withBytes(CSVFormat.isTable) ? .unreadable(nil, .unknownColumns) : .unknownFormat
+    }
     return try UnmarkedCiphertext.read(file, password: password)
 }
 

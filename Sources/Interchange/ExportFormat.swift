@@ -101,6 +101,12 @@ public enum ExportObstacle: UInt8, CaseIterable, Hashable, Sendable {
     case badKeyFile
     /// The file contains no entries, but is needed to read the files beside it.
     case manifest
+    /// A zip archive without members.
+    case emptyArchive
+    /// A zip archive whose members are not those of a known export.
+    case unknownMembers
+    /// Comma-separated values without a column for one-time passwords that Watchword knows.
+    case unknownColumns
 }
 
 /// A limit that a file exceeds.

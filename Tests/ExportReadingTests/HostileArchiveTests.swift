@@ -97,7 +97,9 @@ struct HostileArchiveTests {
         let file = try MadeArchive.file([Member(name: name, content: Self.document)])
         let reading = try ConfinedReading(file)
         #expect(reading.status == 0)
-        #expect(reading.answer == "unknownFormat")
+        // A folder has no content.
+        let isFolder = name.hasSuffix("/")
+        #expect(reading.answer.hasPrefix(isFolder ? "unreadable" : "unknownFormat"))
     }
 
     @Test("a symbolic link is read as its own content")

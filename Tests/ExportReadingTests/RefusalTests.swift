@@ -21,8 +21,8 @@ struct RefusalTests {
     @Test(
         "a file that is not an export is refused",
         arguments: [
-            "", " ", "hello", "{}", "[]", "[1]", #"{"a":1}"#, "<html></html>", "a,b\n1,2",
-            "user:password", "# comment",
+            "", " ", "hello", "{}", "[]", "[1]", #"{"a":1}"#, "<html></html>", "a,b", "a,b\n1",
+            "user:password", "# comment", "Dear Ann,\nI have no time, but thanks, really.\nBob",
         ])
     func unknown(text: String) {
         #expect(error(text) == .unknownFormat)
@@ -59,6 +59,19 @@ struct RefusalTests {
         #expect(error([0x85, 0x01]) == .unreadable(nil, .publicKeyEncryption))
         #expect(error("age-encryption.org/v1\n") == .unreadable(nil, .publicKeyEncryption))
         #expect(error([0xFF, 0xFE, 0x7B, 0x00]) == .unreadable(nil, .utf16))
+    }
+
+    @Test("an archive or a table that is not an export is named")
+    func unknownContent() throws {
+        typealias Member = MadeArchive.Member
+        // What remains of an archive without members: its end, without a comment.
+        let empty = Array("PK".utf8) + [5, 6] + [UInt8](repeating: 0, count: 18)
+        #expect(error(empty) == .unreadable(.zipArchive, .emptyArchive))
+        let others = ["a.txt", "b.txt"].map { Member(name: $0, content: Array($0.utf8)) }
+        #expect(error(try MadeArchive.file(others)) == .unreadable(.zipArchive, .unknownMembers))
+        for table in ["a,b\n1,2", "name;x,url\r\n\"a,b\",\r\n,\r\n"] {
+            #expect(error(table) == .unreadable(nil, .unknownColumns))
+        }
     }
 
     @Test("a newer version of a format is reported as such")

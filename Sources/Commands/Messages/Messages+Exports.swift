@@ -49,6 +49,8 @@ extension Messages {
         case .damaged, .notJSON: "damaged"
         case .newerVersion: "newer-version"
         case .unreadable(_, .utf16): "utf-16"
+        case .unreadable(_, .emptyArchive): "no-entries"
+        case .unreadable(_, .unknownMembers), .unreadable(_, .unknownColumns): "unknown-format"
         case .unreadable: "unsupported"
         case .overLimit(_, .fileSize, _, _), .overLimit(_, .documentSize, _, _): "too-large"
         case .overLimit: "over-limit"

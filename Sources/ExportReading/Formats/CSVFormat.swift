@@ -2,8 +2,27 @@ internal import Cryptography
 internal import Interchange
 internal import OneTimePassword
 
-/// Comma-separated values of password managers.
+/// Comma-separated values of password managers, and of extract_otp_secrets.
 enum CSVFormat {
+    /// Whether the text looks like a table: two or more rows with the same number of cells, at
+    /// least two, and short names in the first row.
+    static func isTable(_ text: Span<UInt8>) -> Bool {
+        var rows = CSVRows(text)
+        do {
+            guard let names = try rows.next(in: text), names.count > 1,
+                names.allSatisfy({ (1...32).contains($0.count) })
+            else { return false }
+            var rowCount = 1
+            while rowCount < 100, let row = try rows.next(in: text) {
+                guard row.count == names.count else { return false }
+                rowCount += 1
+            }
+            return rowCount > 1
+        } catch {
+            return false
+        }
+    }
+
     /// Whether the first row names a column with one-time passwords.
     static func isRecognised(_ text: Span<UInt8>) -> Bool {
         var rows = CSVRows(text)

@@ -54,9 +54,10 @@ struct ArchiveReading {
         }
         let steamNames = names { $0.hasSuffix(".mafile") }
         if !steamNames.isEmpty { return try steamRows(steamNames) }
+        guard !archive.members.isEmpty else { throw .unreadable(.zipArchive, .emptyArchive) }
         // Any export that the user has zipped; WinAuth zips a list of key URIs.
         guard let name = onlyName(endingIn: ""), let member = try content(name, .zipArchive) else {
-            throw .unknownFormat
+            throw .unreadable(.zipArchive, .unknownMembers)
         }
         let inner = ExportSource(member, name: Self.lastPart(of: name), keyFile: source.keyFile)
         return try readRows(inner, password: password, isMember: true)

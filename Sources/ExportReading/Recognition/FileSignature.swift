@@ -18,7 +18,8 @@ enum FileSignature: CaseIterable {
     private var prefixes: [[UInt8]] {
         switch self {
         case .sqlite: [Array("SQLite format 3\0".utf8)]
-        case .zip: [Array("PK".utf8) + [3, 4]]
+        // The second is an archive without members.
+        case .zip: [Array("PK".utf8) + [3, 4], Array("PK".utf8) + [5, 6]]
         case .kdbx: [[0x03, 0xD9, 0xA2, 0x9A, 0x67, 0xFB, 0x4B, 0xB5]]
         case .keePass1: [[0x03, 0xD9, 0xA2, 0x9A, 0x65, 0xFB, 0x4B, 0xB5]]
         case .javaObject: [[0xAC, 0xED, 0x00, 0x05]]

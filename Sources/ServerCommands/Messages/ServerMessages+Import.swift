@@ -7,7 +7,8 @@ import Verification
 extension ServerMessages {
     static func sentence(for error: ExportError) -> String {
         switch error {
-        case .unknownFormat, .notJSON, .passwordNeeded(nil), .wrongPassword(nil):
+        case .unknownFormat, .notJSON, .passwordNeeded(nil), .wrongPassword(nil),
+            .unreadable(_, .unknownMembers), .unreadable(_, .unknownColumns):
             "neither an OATH users file nor a google-authenticator or PSKC file"
         case .passwordNeeded(.some):
             "the file is encrypted; use --export-password-file with its password, or with its key in "
