@@ -382,6 +382,29 @@ struct FormatTests {
             """,
             "totp Acme|x 00112233445566778899 SHA1 6 30 [\"Home\", \"Work\"] archived"),
         MadeExport(
+            .passwordManagerCSV, "extract_otp_secrets",
+            """
+            name,secret,issuer,type,counter,url
+            ann,\(key),Acme,totp,,otpauth://totp/ann?secret=\(key)&issuer=Acme
+            Acme:ann,\(key),,totp,,otpauth://totp/Acme%3Aann?secret=\(key)
+            ann,\(key),Acme,hotp,4,otpauth://hotp/ann?secret=\(key)&counter=4&issuer=Acme
+            ann,\(key),Acme,hotp,x,
+            ann,\(key),Acme,other,,
+            """,
+            "totp \(standard) [] active",
+            "totp |Acme:ann 00112233445566778899 SHA1 6 30 [] active",
+            "hotp Acme|ann 00112233445566778899 SHA1 6 4 [] active", "refused badCounter",
+            "refused unknownType"),
+        MadeExport(
+            .keePassXCCSV, "extract_otp_secrets, for KeePass",
+            "Title,User Name,TimeOtp-Secret-Base32,Group\nAcme,ann,\(key),OTP/TOTP\n",
+            "totp \(standard) [\"TOTP\"] active"),
+        MadeExport(
+            .keePassXCCSV, "extract_otp_secrets, for KeePass, with counters",
+            "Title,User Name,HmacOtp-Secret-Base32,HmacOtp-Counter,Group\n"
+                + "Acme,ann,\(key),4,OTP/HOTP\n",
+            "hotp Acme|ann 00112233445566778899 SHA1 6 4 [\"HOTP\"] active"),
+        MadeExport(
             .stratum, "HTML",
             "<!DOCTYPE html><html><td><code>otpauth://totp/Acme:ann?secret=\(key)&amp;issuer=Acme"
                 + "</code></td></html>",

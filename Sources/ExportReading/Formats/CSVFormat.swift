@@ -67,7 +67,18 @@ enum CSVFormat {
 
 /// The meaning of the columns.
 private struct Header {
+    /// How the columns state the secret.
+    private enum Secret {
+        /// One column has a complete field: a key URI or a bare secret.
+        case field
+        /// The columns of extract_otp_secrets, which has `type` and `counter`.
+        case base32(type: Int, counter: Int)
+        /// The columns of its CSV for KeePass, whose entries all have counters.
+        case hotp(counter: Int)
+    }
+
     let format: ExportFormat
+    private let secret: Secret
     private let field: Int
     private let title: Int?
     private let users: [Int]
@@ -84,12 +95,31 @@ private struct Header {
             if columns[name] == nil { columns[name] = index }
         }
         func first(_ names: String...) -> Int? { names.compactMap { columns[$0] }.first }
-        guard let field = first("login_totp", "otpauth", "totp", "timeotp-secret-base32"),
+        if let field = first("login_totp", "otpauth", "totp", "timeotp-secret-base32"),
             let title = first("title", "name")
-        else { return nil }
-        self.field = field
-        self.title = title
-        users = ["login_username", "username", "user name", "email"].compactMap { columns[$0] }
+        {
+            secret = .field
+            self.field = field
+            self.title = title
+        } else if let field = first("hmacotp-secret-base32"), let title = first("title"),
+            let counter = first("hmacotp-counter")
+        {
+            secret = .hotp(counter: counter)
+            self.field = field
+            self.title = title
+        } else if let field = first("secret"), let issuer = first("issuer"),
+            let type = first("type"), let counter = first("counter"), columns["name"] != nil
+        {
+            // The URL repeats the other columns.
+            secret = .base32(type: type, counter: counter)
+            self.field = field
+            title = issuer
+        } else {
+            return nil
+        }
+        var names = ["login_username", "username", "user name", "email"]
+        if case .base32 = secret { names = ["name"] }
+        users = names.compactMap { columns[$0] }
         note = first("notes", "note", "extra")
         group = first("folder", "group", "grouping", "vault", "tags")
         favourite = first("favorite", "fav")
@@ -121,7 +151,19 @@ private struct Header {
             field = cells[self.field]
         }
         guard field.count > 0 else { return nil }
-        row.secret = .field(field)
+        switch secret {
+        case .field: row.secret = .field(field)
+        case .base32(let type, let counter):
+            row.secret = .base32(field)
+            row.kind = ExportRow.Kind(word: try text(type, cells))
+            row.counter = ExportRow.Number(try text(counter, cells))
+        case .hotp(let counter):
+            row.secret = .base32(field)
+            row.kind = .hotp
+            row.counter = ExportRow.Number(try text(counter, cells))
+        }
+        // The counters come from Google Authenticator.
+        if row.kind == .hotp { row.warnings.append(.counterOfLastCode) }
         if format == .keePassXCCSV { row.placeholders = KeePassAttributes.placeholders }
         row.issuer = try text(title, cells)
         for user in users where row.account.isEmpty { row.account = try text(user, cells) }
