@@ -33,6 +33,38 @@ struct KeePassFormatTests {
         #expect(export.refusals.isEmpty)
     }
 
+    @Test("an entry that was moved is read once, with its present group")
+    func moved() throws {
+        let vectors = try VectorFile<KeePassVector>("exports/keepass.json").cases
+        let vector = try #require(vectors.first { $0.name.hasPrefix("moved") })
+        let file = try #require(SecretBytes(text: vector.file).decodedBase64())
+        let export = try readExport(file, password: password)
+        #expect(export.entries.map { EntrySummary($0).description } == vector.entries)
+    }
+
+    @Test("XML without encryption is read like a database")
+    func plainXML() throws {
+        for vector in try VectorFile<KeePassVector>("exports/keepass-xml.json").cases {
+            let export = try readExport(SecretBytes(text: vector.file), password: nil)
+            #expect(export.format == .keePass)
+            #expect(export.entries.map { EntrySummary($0).description } == vector.entries)
+            #expect(export.refusals.isEmpty)
+        }
+    }
+
+    @Test("XML with values that are still encrypted is refused, and so is damaged XML")
+    func damagedXML() throws {
+        let vectors = try VectorFile<KeePassVector>("exports/keepass-xml.json").cases
+        let text = try #require(vectors.last).file
+        for damaged in [
+            text.replacing("ProtectInMemory=", with: "Protected="), String(text.dropLast(20)),
+        ] {
+            #expect(throws: ExportError.damaged(.keePass)) {
+                _ = try readExport(SecretBytes(text: damaged), password: nil)
+            }
+        }
+    }
+
     @Test("a database with any byte changed is refused")
     func changed() throws {
         for index in stride(from: 0, to: file.count, by: 17) {

@@ -207,6 +207,8 @@ def exports():
         yield "java" if content.startswith(b"\xac\xed") else "exportjson", content
     for case in load("exports/keepass.json")["cases"]:
         yield "kdbx", base64.b64decode(case["file"])
+    for case in load("exports/keepass-xml.json")["cases"]:
+        yield "exportxml", case["file"].encode()
 
 
 def objects():

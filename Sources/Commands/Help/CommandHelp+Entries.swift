@@ -82,7 +82,8 @@ extension CommandHelp {
                 + "for scripts; its first line is a password. If the option is given several times, "
                 + "each encrypted export is tried with each password.",
             "An encrypted file of Steam Desktop Authenticator is read together with the manifest.json "
-                + "beside it.",
+                + "beside it. KeePass' XML (keepassxc-cli export) is read, too; delete it afterwards, "
+                + "because it contains every password without encryption.",
             "With --raise-limits, an export may be up to 512 MiB (instead of 128) and have ten times "
                 + "as many entries as usual, and its key derivation may take 4 GiB of memory (instead of 1) "
                 + "and an hour (instead of 4 minutes). Use it only for files that you trust.",

@@ -3,8 +3,13 @@ internal import Interchange
 internal import OneTimePassword
 internal import XMLReading
 
-/// KeePass' database.
+/// KeePass' database, and its XML without encryption.
 enum KeePassFormat {
+    /// Reads the XML that KeePass, KeePassXC and `keepassxc-cli export` write.
+    static func read(plain root: XMLElement) throws(ExportError) -> ExportRows {
+        try rows(root, protection: nil)
+    }
+
     static func read(
         _ source: ExportSource, password: SecretBytes?
     ) throws(ExportError) -> ExportRows {
@@ -13,7 +18,13 @@ enum KeePassFormat {
         do { root = try readXML(document.xml, limits: .current) } catch { throw exportError(error) }
         guard root.name == "KeePassFile" else { throw .damaged(.keePass) }
         try checkDigest(root, document)
-        var reader = KeePassReader(document.protection, recycleBin: recycleBin(of: root))
+        return try rows(root, protection: document.protection)
+    }
+
+    private static func rows(
+        _ root: XMLElement, protection: KDBXProtection?
+    ) throws(ExportError) -> ExportRows {
+        var reader = KeePassReader(protection, recycleBin: recycleBin(of: root))
         try reader.read(root)
         return reader.rows
     }
@@ -76,10 +87,11 @@ enum KeePassFormat {
 /// Reads the document in its own order, which is that of the keystream.
 private struct KeePassReader {
     private(set) var rows = ExportRows(.keePass)
-    private let protection: KDBXProtection
+    /// The keystream of a database; `nil` for XML without encryption.
+    private let protection: KDBXProtection?
     private let recycleBin: SecretBytes?
 
-    init(_ protection: KDBXProtection, recycleBin: SecretBytes?) {
+    init(_ protection: KDBXProtection?, recycleBin: SecretBytes?) {
         self.protection = protection
         self.recycleBin = recycleBin
     }
@@ -158,8 +170,12 @@ private struct KeePassReader {
 
     /// The text of an element, decrypted if it is protected.
     private func value(of element: XMLElement) throws(ExportError) -> SecretBytes {
-        let isProtected = element.attributeString("Protected")?.asciiLowercased == "true"
-        let text = isProtected ? try protection.next(element.text) : element.text
+        var text = element.text
+        if element.attributeString("Protected")?.asciiLowercased == "true" {
+            // XML without encryption has `ProtectInMemory` instead. The keystream's key is missing.
+            guard let protection else { throw .damaged(.keePass) }
+            text = try protection.next(text)
+        }
         for child in element.children { try skip(child) }
         return text
     }

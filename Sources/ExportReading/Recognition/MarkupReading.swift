@@ -3,7 +3,8 @@ internal import Interchange
 internal import OneTimePassword
 internal import XMLReading
 
-/// Exports that begin with `<`: Android preferences, PSKC, Stratum's HTML, and Watchword's sheet.
+/// Exports that begin with `<`: Android preferences, PSKC, KeePass' XML, Stratum's HTML, and
+/// Watchword's sheet.
 enum MarkupReading {
     static func read(_ text: SecretBytes, password: SecretBytes?) throws(ExportError) -> ExportRows
     {
@@ -17,6 +18,7 @@ enum MarkupReading {
         switch root.name {
         case "map": return try AndroidPreferences(root).read(password: password)
         case "KeyContainer": return try PSKCFormat.read(root, password: password)
+        case "KeePassFile": return try KeePassFormat.read(plain: root)
         default: throw .unknownFormat
         }
     }
@@ -38,7 +40,7 @@ enum MarkupReading {
     /// The likely format of a text that is not well-formed XML.
     private static func format(ofUnreadable text: SecretBytes) -> ExportFormat? {
         let names: [(String, ExportFormat)] = [
-            ("keycontainer", .pskc), ("com.authy.storage", .authy),
+            ("keycontainer", .pskc), ("<keepassfile", .keePass), ("com.authy.storage", .authy),
             ("com.blizzard.messenger", .battleNet),
             ("static_totp_codes_list", .totpAuthenticator), ("tokenorder", .freeOTP),
         ]
