@@ -45,6 +45,9 @@ package struct ExportMessages: Sendable {
             "not an image or a known export, or an encrypted export with a different password"
         case .passwordNeeded(let format?):
             "\(Self.noun(for: format)), encrypted; enter its password, or use --export-password-file FILE"
+        case .wrongPassword(.keePass):
+            "a KeePass database, encrypted; wrong password, wrong or missing key file "
+                + "(--key-file FILE), or the file is damaged"
         case .wrongPassword(let format?):
             "\(Self.noun(for: format)), encrypted; wrong password, or the file is damaged"
         case .damaged(let format):

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -73,6 +74,28 @@ struct ImportTerminalTests {
         #expect(terminal.screen.contains("an Ente Auth export, encrypted; wrong password"))
         #expect(terminal.screen.contains("uri.txt, line 1: added: B:b"))
         #expect(terminal.screen.contains("exit 1"))
+    }
+
+    private struct Database: Codable, Sendable {
+        let name: String
+        let file: String
+        let entries: [String]
+    }
+
+    @Test("the reason why a KeePass database does not open may be a missing key file")
+    func missingKeyFile() throws {
+        let database = try #require(try VectorFile<Database>("exports/keepass.json").cases.first)
+        let vault = try VaultFixture()
+        let content = try #require(Data(base64Encoded: database.file))
+        try vault.folder.write(Array(content), to: "k.kdbx")
+        let terminal = try vault.terminal("watchword import k.kdbx --passphrase-file pass.txt")
+        let reason =
+            "wrong password, wrong or missing key file (--key-file FILE), or the file is damaged"
+        try terminal.answer([
+            ("Password for k.kdbx (a KeePass database): ", "other"), ("\(reason); try again", ""),
+        ])
+        #expect(try terminal.end() == 1)
+        #expect(terminal.screen.contains("refused: a KeePass database, encrypted; \(reason)"))
     }
 
     /// Imports keys of the names A:a, B:b and C:c, which have other keys in the vault.

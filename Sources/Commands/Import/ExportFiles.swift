@@ -171,9 +171,11 @@ struct ExportFiles {
         // Any file in a folder may be random bytes; prompt only for one that the user named.
         guard format != nil || session.arguments.operands.contains(file) else { return nil }
         if attempt > 0 {
+            let causes =
+                format == .keePass
+                ? "wrong password, wrong or missing key file (--key-file FILE)" : "wrong password"
             session.printer.complain(
-                "wrong password, or the file is damaged; try again, or press Return to skip the file."
-            )
+                "\(causes), or the file is damaged; try again, or press Return to skip the file.")
         }
         session.printer.endProgress()
         do {
