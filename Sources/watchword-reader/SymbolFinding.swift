@@ -9,18 +9,57 @@ internal import SymbolReading
 /// This is the only place where untrusted pictures are decoded.
 ///
 /// It spends at most three seconds of processor time on each frame, and 20 seconds on all of them.
-/// Processor time does not depend on how busy the machine is.
+/// Processor time does not depend on how busy the machine is. If a drawing takes more than
+/// ``drawingSeconds``, the process ends.
 func findSymbols(in bytes: [UInt8], library: LoadedImageLibrary?) -> PictureFinding {
     do throws(ImageFileError) {
-        return try findSymbols(
-            in: EncodedImage(bytes, library: library), until: .now + .seconds(20))
+        return try findSymbols(in: Drawing(bytes, library), until: .now + .seconds(20))
     } catch {
         return PictureFinding(error)
     }
 }
 
+/// The processor time that drawing a page or a picture may take, in seconds.
+private let drawingSeconds = 5
+
+/// A picture whose decoding takes limited processor time.
+private struct Drawing {
+    private let image: EncodedImage
+    private let isDrawn: Bool
+
+    init(_ bytes: [UInt8], _ library: LoadedImageLibrary?) throws(ImageFileError) {
+        isDrawn = library?.isDrawing ?? false
+        image = try Self.decoded(isDrawn) { () throws(ImageFileError) in
+            try EncodedImage(bytes, library: library)
+        }
+    }
+
+    var width: Int { image.width }
+    var height: Int { image.height }
+    var frameCount: Int { image.frameCount }
+
+    func frame(_ index: Int, longerSide: Int = .max) throws(ImageFileError) -> ImageFrame {
+        try Self.decoded(isDrawn) { () throws(ImageFileError) in
+            try image.frame(index, longerSide: longerSide)
+        }
+    }
+
+    func colours(_ index: Int, longerSide: Int) throws(ImageFileError) -> ColourImage? {
+        try Self.decoded(isDrawn) { () throws(ImageFileError) in
+            try image.colours(index, longerSide: longerSide)
+        }
+    }
+
+    private static func decoded<Result>(
+        _ isDrawn: Bool, _ body: () throws(ImageFileError) -> Result
+    ) throws(ImageFileError) -> Result {
+        guard isDrawn else { return try body() }
+        return try ProcessorTime.limited(to: drawingSeconds, body)
+    }
+}
+
 private func findSymbols(
-    in image: EncodedImage, until deadline: ProcessorTime
+    in image: Drawing, until deadline: ProcessorTime
 ) throws(ImageFileError) -> PictureFinding {
     let side = PictureViews.workingSide(width: image.width, height: image.height)
     var symbols: [[UInt8]] = []
@@ -28,6 +67,10 @@ private func findSymbols(
     var isWhole = true
     var ranOutOfTime = false
     for index in 0..<image.frameCount {
+        guard ProcessorTime.now < deadline else {
+            ranOutOfTime = true
+            break
+        }
         let frame = try image.frame(index, longerSide: side)
         isWhole = isWhole && frame.isWhole
         let isReduced = frame.brightness.width < image.width

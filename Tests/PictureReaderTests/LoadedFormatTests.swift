@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ImageFile
+internal import POSIX
 internal import PictureReader
 internal import TestSupport
 internal import Testing
@@ -51,6 +52,29 @@ internal import Testing
         let number = pipe.fileHandleForReading.fileDescriptor
         let reader = try ReaderPool(program: "watchword-reader")
         #expect(try reader.read(path: "/dev/fd/\(number)").symbols == picture.texts)
+    }
+
+    @Test("a drawing that takes hours is given up soon, and the next one is read")
+    func endlessDrawing() throws {
+        let endless = """
+            <svg xmlns="http://www.w3.org/2000/svg" width="2000" height="2000">
+            <filter id="f" x="0" y="0" width="1" height="1">
+            <feTurbulence baseFrequency="0.01" numOctaves="100000"/></filter>
+            <rect width="2000" height="2000" filter="url(#f)"/></svg>
+            """
+        let blank = """
+            <svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><g/></svg>
+            """
+        // The limit is five seconds of processor time, whatever the timeout is.
+        let reader = try ReaderPool(program: "watchword-reader", timeout: .seconds(200))
+        let start = ContinuousClock.now
+        let readings = try reader.read(contents: [endless, blank])
+        #expect(ContinuousClock.now - start < .seconds(150))
+        #expect(readings[0] == .refused(.lost(.timedOut)))
+        guard case .refused(.noSymbol) = readings[1].outcome else {
+            Issue.record("\(readings[1])")
+            return
+        }
     }
 
     @Test("a reader is not killed if its library prints a warning about a picture")

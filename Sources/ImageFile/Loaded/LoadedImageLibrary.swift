@@ -11,6 +11,14 @@ public struct LoadedImageLibrary: Sendable {
 
     let functions: Functions
 
+    /// Whether the library draws what a file describes, so that a small file can take hours.
+    public var isDrawing: Bool {
+        switch functions {
+        case .svg, .pdf: true
+        case .gif, .tiff, .heif, .pixbuf: false
+        }
+    }
+
     /// Loads a library with everything that it reads from the file system; `nil` if it is not
     /// installed.
     ///

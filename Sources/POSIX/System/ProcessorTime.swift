@@ -20,6 +20,26 @@ public struct ProcessorTime: Comparable, Sendable {
         ProcessorTime(used: moment.used + time)
     }
 
+    /// Runs `body`, and ends this process (`SIGXCPU`) if that takes more than `seconds` of the
+    /// processor time of all threads.
+    ///
+    /// A confined process can do this only if it runs libraries
+    /// (``Confinement/enter(_:runsLibraries:)``).
+    public static func limited<Result, Failure: Error>(
+        to seconds: Int, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let kind = __rlimit_resource_t(RLIMIT_CPU.rawValue)
+        // With valid addresses and a limit that is not above the maximum, these calls cannot fail.
+        var usual = rlimit()
+        unsafe getrlimit(kind, &usual)
+        var lower = usual
+        let end = rlim_t((now.used + .seconds(seconds)).components.seconds) + 1
+        lower.rlim_cur = min(end, usual.rlim_cur)
+        unsafe setrlimit(kind, &lower)
+        defer { unsafe setrlimit(kind, &usual) }
+        return try body()
+    }
+
     /// Whether `left` is less.
     public static func < (left: ProcessorTime, right: ProcessorTime) -> Bool {
         left.used < right.used
