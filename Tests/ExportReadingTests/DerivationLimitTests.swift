@@ -113,6 +113,33 @@ struct DerivationLimitTests {
         }
     }
 
+    @Test("the work of an Aegis file is that of all its password slots")
+    func slots() throws {
+        let usual = ExportLimits.standard
+        // Each slot costs 1 MiB.
+        let limits = ExportLimits(
+            bytes: usual.bytes, rowFactor: 1, values: usual.values, iterations: usual.iterations,
+            rounds: usual.rounds, memory: usual.memory, scryptWork: 3 << 20,
+            argon2Work: usual.argon2Work, answer: usual.answer, addressSpace: usual.addressSpace,
+            time: usual.time)
+        let seal =
+            #"{"nonce":"\#(String(repeating: "00", count: 12))","#
+            + #""tag":"\#(String(repeating: "00", count: 16))"}"#
+        let key = String(repeating: "00", count: 32)
+        func read(slotCount: Int) throws {
+            let slot =
+                #"{"type":1,"uuid":"","key":"\#(key)","n":1024,"r":8,"p":1,"salt":"00","#
+                + #""key_params":\#(seal)}"#
+            let slots = Array(repeating: slot, count: slotCount).joined(separator: ",")
+            let text =
+                #"{"version":1,"header":{"slots":[\#(slots)],"params":\#(seal)},"db":"AAAA"}"#
+            _ = try readExport(
+                ExportSource(SecretBytes(text: text)), password: password, limits: limits)
+        }
+        #expect(throws: ExportError.wrongPassword(.aegis)) { try read(slotCount: 3) }
+        #expect(throws: over(.parallelism, 4, 3)) { try read(slotCount: 4) }
+    }
+
     @Test("files with excessive costs are refused at once")
     func files() throws {
         let zeros = String(repeating: "00", count: 32)

@@ -1,8 +1,9 @@
 import Cryptography
-import Interchange
 import OneTimePassword
 import TestSupport
 import Testing
+
+@testable import Interchange
 
 @Suite("Google Authenticator exports in several parts")
 struct MigrationSetTests {
@@ -57,6 +58,23 @@ struct MigrationSetTests {
         collection.add(try part(1, of: 2, id: 0, version: 2, account: "d"))
         #expect(collection.sets.map(\.size) == [2, 3, 2])
         #expect(collection.sets.map(\.missing) == [[], [1, 2], [1]])
+    }
+
+    @Test("parts that differ only in their refused entries belong to different exports")
+    func refusals() throws {
+        let reasons: [MigrationRefusal.Reason] = [.missingKey, .unknownType]
+        let parts = try reasons.map { reason in
+            let part = try part(0, of: 2, id: 0, version: 2)
+            return MigrationBatch(
+                version: 2, size: 2, index: 0, id: 0, credentials: part.credentials,
+                refusals: [MigrationRefusal(entry: 1, reason: reason)], warnings: [])
+        }
+        var set = MigrationSet(parts[0])
+        #expect(set.add(parts[0]) == .repeated)
+        #expect(set.add(parts[1]) == .foreign)
+        var collection = MigrationCollection()
+        for part in parts + parts { collection.add(part) }
+        #expect(collection.sets.count == 2)
     }
 
     @Test(
