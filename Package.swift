@@ -243,9 +243,7 @@ let package = Package(
         tests(
             "ModelTests", "Courier", "Cryptography", "DeviceLogin", "OneTimePassword", "POSIX",
             "SecretVault", "Verification"),
-        tests(
-            "POSIXTests", "POSIX", "watchword-courier", "watchword-exports", "watchword-presence",
-            "watchword-reader"),
+        tests("POSIXTests", "POSIX"),
         tests("PresenceTests", "Presence"),
         // One runs the PAM modules that a test names; the other checks presence as `watchword`
         // does.
@@ -255,16 +253,12 @@ let package = Package(
         program(
             "PresenceAsker", path: "Tests/PresencePrograms/PresenceAsker", "POSIX",
             "PresenceDevices"),
-        tests(
-            "PresenceDevicesTests", "POSIX", "Presence", "PresenceDevices", "PresenceAsker",
-            "StackedPresence", "watchword-presence"),
+        tests("PresenceDevicesTests", "POSIX", "Presence", "PresenceDevices"),
         // `watchword-token` with an authenticator in software.
         program(
             "software-authenticator", path: "Tests/SoftwareAuthenticator", "CFIDO2", "COpenSSL",
             "FIDOAuthenticator", "HardwareTokens"),
-        tests(
-            "HardwareTokensTests", "Attestation", "Cryptography", "HardwareTokens", "POSIX",
-            "software-authenticator", "watchword-token"),
+        tests("HardwareTokensTests", "Attestation", "Cryptography", "HardwareTokens", "POSIX"),
         tests("AttestationTests", "Attestation", "CBORReading", "Cryptography"),
         tests("CBORReadingTests", "CBORReading"),
         tests("CryptographyTests", "Cryptography"),
@@ -272,19 +266,18 @@ let package = Package(
         program(
             "ConfinedDecryption", path: "Tests/ConfinedDecryption", "Cryptography",
             "ExportCryptography", "GzipReading", "POSIX"),
-        tests(
-            "ExportCryptographyTests", "ConfinedDecryption", "Cryptography", "ExportCryptography",
-            "POSIX"),
+        tests("ExportCryptographyTests", "Cryptography", "ExportCryptography", "POSIX"),
         tests("GzipReadingTests", "Cryptography", "GzipReading"),
         tests("ImageFileTests", "ImageFile", "Raster"),
         tests(
-            "SymbolReadingTests", "POSIX", "SymbolReading", "SymbolDrawing", "ImageFile", "Raster"),
+            "SymbolReadingTests", "POSIX", "SymbolReading", "SymbolDrawing", "ImageFile",
+            "Raster"),
         tests("SymbolDrawingTests", "SymbolDrawing", "Raster", "ImageFile"),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests("OneTimePasswordTests", "AllocationCounter", "OneTimePassword", "Cryptography"),
         tests(
             "SecretVaultTests", "SecretVault", "OneTimePassword", "Cryptography", "HardwareTokens",
-            "POSIX", "vault-writer"),
+            "POSIX"),
         program(
             "vault-writer", path: "Tests/VaultWriter", "Cryptography", "Presence", "SecretVault"),
         // Calls the functions that compare secrets while valgrind counts instructions.
@@ -294,7 +287,7 @@ let package = Package(
             "InstructionCounter", "OneTimePassword", "Verification"),
         tests(
             "VerificationTests", "Attestation", "Verification", "OneTimePassword", "Cryptography",
-            "StoreContract", "constant-time-probe"),
+            "StoreContract"),
         tests(
             "WebAuthnMessagesTests", "Cryptography", "JSONReading", "JSONText", "Verification",
             "WebAuthnMessages"),
@@ -306,7 +299,7 @@ let package = Package(
             "StoreContract", "Verification"),
         tests(
             "SQLiteStoreTests", "Cryptography", "OneTimePassword", "POSIX", "SQLiteStore",
-            "StoreContract", "Verification", "store-writer"),
+            "StoreContract", "Verification"),
         tests(
             "PostgreSQLStoreTests", "Cryptography", "POSIX", "PostgreSQLServer", "PostgreSQLStore",
             "StoreContract", "Verification"),
@@ -316,21 +309,17 @@ let package = Package(
             "Interchange",
             "POSIX"),
         tests(
-            "ExportReadingTests", "CSQLite", "CZip", "ConfinedReading", "Cryptography",
-            "ExportCryptography", "ExportReading",
-            "Interchange", "JSONReading", "JSONText", "OneTimePassword", "OpenPGPReading", "POSIX",
-            "SQLiteReading", "XMLReading", "ZipReading"),
+            "ExportReadingTests", "CSQLite", "CZip", "Cryptography", "ExportCryptography",
+            "ExportReading", "Interchange", "JSONReading", "JSONText", "OneTimePassword",
+            "OpenPGPReading", "POSIX", "SQLiteReading", "XMLReading", "ZipReading"),
         tests(
             "ExportWritingTests", "Cryptography", "ExportReading", "ExportWriting", "Interchange",
             "JSONReading", "JSONText", "OneTimePassword"),
         tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
         tests(
             "ExportReaderTests", "Cryptography", "ExportReader", "Interchange", "OneTimePassword",
-            "POSIX", "watchword-exports", "FaultyExportReader", "LyingExportReader"),
-        tests(
-            "PictureReaderTests", "Cryptography", "ImageFile", "PictureReader", "POSIX",
-            "watchword-reader",
-            "FaultyReader", "LyingReader", "UnconfinedReader"),
+            "POSIX"),
+        tests("PictureReaderTests", "Cryptography", "ImageFile", "PictureReader", "POSIX"),
         .target(
             name: "ServiceTranscripts",
             dependencies: [
@@ -343,38 +332,23 @@ let package = Package(
             "VerificationService"),
         tests("JSONReadingTests", "JSONReading", "JSONText", "Cryptography"),
         program("FaultyCourier", path: "Tests/FaultyCourier", "Courier", "POSIX"),
+        tests("CourierTests", "Courier", "Cryptography", "POSIX"),
         tests(
-            "CourierTests", "Courier", "Cryptography", "POSIX", "watchword-courier",
-            "FaultyCourier"),
-        tests(
-            "DeviceLoginTests", "Courier", "Cryptography", "DeviceLogin", "HardwareTokens", "POSIX",
-            "SecretVault", "watchword-courier"),
-        tests(
-            "CommandRunnerTests", "Arguments", "Commands", "ServerCommands", "watchword",
-            "watchword-agent",
-            "watchword-courier", "watchword-exports", "watchword-presence", "watchword-reader",
-            "watchword-screenshot", "watchword-clipboard",
-            "watchword-server", "watchword-token"),
+            "DeviceLoginTests", "Courier", "Cryptography", "DeviceLogin", "HardwareTokens",
+            "POSIX", "SecretVault"),
+        tests("CommandRunnerTests", "Arguments", "Commands", "ServerCommands"),
         tests(
             "CommandsTests", "Arguments", "Clipboard", "Commands", "DeviceLogin", "JSONText",
-            "OneTimePassword",
-            "Cryptography",
-            "POSIX", "PictureReader", "PresenceDevices", "Raster", "SecretVault",
-            "StackedPresence", "software-authenticator", "watchword", "watchword-courier",
-            "watchword-exports", "watchword-clipboard", "watchword-presence", "watchword-reader",
-            "watchword-screenshot", "watchword-token"),
+            "OneTimePassword", "Cryptography", "POSIX", "PictureReader", "PresenceDevices",
+            "Raster", "SecretVault"),
         // Confines itself like the agent's process with the keys.
         program("KeyHolderProbe", path: "Tests/KeyHolderProbe", "POSIX"),
         // `watchword-agent` on a machine that a test suspends.
         program("suspending-agent", path: "Tests/SuspendingAgent", "AgentService"),
         tests(
             "AgentServiceTests", "AgentService", "Courier", "Cryptography", "DeviceLogin",
-            "HardwareTokens", "KeyHolderProbe", "OneTimePassword", "POSIX", "PresenceDevices",
-            "SecretVault", "software-authenticator", "StackedPresence", "suspending-agent",
-            "VaultAgent",
-            "watchword", "watchword-agent", "watchword-clipboard", "watchword-courier",
-            "watchword-exports", "watchword-presence", "watchword-reader", "watchword-screenshot",
-            "watchword-server", "watchword-token"),
+            "HardwareTokens", "OneTimePassword", "POSIX", "PresenceDevices", "SecretVault",
+            "VaultAgent"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
             "PostgreSQLStore", "ServerCommands", "ServiceTranscripts", "StoreContract",
@@ -385,12 +359,9 @@ let package = Package(
         tests("HTTPListenerTests", "HTTPListener", "HTTPMessage", "Cryptography"),
         tests(
             "ServerTests", "Arguments", "Attestation", "CommandRunner", "Cryptography",
-            "DeviceLogin", "HardwareTokens",
-            "HTTPListener", "HTTPMessage", "JSONReading", "JSONText", "OneTimePassword",
-            "PostgreSQLServer",
-            "PostgreSQLStore", "SecretVault", "ServerCommands", "ServiceTranscripts", "SQLiteStore",
-            "StoreContract", "Verification",
-            "VerificationService", "service-process", "watchword", "watchword-courier",
-            "watchword-exports", "watchword-server", "watchword-token"),
+            "DeviceLogin", "HardwareTokens", "HTTPListener", "HTTPMessage", "JSONReading",
+            "JSONText", "OneTimePassword", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
+            "ServerCommands", "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
+            "VerificationService"),
     ]
 )

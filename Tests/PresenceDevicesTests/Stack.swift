@@ -14,13 +14,13 @@ final class Stack {
             ForeignProgram("clang") ?? ForeignProgram("cc"), "no C compiler in PATH")
         let source = PackageFolder.root.appending(
             path: "Tests/PresencePrograms/StrangeModule/strange.c")
-        let made = BuiltProgram.path("pam_strange.\(getpid()).so")
+        let made = BuiltProgram.testFile("pam_strange.\(getpid()).so")
         let compiled = try compiler.run([
             "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", made, source.path, "-lpam",
         ])
         try #require(compiled.status == 0, "\(String(decoding: compiled.errors, as: UTF8.self))")
         // Two concurrent test runs must not write to each other's file.
-        let path = BuiltProgram.path("pam_strange.so")
+        let path = BuiltProgram.testFile("pam_strange.so")
         try #require(unsafe rename(made, path) == 0)
         return path
     }

@@ -1,13 +1,22 @@
 internal import Foundation
 
-/// The programs that were built together with the tests.
+/// The programs that the tests start.
 public enum BuiltProgram {
-    /// The path of the program `name`.
+    /// The folder of the running test bundle.
+    static let testFolder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent()
+
+    /// The folder that `WATCHWORD_PROGRAMS` names, or that of the tests.
     ///
-    /// The test target must depend on it.
-    public static func path(_ name: String) -> String {
-        // The running program is the test bundle, which is in the same folder as the programs.
-        URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-            .deletingLastPathComponent().appending(path: name).path
-    }
+    /// `Scripts/test` names the folder of the release programs.
+    private static let folder =
+        ProcessInfo.processInfo.environment["WATCHWORD_PROGRAMS"].map {
+            URL(filePath: $0, directoryHint: .isDirectory)
+        } ?? testFolder
+
+    /// The path of the program `name`.
+    public static func path(_ name: String) -> String { folder.appending(path: name).path }
+
+    /// The path of a file that the tests build.
+    public static func testFile(_ name: String) -> String { testFolder.appending(path: name).path }
 }

@@ -19,7 +19,7 @@ public enum SwiftCompiler {
         let file = try folder.write(Array(source.utf8), to: "program.swift")
         let outcome = try compiler.run([
             "-emit-sil", "-o", "/dev/null", "-parse-as-library", "-swift-version", "6",
-            "-diagnostic-style", "llvm", "-I", BuiltProgram.path("Modules"),
+            "-diagnostic-style", "llvm", "-I", BuiltProgram.testFile("Modules"),
             "-module-cache-path", folder.file("cache"), file,
         ])
         let said = String(decoding: outcome.errors, as: UTF8.self)

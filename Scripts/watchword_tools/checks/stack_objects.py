@@ -94,15 +94,15 @@ def frees_stack_object(instructions):
 
 def freed_stack_objects(disassembly):
     """Yields each function that frees an object in its frame."""
-    function, instructions, frees, calls = None, [], False, 0
+    function, lines, frees, calls = None, [], False, 0
     for line in itertools.chain(disassembly, ["0 <end>:"]):
-        if start := FUNCTION.match(line.rstrip()):
-            if frees and frees_stack_object(instructions):
+        if start := FUNCTION.match(line):
+            if frees and frees_stack_object([found.groups() for found in map(INSTRUCTION.match, lines) if found]):
                 yield function
-            function, instructions, frees = start[1], [], False
-        elif (found := INSTRUCTION.match(line.rstrip())) is not None:
-            instructions.append((found[1], found[2], found[3]))
-            if FREE.search(found[3]):
+            function, lines, frees = start[1], [], False
+        else:
+            lines.append(line)
+            if "<swift_deallocClassInstance" in line:
                 frees, calls = True, calls + 1
     if calls == 0:
         raise ValueError("no object is ever freed: is this a Swift program with its symbols?")
