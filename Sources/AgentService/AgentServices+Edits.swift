@@ -31,7 +31,9 @@ extension AgentServices {
         return .done
     }
 
-    /// The outcome of an edit that is not saved, as if every presence check had succeeded.
+    /// The outcome of an edit that is not saved, as if an import could replace every entry.
+    ///
+    /// It reveals nothing about an entry that requires a check at each use.
     func rehearse(_ edit: VaultEdit, in use: HeldVaults.Use) throws(EntryRefusal) -> AgentResponse {
         let outcome = try EntryRefusal.from { () throws(VaultError) in
             try use.vault.rehearse { changes throws(VaultError) in
@@ -51,9 +53,11 @@ extension AgentServices {
         var confirmed = earlier.filter { $0.place == place && $0.unlocking == use.unlocking }
             .map(\.entry)
         earlier = []
-        if let id = edit.confirmedEntry, !confirmed.contains(where: { $0.id == id }) {
+        if let id = edit.confirmedEntry, !presence.isNone,
+            !confirmed.contains(where: { $0.id == id })
+        {
             let entry = try EntryRefusal.from { () throws(VaultError) in try vault.entry(id) }
-            if entry.accessControl.presence.isPerUse {
+            if entry.requiresCheckPerUse {
                 _ = try opened(entry, in: use, place, presence, person)
                 confirmed.append(entry)
             }

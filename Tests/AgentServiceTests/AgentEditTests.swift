@@ -22,6 +22,8 @@ struct AgentEditTests {
         ])
         try agent.folder.write(Array("MFRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK\n".utf8), to: "new.txt")
         try agent.folder.write(Array(Self.items.utf8), to: "items.txt")
+        let replacement = "otpauth://totp/Site:me?secret=NBSWY3DPO5XXE3DENBSWY3DPO5XXE3DE\n"
+        try agent.folder.write(Array(replacement.utf8), to: "site.txt")
         // A warning about a readable file would be printed only without the agent.
         try agent.shell("chmod 600 *.txt")
         try agent.run(AgentFixture.unlock)
@@ -90,7 +92,8 @@ struct AgentEditTests {
         let agent = try unlocked("--presence per-use:passphrase")
         let before = try vault(agent)
         for command in [
-            "edit Site:me --presence per-unlock", "import items.txt --on-duplicate replace",
+            "edit Site:me --presence per-unlock", "import site.txt --on-duplicate replace",
+            "import site.txt", "rename Site:me Other:me", "remove Site:me --yes",
         ] {
             let refused = try agent.shell(
                 "watchword \(command) </dev/null >out.txt || echo refused")
@@ -99,7 +102,7 @@ struct AgentEditTests {
         #expect(try vault(agent) == before)
         // What no check protects changes without one.
         try agent.run("edit Site:me --tag work")
-        let terminal = try agent.terminal("import items.txt --on-duplicate replace")
+        let terminal = try agent.terminal("import site.txt --on-duplicate replace")
         for answer in ["wrong", AgentFixture.passphrase] {
             try terminal.waitFor("again: ")
             // The next prompt has the same text.
@@ -109,12 +112,12 @@ struct AgentEditTests {
         #expect(try terminal.end() == 0)
         // The check comes before the secret is read.
         let missing = try agent.answering(
-            "again: ", AgentFixture.passphrase, "edit App:ann --secret-file missing.txt", status: 3)
+            "again: ", AgentFixture.passphrase, "edit Site:me --secret-file missing.txt", status: 3)
         #expect(missing.contains("missing.txt"))
         // The check of the import does not count for another change.
         _ = try agent.answering(
-            "again: ", AgentFixture.passphrase, "edit App:ann --presence per-unlock")
-        try agent.run("edit App:ann --secret-file new.txt")
+            "again: ", AgentFixture.passphrase, "edit Site:me --presence per-unlock")
+        try agent.run("edit Site:me --secret-file new.txt")
     }
 
     @Test("a client that skips the check changes no per-use entry, and each check counts once")
@@ -139,6 +142,7 @@ struct AgentEditTests {
                 [ImportItem(content, details: EntryDetails(), origin: nil)],
                 DuplicateChoices(.replace)))
         let before = try vault(agent)
+        let wrong = AgentPresence.opener(.passphrase(SecretBytes(text: "wrong")))
         func isRefused(_ response: AgentResponse) -> Bool {
             switch response {
             case .failed(.presenceNeeded), .refused: true
@@ -147,9 +151,12 @@ struct AgentEditTests {
             default: false
             }
         }
-        let wrong = AgentPresence.opener(.passphrase(SecretBytes(text: "wrong")))
         for request in [
-            .edit(place, .revise(weaker), .none), .confirm(place, entry.id, .none),
+            .edit(place, .revise(weaker), .none), .rehearse(place, .revise(weaker)),
+            .edit(place, .remove(entry.id, purge: true), .none),
+            .edit(place, .rename(entry.id, to: EntryName(typed: "Other:me")), .none),
+            .edit(place, .revise(EntryRevision(account: "you", of: entry)), .none),
+            .edit(place, .remove(entry.id, purge: false), wrong), .confirm(place, entry.id, .none),
             .confirm(place, entry.id, wrong), .edit(place, replacing, .none),
         ] as [AgentRequest] {
             #expect(isRefused(try client.send(request)))
@@ -170,5 +177,40 @@ struct AgentEditTests {
         }
         #expect(outcome == .imported([.replaced(entry.name)], replacedPerUse: [entry.id]))
         #expect(isRefused(try client.send(.edit(place, replacing, .none))))
+    }
+
+    @Test("no answer tells a client whether a guess is the secret of a per-use entry")
+    func guesses() throws {
+        let agent = try AgentFixture(["Site:me --presence per-use:pam --secret-file key.txt"])
+        try agent.run(AgentFixture.unlock)
+        let (client, place) = (try agent.client(), try agent.place())
+        func answers(_ guess: String) throws -> [String] {
+            var requests: [AgentRequest] = []
+            for issuer in ["Site", "New"] {
+                let content = EntryContent.oneTimePassword(
+                    try Credential(issuer: issuer, account: "me", key: SecretBytes(text: guess)))
+                let item = ImportItem(content, details: EntryDetails(), origin: nil)
+                requests += DuplicatePolicy.allCases.map { policy in
+                    .rehearse(place, .importing(ImportEdit([item], DuplicateChoices(policy))))
+                }
+                let entry = NewEntry(
+                    content, details: EntryDetails(), accessControl: .standard(for: .totp))
+                requests.append(.rehearse(place, .add(entry)))
+            }
+            return try requests.map { "\(try client.send($0))" }
+        }
+        let told = try answers("12345678901234567890")
+        #expect(try answers("12345678901234567891") == told)
+        #expect(told.allSatisfy { $0.hasPrefix("edited(") })
+    }
+}
+
+extension EntryRevision {
+    /// A revision that changes only the account.
+    fileprivate init(account: String, of entry: EntrySummary) {
+        self.init(
+            of: entry, issuer: nil, account: account, details: DetailsChange(),
+            codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
+            access: AccessControlChange(presence: nil, onFailure: nil))
     }
 }

@@ -257,6 +257,32 @@ struct VaultTests {
         }
     }
 
+    @Test("a per-use entry is found by its secret only after its check, or with a new secret")
+    func protectedFingerprints() throws {
+        let vault = try TestVault()
+        func content(_ word: String) -> EntryContent {
+            .plainSecret(issuer: word, account: "", value: secret(word))
+        }
+        let access = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
+        let id = try vault.unlock().update { changes throws(VaultError) in
+            let id = try changes.add(content("old"), accessControl: access, now: 0)
+            #expect(try changes.entries(withSecretOf: content("old")) == [id])
+            return id
+        }
+        try vault.unlock().update { changes throws(VaultError) in
+            #expect(try changes.entries(withSecretOf: content("old")) == [])
+            changes.findChecked([id])
+            #expect(try changes.entries(withSecretOf: content("old")) == [id])
+        }
+        try vault.unlock().update { changes throws(VaultError) in
+            #expect(try changes.entries(withSecretOf: content("old")) == [])
+            try changes.advance(id, to: content("old"))
+            #expect(try changes.entries(withSecretOf: content("old")) == [])
+            try changes.replace(id, with: content("new"))
+            #expect(try changes.entries(withSecretOf: content("new")) == [id])
+        }
+    }
+
     @Test("thousands of secrets are looked up and replaced in one change")
     func manyReplaced() throws {
         let vault = try TestVault()

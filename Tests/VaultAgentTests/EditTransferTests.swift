@@ -95,6 +95,7 @@ struct EditTransferTests {
         let updates: [ImportUpdate] = [.counter(from: 0, to: .max), .pin, .details]
         let itemRefusals: [ItemRefusal] = [
             .keyRepeatedTooOften, .nameTaken(name), .requiresCheckPerUse(name), .tooLong,
+            .notCompared(name),
         ]
         let items: [ItemOutcome] =
             [

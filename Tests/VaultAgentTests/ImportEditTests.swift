@@ -143,6 +143,46 @@ struct ImportEditTests {
         #expect(edited.vault.entries[0].accessControl.presence == .perUse(.pam))
     }
 
+    @Test(
+        "no answer depends on the secret of a per-use entry before its check",
+        arguments: DuplicatePolicy.allCases)
+    func guesses(policy: DuplicatePolicy) throws {
+        let edited = try EditedVault()
+        try edited.add(EditedVault.hotp("bank", counter: 7), presence: .perUse(.pam))
+        func answers(_ guess: SecretBytes, _ made: Confirmations) throws -> [EditOutcome] {
+            let items = try [("bank", 5), ("bank", 6), ("other", 5), ("other", 8)].map {
+                item(try EditedVault.hotp($0.0, counter: $0.1, key: guess), note: "n")
+            }
+            let added = NewEntry(
+                try EditedVault.hotp("new", counter: 1, key: guess), details: EntryDetails(),
+                accessControl: .standard(for: .hotp))
+            let edits =
+                (items.map { [$0] } + [items]).map {
+                    VaultEdit.importing(ImportEdit($0, DuplicateChoices(policy)))
+                } + [.add(added)]
+            return try edits.map { edit in
+                try edited.vault.rehearse { changes throws(VaultError) in
+                    try edit.apply(to: &changes, confirmedBy: made, now: 3)
+                }
+            }
+        }
+        for made in [Confirmations(), .assumed] {
+            #expect(try answers(EditedVault.key, made) == answers(Self.otherKey, made))
+        }
+        let checked = Confirmations(edited.vault.entries)
+        if policy == .skip {
+            let told = try answers(EditedVault.key, checked)
+            let bank = EntryName(typed: "bank")
+            #expect(
+                told[0]
+                    == .imported(
+                        [.updated(bank, as: bank, [.details], missing: [])], replacedPerUse: []))
+            #expect(
+                try answers(Self.otherKey, Confirmations())[0]
+                    == .imported([.refused(.notCompared(bank))], replacedPerUse: []))
+        }
+    }
+
     @Test("a backup's entry keeps its access control, and its time unless it is in the future")
     func origins() throws {
         let edited = try EditedVault()

@@ -130,38 +130,45 @@ struct VaultEditTests {
         #expect(try edited.counter(of: entry.id) == 0)
     }
 
-    @Test("a per-use entry's secret and access control change only after the check it now requires")
+    @Test("a per-use entry changes and is renamed or removed only after the check it now requires")
     func confirmations() throws {
         let edited = try EditedVault()
         let entry = try edited.add(EditedVault.totp("a", "b"), presence: .perUse(.any))
-        let edits = [
-            EntryRevision(entry, secret: SecretBytes(text: "a new key of b")),
-            EntryRevision(entry, presence: .perUnlock),
+        let edits: [VaultEdit] = [
+            .revise(EntryRevision(entry, secret: SecretBytes(text: "a new key of b"))),
+            .revise(EntryRevision(entry, issuer: "c")),
+            .rename(entry.id, to: EntryName(typed: "d:e")),
+            .revise(EntryRevision(entry, presence: .perUnlock)),
+            .remove(entry.id, purge: false), .remove(entry.id, purge: true),
         ]
         let before = try edited.bytes
-        for edit in edits.map(VaultEdit.revise) {
+        for edit in edits {
             #expect(edit.confirmedEntry == entry.id)
             #expect(throws: VaultError.presenceNeeded) { try edited.perform(edit) }
         }
         #expect(try edited.bytes == before)
         // Other changes require no check.
-        let renaming = VaultEdit.revise(EntryRevision(entry, issuer: "c"))
-        #expect(renaming.confirmedEntry == nil)
-        _ = try edited.perform(renaming)
+        let tagging = VaultEdit.revise(
+            EntryRevision(entry, details: DetailsChange(added: ["t"])))
+        #expect(tagging.confirmedEntry == nil)
+        _ = try edited.perform(tagging)
         // Another program has made the check stricter since.
         try edited.vault.update { changes throws(VaultError) in
             try changes.setAccessControl(
                 of: entry.id,
                 to: AccessControl(presence: .perUse(.pam), onFailure: .lockOut))
         }
-        for edit in edits.map(VaultEdit.revise) {
+        for edit in edits {
             #expect(throws: VaultError.presenceNeeded) {
                 try edited.perform(edit, confirmedBy: Confirmations([entry]))
             }
         }
         let now = Confirmations(edited.vault.entries)
-        for edit in edits { _ = try edited.perform(.revise(edit), confirmedBy: now) }
+        for edit in edits[...3] { _ = try edited.perform(edit, confirmedBy: now) }
+        #expect(edited.vault.entries[0].name == EntryName(typed: "d:e"))
         #expect(edited.vault.entries[0].accessControl.presence == .perUnlock)
+        _ = try edited.perform(edits[4], confirmedBy: now)
+        #expect(edited.vault.entries.isEmpty)
     }
 
     @Test("a wiped entry's content and access control cannot change, but its name can")

@@ -106,7 +106,8 @@ extension CommandHelp {
                 + "same key and different names are all kept.",
             "With --on-duplicate replace, the entry's own tags and note stay, and those of the file "
                 + "are added. Entries that require confirmation at each use are "
-                + "confirmed one by one before they are replaced.",
+                + "confirmed one by one before they are replaced; the key of such an entry is not "
+                + "compared before.",
             "All changes are saved together at the end, so an interrupted import changes nothing. "
                 + "Exit status 1 means that an item was refused.",
         ])
@@ -145,19 +146,23 @@ extension CommandHelp {
         ])
     static let rename = CommandHelp(
         summary: "rename an entry",
-        operands: .nameAndNewName, options: [],
+        operands: .nameAndNewName, options: [.presenceCheck],
         examples: [
             "watchword rename github GitHub:alice@work",
             "watchword rename GitHub:alice alice",
         ],
-        details: ["NEW-NAME is “issuer:account” or just an account."])
+        details: [
+            "NEW-NAME is “issuer:account” or just an account.",
+            "An entry that requires confirmation at each use also requires it here.",
+        ])
     static let remove = CommandHelp(
         summary: "remove an entry",
-        operands: .name, options: [.yes, .purge],
+        operands: .name, options: [.yes, .purge, .presenceCheck],
         examples: ["watchword remove github", "watchword remove --yes --purge github"],
         details: [
             "The command asks for confirmation first. The vault's previous generation keeps the "
-                + "entry, encrypted, until the next change; --purge erases it at once."
+                + "entry, encrypted, until the next change; --purge erases it at once.",
+            "An entry that requires confirmation at each use also requires it here.",
         ])
     static let export = CommandHelp(
         summary: "write a backup, entries for another app, or a sheet for printing",

@@ -5,12 +5,24 @@ import VaultAgent
 
 extension DuplicateChoices {
     /// Asks about each name; an answer in upper case also applies to the rest.
-    mutating func ask(about names: [EntryName], _ session: Session) throws(CommandFailure) {
+    ///
+    /// - Parameter isCompared: whether the entries with these names are known to have other keys.
+    mutating func ask(
+        about names: [EntryName], isCompared: Bool, _ session: Session
+    ) throws(CommandFailure) {
         guard !names.isEmpty else { return }
-        session.printer.note(
-            names.count == 1
-                ? "The vault has an entry with this name and another key or other parameters:"
-                : "The vault has entries with these names and other keys or parameters:")
+        let heading =
+            switch (isCompared, names.count) {
+            case (true, 1):
+                "The vault has an entry with this name and another key or other parameters:"
+            case (true, _):
+                "The vault has entries with these names and other keys or parameters:"
+            case (false, 1):
+                "The vault has an entry with this name that requires confirmation at each use:"
+            case (false, _):
+                "The vault has entries with these names that require confirmation at each use:"
+            }
+        session.printer.note(heading)
         var rest: DuplicatePolicy?
         for (index, name) in names.enumerated() {
             if let rest {

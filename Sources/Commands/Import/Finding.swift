@@ -73,6 +73,9 @@ struct Finding {
         case keyRepeatedTooOften
         /// An entry with the same name has another key.
         case nameTaken(EntryName)
+        /// An entry with the same name requires confirmation at each use, so the keys were not
+        /// compared.
+        case notCompared(EntryName)
         /// During the import, the entry to replace was changed to require confirmation at each use.
         case requiresCheckPerUse(String)
         /// The name or the key is too long for the vault.

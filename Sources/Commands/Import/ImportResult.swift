@@ -46,6 +46,7 @@ extension ImportResult {
         case .declined(let name): self = .declined(name)
         case .refused(.keyRepeatedTooOften): self = .refused(.keyRepeatedTooOften)
         case .refused(.nameTaken(let name)): self = .refused(.nameTaken(name))
+        case .refused(.notCompared(let name)): self = .refused(.notCompared(name))
         case .refused(.requiresCheckPerUse(let name)):
             self = .refused(.requiresCheckPerUse(name.visible))
         case .refused(.tooLong): self = .refused(.tooLong)

@@ -48,6 +48,19 @@ extension Session {
         return Set(asking.map(\.id))
     }
 
+    /// Asks for the confirmation that renaming or removing `entry` requires, if it requires one.
+    ///
+    /// Nothing protects a damaged entry, which can be removed without.
+    func confirmations(
+        for use: EntryUse, of entry: EntrySummary, in vault: OpenVault
+    ) throws(CommandFailure) -> Confirmations {
+        guard entry.requiresCheckPerUse else { return Confirmations() }
+        do { try confirm(entry, in: vault, for: use) } catch .vault(_, .damaged) {
+            return Confirmations()
+        }
+        return Confirmations([entry])
+    }
+
     /// Asks for the confirmation that changing or replacing `entry` requires, for the next edit.
     func confirm(
         _ entry: EntrySummary, in vault: OpenVault, for use: EntryUse
@@ -185,6 +198,7 @@ enum EntryUse: Hashable, Sendable {
     case loginStatus
     case verify
     case edit
+    case remove
     case signIn
     /// Signing in to this server with a device key.
     case signInTo(String)
@@ -205,7 +219,7 @@ enum EntryUse: Hashable, Sendable {
     var mayReuse: Bool {
         switch self {
         case .code, .verify, .signIn, .signInTo: true
-        case .show, .loginStatus, .edit, .watch, .export, .replace, .confirmText, .enrolAt:
+        case .show, .loginStatus, .edit, .remove, .watch, .export, .replace, .confirmText, .enrolAt:
             false
         }
     }
@@ -213,7 +227,9 @@ enum EntryUse: Hashable, Sendable {
     /// Whether the confirmation from unlocking was already used for another entry.
     var isFurther: Bool {
         switch self {
-        case .show, .loginStatus, .verify, .edit, .signIn, .signInTo, .confirmText, .enrolAt: false
+        case .show, .loginStatus, .verify, .edit, .remove, .signIn, .signInTo, .confirmText,
+            .enrolAt:
+            false
         case .code(let number, _), .watch(let number, _), .export(let number, _),
             .replace(let number, _):
             number > 1

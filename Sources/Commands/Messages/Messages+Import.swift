@@ -86,6 +86,8 @@ extension Messages {
         case .keyRepeatedTooOften: "the vault already has too many entries with this key"
         case .nameTaken(let name):
             "an entry named “\(name.visible)” has another key or other parameters; use --on-duplicate replace or keep"
+        case .notCompared(let name):
+            "“\(name.visible)” requires confirmation at each use, so its key was not compared; use --on-duplicate replace or keep"
         case .requiresCheckPerUse(let name):
             "“\(name)” now requires confirmation at each use; run the import again"
         case .tooLong: "the name or the key is too long"
@@ -179,6 +181,7 @@ extension Messages {
         case .missingParts, .incompleteExports, .missingPictures: "missing-parts"
         case .keyRepeatedTooOften: "same-key"
         case .nameTaken: "same-name"
+        case .notCompared: "not-compared"
         case .requiresCheckPerUse: "asks-at-use"
         case .tooLong: "too-long"
         }

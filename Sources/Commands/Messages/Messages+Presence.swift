@@ -67,6 +67,7 @@ extension Messages {
         case .loginStatus: "To show the login status of \(entry.visible)"
         case .verify: "To verify a code of \(entry.visible)"
         case .edit: "To change \(entry.visible)"
+        case .remove: "To remove \(entry.visible)"
         case .signIn: "To sign in with \(entry.visible)"
         case .signInTo(let server):
             "To sign in to \(VisibleText.of(server)) with \(entry.visible)"

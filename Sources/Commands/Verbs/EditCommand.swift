@@ -29,11 +29,14 @@ enum EditCommand {
         let entry = try vault.entries.one(named: arguments.operands[0])
         try refuseInapplicable(CodeChange.options, for: entry, session)
         try access.requirePerUse(after: entry.accessControl)
-        // Changing a secret or access control requires the same confirmation as using the entry.
+        // Changing a secret, access control or the name requires the same confirmation as using the
+        // entry.
         var confirmations = Confirmations()
         if (CodeChange.options + accessOptions).contains(where: arguments.has) {
             try session.confirm(entry, in: vault, for: .edit)
             confirmations = Confirmations([entry])
+        } else if nameOptions.contains(where: arguments.has) {
+            confirmations = try session.confirmations(for: .edit, of: entry, in: vault)
         }
         try codes.readSecret(for: entry.kind, session)
         let revision = EntryRevision(

@@ -36,7 +36,14 @@ enum ImportCommand {
         }
         if policy == nil, session.canAskToChoose {
             let rehearsed = try session.rehearse(edit, in: vault).items
-            try choices.ask(about: takenNames(in: rehearsed), session)
+            let taken = names(in: rehearsed) { outcome in
+                if case .refused(.nameTaken(let name)) = outcome { name } else { nil }
+            }
+            let uncompared = names(in: rehearsed) { outcome in
+                if case .refused(.notCompared(let name)) = outcome { name } else { nil }
+            }
+            try choices.ask(about: taken, isCompared: true, session)
+            try choices.ask(about: uncompared, isCompared: false, session)
             edit = .importing(ImportEdit(items, choices))
         }
         var confirmations = Confirmations()
@@ -50,14 +57,12 @@ enum ImportCommand {
         return results(of: findings, outcome.items)
     }
 
-    /// The names of the items that are refused because an entry with the name has another key.
-    private static func takenNames(in outcomes: [ItemOutcome]) -> [EntryName] {
-        var names: [EntryName] = []
+    /// The different names that `name` finds in the outcomes.
+    private static func names(
+        in outcomes: [ItemOutcome], _ name: (ItemOutcome) -> EntryName?
+    ) -> [EntryName] {
         var seen: Set<EntryName> = []
-        for case .refused(.nameTaken(let name)) in outcomes where seen.insert(name).inserted {
-            names.append(name)
-        }
-        return names
+        return outcomes.compactMap(name).filter { seen.insert($0).inserted }
     }
 
     /// The result of each finding: of those with an entry, these outcomes, in order.

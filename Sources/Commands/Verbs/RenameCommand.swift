@@ -9,7 +9,9 @@ enum RenameCommand {
         let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         let name = EntryName(typed: session.arguments.operands[1])
-        _ = try session.perform(.rename(entry.id, to: name), in: vault)
+        let confirmations = try session.confirmations(for: .edit, of: entry, in: vault)
+        _ = try session.perform(
+            .rename(entry.id, to: name), in: vault, confirmedBy: confirmations)
         session.printer.note("Renamed \(entry.name.visible) to \(name.visible).")
         return .done
     }
@@ -27,7 +29,9 @@ enum RenameCommand {
                 isFinal ? "Its key cannot be recovered." : "Only watchword undo can restore it."
             try Question.confirm("Remove \(name)? \(outlook)")
         }
-        _ = try session.perform(.remove(entry.id, purge: purges), in: vault)
+        let confirmations = try session.confirmations(for: .remove, of: entry, in: vault)
+        _ = try session.perform(
+            .remove(entry.id, purge: purges), in: vault, confirmedBy: confirmations)
         session.printer.note("Removed \(name).")
         return .done
     }

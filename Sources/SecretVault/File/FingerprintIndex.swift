@@ -4,9 +4,10 @@
 struct FingerprintIndex {
     private var holders: [[UInt8]: [RecordID]] = [:]
 
-    init(_ records: [VaultState.Record]) {
+    /// - Parameter isIncluded: whether the entry can be found.
+    init(_ records: [VaultState.Record], where isIncluded: (RecordLine) -> Bool) {
         holders.reserveCapacity(records.count)
-        for record in records {
+        for record in records where isIncluded(record.line) {
             // A wiped entry contains no secret; only its name is left.
             guard case .sealed = record.body else { continue }
             add(record.line.id, holding: record.listed.fingerprint)

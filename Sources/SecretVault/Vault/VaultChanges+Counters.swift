@@ -42,12 +42,13 @@ extension VaultChanges {
     /// If both are HOTP with the same secret, the result has the greater of the two counters.
     ///
     /// A lower counter would repeat codes that were already issued.
-    public mutating func content(_ content: EntryContent, notBehind id: RecordID)
+    public func content(_ content: EntryContent, notBehind id: RecordID)
         throws(VaultError) -> EntryContent
     {
         guard case .oneTimePassword(let credential) = content,
             case .counter(let given) = credential.movingFactor,
-            try entries(withSecretOf: content).contains(id)
+            try state.records[try state.index(of: id)].listed.fingerprint
+                == key.fingerprint(of: content.payload)
         else { return content }
         guard case .oneTimePassword(let old) = try self.content(of: id),
             case .counter(let reached) = old.movingFactor, reached > given

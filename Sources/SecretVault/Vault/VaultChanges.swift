@@ -17,6 +17,8 @@ public struct VaultChanges {
     /// The entries that had vanished, and that a merge has restored.
     var restored: [VaultState.Record] = []
     private var holders: FingerprintIndex?
+    /// The entries whose secret the caller knows, although each use of them requires a check.
+    private var known: Set<RecordID> = []
 
     init(
         _ current: VaultState, key: VaultKey, after mark: GenerationRecord?,
@@ -47,15 +49,27 @@ public struct VaultChanges {
         try state.records[try state.index(of: id)].content(with: key)
     }
 
+    /// Lets ``entries(withSecretOf:)`` find these entries, whose checks were passed.
+    package mutating func findChecked(_ ids: Set<RecordID>) {
+        known.formUnion(ids)
+        invalidateFingerprintIndex()
+    }
+
     /// The entries with the same secret as `content`, whatever their names.
     ///
-    /// They are in list order, without wiped entries. No secret is opened.
+    /// They are in list order, without wiped entries. No secret is opened. An entry that requires a
+    /// check at each use is not found, because the result would tell whether a guess is right; it is
+    /// found if this save gave it its secret, or after ``findChecked(_:)``.
     public mutating func entries(withSecretOf content: EntryContent) throws(VaultError)
         -> [RecordID]
     {
         let fingerprint = try key.fingerprint(of: content.payload)
         // Built on first use: most changes never need it.
-        if holders == nil { holders = FingerprintIndex(state.records) }
+        if holders == nil {
+            holders = FingerprintIndex(state.records) { [known] in
+                !$0.accessControl.presence.isPerUse || known.contains($0.id)
+            }
+        }
         return holders?.ids(of: fingerprint) ?? []
     }
 
@@ -96,6 +110,7 @@ public struct VaultChanges {
             of: content, details: details, created: edit.time, edited: edit)
         let record = try seal(content, as: line, properties)
         state.append(record)
+        known.insert(id)
         holders?.add(id, holding: record.listed.fingerprint)
         isChanged = true
         return id
@@ -131,12 +146,15 @@ public struct VaultChanges {
             edited: edited ?? former.edited)
         let record = try seal(content, as: line, properties)
         try state.replace(record)
+        isChanged = true
         holders?.remove(id, holding: old.listed.fingerprint)
+        // Nobody gave the secret of an entry that only advances.
+        if edited != nil { known.insert(id) }
+        guard !line.accessControl.presence.isPerUse || known.contains(id) else { return }
         let state = state
         holders?.insert(id, holding: record.listed.fingerprint) { other in
             state.lists(other, before: id)
         }
-        isChanged = true
     }
 
     /// Renames an entry without opening its secret.

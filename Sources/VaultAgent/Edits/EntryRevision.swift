@@ -36,8 +36,11 @@ package struct EntryRevision: Sendable {
     }
 
     /// Whether the changes require the same presence check as using the entry: they replace its
-    /// content, or may weaken its access control.
-    package var requiresCheck: Bool { !codes.isEmpty || !access.isEmpty }
+    /// content, may weaken its access control, or change the name that the next check shows.
+    package var requiresCheck: Bool { needsSecret || issuer != nil || account != nil }
+
+    /// Whether the changes are impossible after the secret was wiped.
+    private var needsSecret: Bool { !codes.isEmpty || !access.isEmpty }
 }
 
 /// What to warn the user about after a revision.
@@ -59,7 +62,7 @@ extension EntryRevision {
         to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64
     ) throws(VaultError) -> EditOutcome {
         let entry = try changes.entry(id)
-        guard entry.tombstone == nil || !requiresCheck else { throw .wiped }
+        guard entry.tombstone == nil || !needsSecret else { throw .wiped }
         guard !requiresCheck || confirmations.cover(entry) else { throw .presenceNeeded }
         let name = EntryName(
             issuer: issuer ?? entry.issuer, account: account ?? entry.account)

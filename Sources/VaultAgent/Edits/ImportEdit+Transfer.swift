@@ -188,7 +188,7 @@ extension MissingDetail: Transferable {
 extension ItemRefusal: Transferable {
     /// The first byte, which identifies the refusal.
     enum Kind: UInt8, CaseIterable {
-        case keyRepeatedTooOften, nameTaken, requiresCheckPerUse, tooLong
+        case keyRepeatedTooOften, nameTaken, requiresCheckPerUse, tooLong, notCompared
     }
 
     package func write(to output: FrameWriter) {
@@ -201,6 +201,9 @@ extension ItemRefusal: Transferable {
             output.append(choice: Kind.requiresCheckPerUse)
             output.append(name)
         case .tooLong: output.append(choice: Kind.tooLong)
+        case .notCompared(let name):
+            output.append(choice: Kind.notCompared)
+            output.append(name)
         }
     }
 
@@ -213,6 +216,7 @@ extension ItemRefusal: Transferable {
         case .nameTaken: self = .nameTaken(try fields.value(bytes))
         case .requiresCheckPerUse: self = .requiresCheckPerUse(try fields.value(bytes))
         case .tooLong: self = .tooLong
+        case .notCompared: self = .notCompared(try fields.value(bytes))
         }
     }
 }

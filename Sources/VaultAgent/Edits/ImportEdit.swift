@@ -5,7 +5,8 @@ package import SecretVault
 /// Two entries are the same if they have the same codes, that is, the same key and parameters;
 /// names do not matter. If only the names are the same, the item may be a newer enrolment or
 /// another account. It is refused unless the user chose otherwise, so that no key is lost
-/// silently.
+/// silently. The key of an entry that requires a check at each use is compared only after its check:
+/// otherwise, an import would tell whether a guess is right.
 package struct ImportEdit: Sendable {
     package let items: [ImportItem]
     package let choices: DuplicateChoices
@@ -78,6 +79,8 @@ package enum ItemRefusal: Hashable, Sendable {
     case keyRepeatedTooOften
     /// An entry with the same name has another key.
     case nameTaken(EntryName)
+    /// An entry with the same name requires a check at each use, so the keys were not compared.
+    case notCompared(EntryName)
     /// The entry to replace requires confirmation at each use, and nobody confirmed it.
     case requiresCheckPerUse(EntryName)
     /// The name or the key is too long for the vault.

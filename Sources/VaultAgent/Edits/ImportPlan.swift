@@ -34,6 +34,8 @@ struct ImportPlan {
         _ items: [ImportItem], to changes: inout VaultChanges
     ) throws(VaultError) -> EditOutcome {
         var outcomes: [ItemOutcome] = []
+        let covered = changes.entries.filter(confirmations.cover)
+        changes.findChecked(confirmations.entries.intersection(covered.map(\.id)))
         for item in items {
             do {
                 outcomes.append(try take(item, in: &changes))
@@ -70,8 +72,9 @@ struct ImportPlan {
             }
             // Entries of one import may have the same name, as in the other app.
             if let id = names[name], !addedHere.contains(id) {
-                return choices.isDeclined(name)
-                    ? .declined(name) : .refused(.nameTaken(name))
+                guard !choices.isDeclined(name) else { return .declined(name) }
+                return try confirmations.cover(changes.entry(id))
+                    ? .refused(.nameTaken(name)) : .refused(.notCompared(name))
             }
         case .replace:
             // If several entries have the name, prefer the one with the same key.
@@ -95,14 +98,19 @@ struct ImportPlan {
     ) throws(VaultError) -> ItemOutcome {
         let entry = try changes.entry(id)
         if entry.requiresCheckPerUse {
-            guard confirmations.cover(entry) else { return .refused(.requiresCheckPerUse(name)) }
+            guard confirmations.permitReplacing(entry) else {
+                return .refused(.requiresCheckPerUse(name))
+            }
             asking.append(id)
         }
         let new: RecordID
         let all = entry.details.adding(item.details)
         if entry.tombstone == nil {
-            try changes.replace(
-                id, with: changes.content(item.content, notBehind: id), now: now)
+            // A rehearsal must not tell whether the keys are the same.
+            let content =
+                confirmations.cover(entry)
+                ? try changes.content(item.content, notBehind: id) : item.content
+            try changes.replace(id, with: content, now: now)
             if all != entry.details {
                 try changes.setDetails(of: id, to: all, now: now)
             }

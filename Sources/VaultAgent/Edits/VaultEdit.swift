@@ -13,7 +13,7 @@ package enum VaultEdit: Sendable {
 
 /// The outcome of a ``VaultEdit``.
 package enum EditOutcome: Hashable, Sendable {
-    /// - Parameter twin: another entry with the same secret.
+    /// - Parameter twin: another entry with the same secret, unless it requires a check at each use.
     case added(twin: EntryName?)
     case renamed
     case removed
@@ -50,10 +50,14 @@ extension VaultEdit {
         switch self {
         case .add(let entry): return try entry.add(to: &changes, now: now)
         case .rename(let id, let name):
+            guard confirmations.cover(try changes.entry(id)) else { throw .presenceNeeded }
             guard !changes.isTaken(name, exceptBy: id) else { return .refused(.nameTaken(name)) }
             try changes.rename(id, issuer: name.issuer, account: name.account, now: now)
             return .renamed
         case .remove(let id, let purge):
+            if try !confirmations.cover(changes.entry(id)) {
+                guard try changes.isDamaged(id) else { throw .presenceNeeded }
+            }
             try changes.remove(id, purge: purge)
             return .removed
         case .revise(let revision):
@@ -65,11 +69,15 @@ extension VaultEdit {
         }
     }
 
-    /// The entry whose secret or access control the edit changes, which requires the same presence
-    /// check as using it; a rehearsal of an import tells which entries it replaces.
+    /// The entry that the edit changes in a way that requires the same presence check as using it; a
+    /// rehearsal of an import tells which entries it replaces.
+    ///
+    /// Removing an entry destroys its secret. Another name would mislead the person who is asked for
+    /// the next check.
     package var confirmedEntry: RecordID? {
         switch self {
-        case .add, .rename, .remove, .importing: nil
+        case .add, .importing: nil
+        case .rename(let id, _), .remove(let id, _): id
         case .revise(let revision): revision.requiresCheck ? revision.id : nil
         }
     }
@@ -90,10 +98,19 @@ extension VaultChanges {
     func isTaken(_ name: EntryName, exceptBy id: RecordID?) -> Bool {
         entries.contains { $0.name == name && $0.id != id }
     }
+
+    /// Whether an entry can no longer be opened, so that no check protects it.
+    fileprivate func isDamaged(_ id: RecordID) throws(VaultError) -> Bool {
+        do { _ = try content(of: id) } catch .damaged { return true }
+        return false
+    }
 }
 
 /// The presence checks that were made for an edit.
 package struct Confirmations: Sendable {
+    /// The entries whose checks were passed.
+    var entries: Set<RecordID> { Set(presences.keys) }
+
     private let presences: [RecordID: AccessControl.Presence]
     private let isAssumed: Bool
 
@@ -109,12 +126,15 @@ package struct Confirmations: Sendable {
         self.isAssumed = isAssumed
     }
 
-    /// Confirms every entry; only for a rehearsal, which saves nothing.
+    /// Lets an import replace every entry; only for a rehearsal, which saves nothing and must reveal
+    /// nothing about these entries.
     package static let assumed = Confirmations(isAssumed: true)
 
     /// Whether the checks permit changing the entry, given its current access control.
     package func cover(_ entry: EntrySummary) -> Bool {
-        let presence = entry.accessControl.presence
-        return isAssumed || !presence.isPerUse || presences[entry.id] == presence
+        !entry.requiresCheckPerUse || presences[entry.id] == entry.accessControl.presence
     }
+
+    /// Whether an import may replace the entry.
+    func permitReplacing(_ entry: EntrySummary) -> Bool { isAssumed || cover(entry) }
 }
