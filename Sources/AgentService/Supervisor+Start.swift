@@ -82,6 +82,8 @@ extension Supervisor {
         try keyHolder.input.send(1, with: listener)
         try keyHolder.input.send(1, with: channel.second)
         try KeyHolder.awaitGreeting(of: keyHolder)
+        // The programs that this process starts run as the user who owns all vaults.
+        if case .system(let path) = mode { try FileAccessLimit.leaveOut(path) }
         return Supervisor(
             mode: mode, folder: folder, lock: lock, socket: socket, signals: signals,
             keyHolder: keyHolder, requests: channel.takeFirst())

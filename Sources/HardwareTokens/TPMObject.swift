@@ -54,4 +54,13 @@ public struct TPMAddress: Hashable, Sendable {
     public var devicePath: String? {
         text.hasPrefix("device:") ? String(text.dropFirst("device:".count)) : nil
     }
+
+    /// The TCP ports of the emulator, for messages and for controlling it; `nil` for a device.
+    public var emulatorPorts: [UInt16]? {
+        guard devicePath == nil else { return nil }
+        let named = text.split(separator: ",").last { $0.hasPrefix("port=") }
+        // tpm2-tss uses 2321 if none is named.
+        let port = named.map { UInt16($0.dropFirst("port=".count)) } ?? 2321
+        return port.map { [$0, $0 &+ 1] } ?? []
+    }
 }

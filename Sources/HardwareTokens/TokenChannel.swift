@@ -34,10 +34,12 @@ public struct TokenChannel: ~Copyable {
         do { return .done(try serve(request, channel)) } catch { return .refused(error) }
     }
 
-    /// Gives up everything but the devices that are open; an emulator also needs connections.
-    public func confine(isEmulated: Bool = false) throws(TokenRefusal) {
+    /// Gives up everything but the devices that are open.
+    ///
+    /// - Parameter emulator: the TCP ports of an emulator, which also needs connections.
+    public func confine(emulator: [UInt16]? = nil) throws(TokenRefusal) {
         do {
-            try Confinement.enterWithDevice(TokenChannel.limits, isEmulated: isEmulated)
+            try Confinement.enterWithDevice(TokenChannel.limits, emulator: emulator)
         } catch {
             throw .notConfined(error)
         }

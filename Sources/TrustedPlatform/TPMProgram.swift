@@ -149,7 +149,7 @@ public enum TPMProgram {
             throw .failed(call: "OPENSSL_init_crypto", code: 0)
         }
         let tpm = try TPMConnection(address)
-        try channel.confine(isEmulated: address.devicePath == nil)
+        try channel.confine(emulator: address.emulatorPorts)
         return tpm
     }
 }

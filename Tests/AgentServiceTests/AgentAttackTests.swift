@@ -129,6 +129,23 @@ struct AgentAttackTests {
         #expect(lines == expected)
     }
 
+    @Test("emulator: a helper that talks to an emulated TPM connects to no other port")
+    func emulator() throws {
+        // It cannot write to a file.
+        let outcome = try ForeignProgram(path: "/bin/sh").run([
+            "-c", "'\(BuiltProgram.path("KeyHolderProbe"))' --emulator | cat",
+        ])
+        let lines = outcome.text.components(separatedBy: "\n")
+        // Before Linux 6.7, the ports are not limited.
+        #expect(
+            ["port 2 Permission denied", "port 2 Connection refused"].contains(lines[1]))
+        #expect(
+            [lines[0]] + lines[2...] == [
+                "port 1 Connection refused", "datagram Operation not permitted",
+                "local Operation not permitted", "",
+            ])
+    }
+
     @Test("codes: a client that skips the check gets nothing for an entry that requires one")
     func codes() throws {
         let agent = try AgentFixture([

@@ -50,6 +50,39 @@ struct SystemAgentAttackTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
+    @Test("modules: a module in a helper of the agent can neither read nor change the vaults")
+    func modules() throws {
+        let agent = try SystemAgentFixture()
+        let state = agent.folder.file("state")
+        let script = """
+            #!/bin/sh
+            cd /
+            id -un
+            for file in \(state)/5/vault \(state)/../state/5/vault; do cat $file && echo read; done
+            ls \(state) && echo listed
+            ls \(state)/5 && echo listed
+            echo >\(state)/5/moving && echo written
+            rm \(state)/5/vault && echo removed
+            cat /etc/passwd >/dev/null && echo works
+            """
+        try agent.folder.write(Array(script.utf8), to: "module")
+        try SystemAgentFixture.root("chmod 755 '\(agent.folder.file("module"))'")
+        try agent.configure("required pam_exec.so quiet stdout \(agent.folder.file("module"))")
+        try agent.keep(["Bank:me --presence per-use:pam"])
+        try agent.run("unlock --passphrase-file pass.txt")
+        // Without Landlock, nothing limits the files.
+        guard try agent.run("--json agent status").text.contains("\"limits_files\":true") else {
+            return
+        }
+        let terminal = try agent.terminal("code Bank --at 59")
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("irc") && terminal.screen.contains("works"))
+        for word in ["read", "listed", "written", "removed"] {
+            #expect(!terminal.screen.split(separator: "\n").contains { $0.hasSuffix(word) })
+        }
+        #expect(terminal.screen.contains("287082"))
+    }
+
     @Test("other vaults: whatever place a client names, only its own user's vault is used")
     func otherVaults() throws {
         let agent = try SystemAgentFixture()
@@ -101,11 +134,22 @@ struct SystemAgentAttackTests {
             #expect("\(skipped)" == "failed(SecretVault.VaultError.presenceNeeded)")
         }
         let time = CodeTime.moment(59, offset: 0, isRefresh: false)
-        let denied = try client.send(
-            .code(.ofSystem, id, time, .modules("")), asking: { _ in .cancel })
-        guard case .refused = denied else {
-            Issue.record("\(denied)")
-            return
+        let edits: [VaultEdit] = [
+            .remove(id, purge: true), .remove(id, purge: false),
+            .rename(id, to: EntryName(typed: "Other:me")),
+        ]
+        for edit in edits {
+            let skipped = try client.send(.edit(.ofSystem, edit, .none))
+            #expect("\(skipped)" == "failed(SecretVault.VaultError.presenceNeeded)")
+        }
+        for request in [
+            .code(.ofSystem, id, time, .modules("")), .edit(.ofSystem, edits[0], .modules("")),
+        ] as [AgentRequest] {
+            let denied = try client.send(request, asking: { _ in .cancel })
+            guard case .refused = denied else {
+                Issue.record("\(denied)")
+                return
+            }
         }
     }
 

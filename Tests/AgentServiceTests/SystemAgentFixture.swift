@@ -52,7 +52,7 @@ final class SystemAgentFixture {
         try Self.root(
             """
             set -e
-            chmod 711 '\(path)'
+            chmod 755 '\(path)'
             cd '\(path)'
             mkdir -m 755 run
             mkdir -m 700 state games man proxy root 54321

@@ -3,6 +3,8 @@
 // _GNU_SOURCE. No system struct that depends on _GNU_SOURCE may appear in this header: it would clash
 // with Swift's own Glibc module.
 
+#include <stdint.h>
+
 /// prctl(2) with one argument; -1 and errno on failure.
 int linux_prctl(int operation, unsigned long argument);
 enum { LINUX_PR_SET_DUMPABLE = 4, LINUX_PR_SET_NO_NEW_PRIVS = 38, LINUX_PR_SET_PDEATHSIG = 1 };
@@ -72,6 +74,15 @@ int linux_landlock_make(int version);
 /// Lets the rule set's process read (and with `writes` also change) everything below the open file or
 /// folder; -1 and errno on failure.
 int linux_landlock_allow(int rules, int version, int file, int writes);
+/// A new rule set that handles only access to files, or only TCP connections (version 4); -1 and errno
+/// on failure.
+int linux_landlock_make_for_files(int version);
+int linux_landlock_make_for_connecting(int version);
+/// Lets the rule set's process do everything with the file or folder at a path and with what is below
+/// it, unless it is a symbolic link; -1 and errno on failure.
+int linux_landlock_allow_all(int rules, int version, const char *path);
+/// Lets the rule set's process connect to a TCP port; -1 and errno on failure.
+int linux_landlock_allow_port(int rules, uint16_t port);
 /// Applies the rule set to this thread and those that it starts; -1 and errno on failure.
 int linux_landlock_enter(int rules);
 

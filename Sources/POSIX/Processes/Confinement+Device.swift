@@ -40,19 +40,26 @@ extension Confinement {
     /// Everything that it needs from the file system must already be loaded. The process must have
     /// one thread.
     ///
-    /// - Parameter isEmulated: whether the device is an emulator, which needs a new connection for
-    ///   each message. Then the process can make connections.
+    /// - Parameter emulator: the TCP ports of the device if it is an emulator, which needs a new
+    ///   connection for each message. Then the process can make TCP connections: before Linux 6.7 to
+    ///   any port, and to any address.
     public static func enterWithDevice(
-        _ limits: Limits, isEmulated: Bool
+        _ limits: Limits, emulator: [UInt16]?
     ) throws(SystemCallFailure) {
         try tighten(limits)
+        if let emulator { try FileAccessLimit.limitConnections(to: emulator) }
         // poll(2) accepts at most this many descriptors.
         try limit(RLIMIT_NOFILE, to: 64)
         let filter = try SystemCallFilter(failingWith: EPERM)
         try allowComputation(filter)
         try allowOpenDevice(filter)
-        if isEmulated {
-            for call: StaticString in ["socket", "connect"] { try filter.allow(call) }
+        if emulator != nil {
+            for family in [AF_INET, AF_INET6] {
+                try filter.allow(
+                    "socket", when: .argument(0, is: family),
+                    .socketType(argument: 1, is: Int32(SOCK_STREAM.rawValue)))
+            }
+            try filter.allow("connect")
         }
         try answerFileCalls(filter)
         try filter.load()

@@ -27,10 +27,78 @@ public enum FileAccessLimit {
         for (paths, writes) in [(folders, true), (files, false)] {
             for path in paths { try allow(path, writes: writes, by: owned, version) }
         }
-        guard linux_landlock_enter(owned.number) == 0 else {
+        try enter(owned)
+        return true
+    }
+
+    /// From here on, this thread and the programs that it starts cannot open anything in `folder`, nor
+    /// trace a process that can.
+    ///
+    /// Landlock knows no exceptions, so this allows what is beside the folder and beside each folder
+    /// that leads to it, as far as it exists now and this process can list it. Those folders themselves
+    /// can no longer be listed. This process gains no privileges any more. An older kernel limits
+    /// nothing.
+    public static func leaveOut(_ folder: String) throws(SystemCallFailure) {
+        let version = linux_landlock_version()
+        guard version >= leastVersion else { return }
+        let names = try realPath(of: folder).split(separator: "/").map(String.init)
+        let rules = linux_landlock_make_for_files(version)
+        guard rules >= 0 else {
+            throw SystemCallFailure(call: "landlock_create_ruleset", number: errno)
+        }
+        let owned = FileDescriptor(owning: rules)
+        var parent = ""
+        for name in names {
+            for other in try listed(parent + "/") where other != name {
+                let path = "\(parent)/\(other)"
+                guard
+                    unsafe linux_landlock_allow_all(owned.number, version, path) != 0,
+                    errno != ENOENT, errno != EACCES
+                else { continue }
+                throw SystemCallFailure(call: "landlock_add_rule", number: errno)
+            }
+            parent += "/" + name
+        }
+        guard linux_prctl(Int32(LINUX_PR_SET_NO_NEW_PRIVS), 1) == 0 else {
+            throw SystemCallFailure(call: "prctl", number: errno)
+        }
+        try enter(owned)
+    }
+
+    private static func listed(_ folder: String) throws(SystemCallFailure) -> [String] {
+        do { return try Folder.names(at: folder) } catch  where error.number == EACCES { return [] }
+    }
+
+    private static func realPath(of path: String) throws(SystemCallFailure) -> String {
+        guard let found = unsafe realpath(path, nil) else {
+            throw SystemCallFailure(call: "realpath", number: errno)
+        }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }
+
+    /// From here on, this thread can connect over TCP only to these ports, where the kernel supports
+    /// it (Linux 6.7).
+    static func limitConnections(to ports: [UInt16]) throws(SystemCallFailure) {
+        let version = linux_landlock_version()
+        guard version >= 4 else { return }
+        let rules = linux_landlock_make_for_connecting(version)
+        guard rules >= 0 else {
+            throw SystemCallFailure(call: "landlock_create_ruleset", number: errno)
+        }
+        let owned = FileDescriptor(owning: rules)
+        for port in ports {
+            guard linux_landlock_allow_port(owned.number, port) == 0 else {
+                throw SystemCallFailure(call: "landlock_add_rule", number: errno)
+            }
+        }
+        try enter(owned)
+    }
+
+    private static func enter(_ rules: borrowing FileDescriptor) throws(SystemCallFailure) {
+        guard linux_landlock_enter(rules.number) == 0 else {
             throw SystemCallFailure(call: "landlock_restrict_self", number: errno)
         }
-        return true
     }
 
     private static func allow(

@@ -105,6 +105,11 @@ struct ArgumentCondition {
         return ArgumentCondition(argument: index, mask: bits, value: bits)
     }
 
+    /// Requires the type of a new socket, whatever its flags are.
+    static func socketType(argument index: UInt32, is type: Int32) -> ArgumentCondition {
+        ArgumentCondition(argument: index, mask: 0xf, value: UInt64(UInt32(bitPattern: type)))
+    }
+
     /// Requires the request of an `ioctl` call to belong to the driver class `kind`.
     static func request(of kind: UInt8) -> ArgumentCondition {
         ArgumentCondition(argument: 1, mask: 0xff00, value: UInt64(kind) << 8)
