@@ -1,6 +1,10 @@
 public import POSIX
 
 /// The helper's side: read the request, connect, give up all other privileges, send, reply.
+///
+/// A copy of the process that is made before the request is read looks up the server's name and
+/// connects. So whatever a name server answers, no process that knows a secret reads it before it is
+/// confined.
 public enum HTTPHelperLoop {
     /// The resources that the helper may use.
     public static let limits = Confinement.Limits(addressSpace: 1 << 30, processorSeconds: 20)
@@ -30,8 +34,9 @@ public enum HTTPHelperLoop {
             } catch {
                 try answer(.failure(.helper(.notConfined(error))))
             }
+            let connector = try ProcessCopy.start(connect)
             let request = try nextRequest()
-            try answer(reply(to: request, prepare, ask))
+            try answer(reply(to: request, connector, prepare, ask))
         } catch {
             // There is nobody left to report to.
             ProcessEnd.atOnce(with: Status.failure)
@@ -39,14 +44,19 @@ public enum HTTPHelperLoop {
     }
 
     private static func reply<Tools: ~Copyable>(
-        to request: HelperRequest, _ prepare: (HelperRequest) throws(HTTPHelperFailure) -> Tools,
+        to request: HelperRequest, _ connector: borrowing FileDescriptor,
+        _ prepare: (HelperRequest) throws(HTTPHelperFailure) -> Tools,
         _ ask: (HelperRequest, consuming Tools, borrowing FileDescriptor) throws(HTTPHelperFailure)
             ->
             HelperResponse
     ) -> Reply {
         do throws(HTTPHelperFailure) {
             let tools = try prepare(request)
-            let connection = try connect(request.server)
+            let connection = try connection(to: request.server, by: connector)
+            // Plain HTTP protects nothing, so the other process is not trusted with it.
+            guard request.server.scheme == .https || OutgoingConnection.isLocal(connection) else {
+                throw HTTPHelperFailure.notLoopback
+            }
             do throws(SystemCallFailure) {
                 try Confinement.enter(limits, connection: connection)
             } catch {
@@ -58,8 +68,56 @@ public enum HTTPHelperLoop {
         }
     }
 
-    private static func connect(_ server: ServerAddress) throws(HTTPHelperFailure) -> FileDescriptor
-    {
+    /// Has the other process connect to the server.
+    private static func connection(
+        to server: ServerAddress, by connector: borrowing FileDescriptor
+    ) throws(HTTPHelperFailure) -> FileDescriptor {
+        let reply: [UInt8]
+        do throws(SystemCallFailure) {
+            try FileDescriptor.writeFrame(Array(server.text.utf8), to: connector.number)
+            guard let received = try connector.receiveFile() else { throw lostConnector }
+            let first = received.byte
+            if let connection = received.takeFile() { return connection }
+            let rest = try [UInt8](capacity: HelperProtocol.largestReply) {
+                output throws(SystemCallFailure) in
+                try connector.readToEnd(into: &output)
+            }
+            reply = [first] + rest
+        } catch {
+            throw .helper(.system(error))
+        }
+        guard case .failure(let failure) = Reply(parsing: reply.span) else {
+            throw .helper(.system(lostConnector))
+        }
+        throw failure
+    }
+
+    private static let lostConnector = SystemCallFailure(call: "recvmsg", number: 32)
+
+    /// In the other process: connects to the server whose address it receives.
+    private static func connect(
+        over channel: borrowing FileDescriptor
+    ) throws(SystemCallFailure) {
+        var text: [UInt8] = []
+        guard let count = try FileDescriptor.readCount(from: channel.number),
+            try FileDescriptor.read(exactly: count, from: channel.number, appendingTo: &text)
+        else { return }
+        let server: ServerAddress
+        do { server = try ServerAddress(parsing: String(decoding: text, as: UTF8.self)) } catch {
+            return
+        }
+        let connection: FileDescriptor
+        do throws(HTTPHelperFailure) { connection = try connect(to: server) } catch {
+            return try Reply.failure(error).encoded().withBytes { bytes throws(SystemCallFailure) in
+                try channel.writeAll(bytes)
+            }
+        }
+        try channel.send(HelperProtocol.version, with: connection)
+    }
+
+    private static func connect(
+        to server: ServerAddress
+    ) throws(HTTPHelperFailure) -> FileDescriptor {
         do throws(ConnectionFailure) {
             return try OutgoingConnection.open(
                 host: server.host, port: server.port, loopbackOnly: server.scheme == .http,

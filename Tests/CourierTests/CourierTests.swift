@@ -234,6 +234,32 @@ import Testing
         }
     }
 
+    @Test(
+        "a process that reads the request neither looks up the server's name nor connects",
+        .enabled(if: ForeignProgram.canTrace))
+    func separation() throws {
+        let folder = try TemporaryFolder()
+        let strace = try #require(ForeignProgram("strace"))
+        let courier = try folder.addProgram(
+            "#!/bin/sh\nexec \(strace.path) -f -o '\(folder.file("trace"))' -e trace=read,socket "
+                + "'\(BuiltProgram.path("watchword-courier"))'\n", as: "courier")
+        let server = try LoginServer()
+        let request = HelperRequest(
+            server: try ServerAddress(parsing: "http://localhost:\(server.port)"),
+            authorities: [], idempotencyKey: "k",
+            operation: .enrolment(ticket: Asking.ticket, deviceName: ""))
+        _ = try HTTPHelper(path: courier, timeout: .seconds(60)).send(request)
+        let trace = String(decoding: try folder.bytes(of: "trace"), as: UTF8.self)
+        func processes(calling call: String) -> Set<Substring> {
+            let lines = trace.split(separator: "\n").filter { $0.contains(call) }
+            return Set(lines.map { $0.prefix { $0 != " " } })
+        }
+        let reading = processes(calling: "read(0,")
+        let connecting = processes(calling: "socket(AF_")
+        #expect(reading.count == 1 && connecting.count == 1)
+        #expect(reading.isDisjoint(with: connecting))
+    }
+
     @Test("a helper that is missing, or ends without a reply, is reported")
     func noCourier() throws {
         let request = HelperRequest(

@@ -46,6 +46,19 @@ public enum OutgoingConnection {
         throw last
     }
 
+    /// Whether a connection leads to a process of this machine.
+    public static func isLocal(_ connection: borrowing FileDescriptor) -> Bool {
+        let number = connection.number
+        var address = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return unsafe withUnsafeMutablePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard unsafe getpeername(number, address, &size) == 0 else { return false }
+                return unsafe SocketAddress(copying: address, count: size)?.isLoopback ?? false
+            }
+        }
+    }
+
     private static func connect(
         to address: SocketAddress, timeout: Duration, _ left: inout Duration
     ) throws(ConnectionFailure) -> FileDescriptor {
