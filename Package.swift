@@ -131,7 +131,7 @@ let package = Package(
         module("HTTPMessage", "Cryptography"),
         module("OneTimePassword", "Cryptography"),
         module("HardwareTokens", "Cryptography", "POSIX"),
-        module("PAMAuthentication", "CPAM", "POSIX", "PresenceDevices"),
+        module("PAMAuthentication", "CPAM", "MessageBus", "POSIX", "PresenceDevices"),
         module("ExportCryptography", "CArgon2", "CGcrypt", "CSodium", "Cryptography"),
         module("GzipReading", "CZlib", "Cryptography", "POSIX"),
         module("OpenPGPReading", "CRNP", "Cryptography", "POSIX"),

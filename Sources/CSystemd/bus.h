@@ -1,7 +1,8 @@
 #pragma once
 #include <systemd/sd-bus.h>
+#include <systemd/sd-login.h>
 
-/// The functions of sd-bus that are used here; see sd-bus(3).
+/// The functions of sd-bus and sd-login that are used here; see sd-bus(3) and sd-login(3).
 #define BUS_FUNCTIONS(X) \
     X(sd_bus_add_match_async) \
     X(sd_bus_call_method) \
@@ -23,7 +24,8 @@
     X(sd_bus_open_user) \
     X(sd_bus_process) \
     X(sd_bus_set_method_call_timeout) \
-    X(sd_bus_wait)
+    X(sd_bus_wait) \
+    X(sd_uid_get_seats)
 
 #define BUS_FUNCTION(name) __typeof__(name) *name;
 typedef struct { BUS_FUNCTIONS(BUS_FUNCTION) } bus_functions;

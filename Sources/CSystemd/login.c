@@ -163,6 +163,11 @@ static int listen_to(login_watch *watch, const char *rule, sd_bus_message_handle
     return bus_library()->sd_bus_add_match_async(watch->bus, NULL, rule, take, NULL, watch);
 }
 
+int login_active_seats(uint32_t user) {
+    const bus_functions *library = bus_library();
+    return library == NULL ? -ELIBACC : library->sd_uid_get_seats(user, 1, NULL);
+}
+
 int login_watch_open(login_watch **result) {
     const bus_functions *bus = bus_library();
     if (bus == NULL) return -ELIBACC;

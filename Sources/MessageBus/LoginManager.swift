@@ -15,6 +15,11 @@ public import POSIX
         case sleep
     }
 
+    /// Whether a user has an active session at this machine, and not only a remote one.
+    ///
+    /// Without the login manager, nobody is known to have one.
+    public static func isAtMachine(_ user: UInt32) -> Bool { login_active_seats(user) > 0 }
+
     private let watch: OpaquePointer
 
     /// Connects to the system bus; `nil` if there is none, or if libsystemd is not installed.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MessageBus
 internal import POSIX
 internal import PresenceDevices
 
@@ -34,6 +35,9 @@ public enum PAMProgram {
         do throws(PAMCallFailure) {
             var transaction = try PAMTransaction(
                 service: PAMService.name, folder: folder, user: user, channel: channel)
+            // The modules cannot see where the client of the system agent is. A fingerprint reader,
+            // for instance, is there only for a person at this machine.
+            if other != nil, !LoginManager.isAtMachine(number) { try transaction.setRemote() }
             guard try transaction.authenticate() else { return .denied }
             do throws(PAMCallFailure) {
                 try transaction.validateAccount()

@@ -32,6 +32,14 @@ internal import PresenceDevices
 
     deinit { unsafe pam_end(handle, lastResult) }
 
+    /// Lets the modules know that the person is not at this machine; where that person is, is unknown.
+    mutating func setRemote() throws(PAMCallFailure) {
+        lastResult = unsafe "remote".withCString { unsafe pam_set_item(handle, PAM_RHOST, $0) }
+        guard lastResult == PAM_SUCCESS else {
+            throw PAMCallFailure(call: .start, code: lastResult)
+        }
+    }
+
     /// Asks the modules to authenticate the user; an empty password is refused.
     ///
     /// - Returns: `false` if authentication failed.

@@ -111,14 +111,16 @@ struct SystemAgentTests {
     func modules() throws {
         let agent = try SystemAgentFixture()
         try agent.folder.write(
-            Array("#!/bin/sh\necho \"checks $PAM_USER as $(id -un)\"\n".utf8), to: "who")
+            Array("#!/bin/sh\necho \"checks $PAM_USER as $(id -un) at $PAM_RHOST.\"\n".utf8),
+            to: "who")
         try SystemAgentFixture.root("chmod 755 '\(agent.folder.file("who"))'")
         try agent.configure("required pam_exec.so quiet stdout \(agent.folder.file("who"))")
         try agent.keep(["Bank:me --presence per-use:pam"])
         try agent.run("unlock --passphrase-file pass.txt")
         let terminal = try agent.terminal("code Bank --at 59")
         #expect(try terminal.end() == 0)
-        #expect(terminal.screen.contains("checks games as irc"))
+        // The user has no session at this machine.
+        #expect(terminal.screen.contains("checks games as irc at remote."))
         #expect(terminal.screen.contains("287082"))
         // The answer is the modules', not the client's.
         try agent.configure("required pam_deny.so")

@@ -19,6 +19,10 @@ enum {
     LOGIN_LOCK_UNKNOWN = 4,
 };
 
+/// The number of seats with an active session of this user, or a negative error number: -ELIBACC
+/// without libsystemd.
+int login_active_seats(uint32_t user);
+
 /// A connection to the system bus that listens to the login manager. No call waits for the bus.
 typedef struct login_watch login_watch;
 
