@@ -52,7 +52,8 @@ extension CommandHelp {
         examples: ["watchword lock", "watchword lock --all"],
         details: [
             "The agent erases the vault's key from its memory at once. With --all, it erases the keys "
-                + "of all vaults, and the system agent erases your vault's key."
+                + "of all vaults, and the system agent erases your vault's key. Agents that you started "
+                + "with another XDG_RUNTIME_DIR are not reached."
         ])
     static let agentStatus = CommandHelp(
         summary: "show which vaults are unlocked",
