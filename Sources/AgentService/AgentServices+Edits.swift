@@ -73,6 +73,6 @@ extension AgentServices {
         }
         guard let outcome = saved else { throw .notHeld }
         vaults.countUse(of: place, use.unlocking)
-        return .edited(outcome, saveReports(of: vault))
+        return .edited(outcome, vault.saveReports)
     }
 }

@@ -32,7 +32,7 @@ extension AgentServices {
         with answer: LoginAnswer, from vault: UnlockedVault
     ) throws(EntryRefusal) -> AgentResponse {
         do throws(SystemCallFailure) {
-            return .login(try SecretBytes(encoding: answer), saveReports(of: vault))
+            return .login(try SecretBytes(encoding: answer), vault.saveReports)
         } catch {
             throw .vault(.system(error))
         }

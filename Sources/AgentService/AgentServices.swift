@@ -125,13 +125,6 @@ struct AgentServices: Sendable {
         if case .account(let account) = reach { account.isMoving() } else { false }
     }
 
-    /// What to report about the last save.
-    func saveReports(of vault: UnlockedVault) -> [VaultReport] {
-        vault.reports.filter { report in
-            if case .generationNotRecorded = report { true } else { false }
-        }
-    }
-
     private func listing(of vault: UnlockedVault) -> VaultListing {
         listing(of: vault, uses: vault.lastUses) { _ in true }
     }

@@ -59,9 +59,11 @@ struct FileExchangeTests {
 
     private func save(_ place: Place, previous: FileReplacement.Previous = .kept) throws {
         try place.opened { folder, own in
+            var linked: [LinkedFile] = []
             try file.replace(
                 with: Array("ours: new".utf8).span, in: folder, besides: own, previous: previous,
-                expecting: read)
+                expecting: read, noting: &linked)
+            #expect(linked.isEmpty)
         }
     }
 
@@ -142,7 +144,9 @@ struct FileExchangeTests {
         try after.put("ours: new", at: "own/new")
         try after.link("own/new", to: "file")
         try after.opened { folder, own in
-            try file.eraseAllButCurrent(in: folder, besides: own)
+            var linked: [LinkedFile] = []
+            try file.eraseAllButCurrent(in: folder, besides: own, noting: &linked)
+            #expect(linked.isEmpty)
         }
         #expect(try after.files == ["file": "ours: new"])
         // After the exchange, if it displaced another program's file: that file is put back.

@@ -15,6 +15,22 @@ struct FileReplacementTests {
         FileReplacement(of: "file", beginningWith: Array("ours: ".utf8))
     }
 
+    @discardableResult private func erasePrevious(in folder: TemporaryFolder) throws
+        -> [LinkedFile]
+    {
+        let opened = try Folder(opening: folder.path)
+        var linked: [LinkedFile] = []
+        try file.erasePrevious(in: opened, besides: opened, noting: &linked)
+        return linked
+    }
+
+    private func eraseAllButCurrent(in folder: TemporaryFolder) throws -> [LinkedFile] {
+        let opened = try Folder(opening: folder.path)
+        var linked: [LinkedFile] = []
+        try file.eraseAllButCurrent(in: opened, besides: opened, noting: &linked)
+        return linked
+    }
+
     private func text(_ name: String, in folder: TemporaryFolder) throws -> String {
         let text = String(decoding: try folder.bytes(of: name), as: UTF8.self)
         return text.hasPrefix("ours: ") ? String(text.dropFirst(6)) : text
@@ -54,11 +70,11 @@ struct FileReplacementTests {
         let left = ["file.new", "file.previous.new"]
         for name in left { try leave("ours: half", as: name, in: folder) }
         let open = try FileHandle(forReadingFrom: URL(filePath: folder.file("file.previous")))
-        try file.eraseAllButCurrent(in: Folder(opening: folder.path))
+        #expect(try eraseAllButCurrent(in: folder).isEmpty)
         #expect(try names(in: folder.path) == ["file"])
         #expect(try text("file", in: folder) == "two")
         #expect(try open.readToEnd() == Data("ours: \0\0\0".utf8))
-        try file.eraseAllButCurrent(in: Folder(opening: folder.path))
+        #expect(try eraseAllButCurrent(in: folder).isEmpty)
     }
 
     @Test("a program removes its own file, but not another program's file with the same name")
@@ -109,7 +125,7 @@ struct FileReplacementTests {
     func bystanders(name: String) throws {
         let folder = try TemporaryFolder()
         try replace("one", in: folder)
-        try folder.write(Array("ours: victim".utf8), to: "victim")
+        try folder.write(Array("victim".utf8), to: "victim")
         let path = folder.file(name)
         let cases: [(String, () throws -> Void)] = [
             ("other content", { try leave("notes", as: name, in: folder) }),
@@ -150,7 +166,7 @@ struct FileReplacementTests {
             }
         }
         #expect(throws: PrivateFileError.inTheWay(name: "file.previous")) {
-            try file.erasePrevious(in: Folder(opening: folder.path))
+            try erasePrevious(in: folder)
         }
         #expect(try folder.bytes(of: "file.previous") == Array("notes".utf8))
         try leave("notes", as: "file", in: folder)
@@ -181,7 +197,7 @@ struct FileReplacementTests {
         let open = try FileHandle(
             forReadingFrom: URL(filePath: folder.file("file.previous")))
         for _ in 0..<2 {
-            try file.erasePrevious(in: Folder(opening: folder.path))
+            #expect(try erasePrevious(in: folder).isEmpty)
             #expect(try names(in: folder.path) == ["file"])
         }
         #expect(try open.readToEnd() == Data("ours: \0\0\0".utf8))
@@ -206,9 +222,39 @@ struct FileReplacementTests {
         try removeFile(folder.file("file.previous"))
         try linkFile(folder.file("file"), to: folder.file("file.previous"))
         try replace("five", in: folder, previous: .purged)
-        try file.eraseAllButCurrent(in: Folder(opening: folder.path))
+        #expect(try eraseAllButCurrent(in: folder).isEmpty)
         #expect(try text("file", in: folder) == "five")
         #expect(try names(in: folder.path) == ["file"])
+    }
+
+    @Test("a file with a second name keeps its content there, and this is noted")
+    func secondNames() throws {
+        let folder = try TemporaryFolder()
+        for word in ["one", "two"] { try replace(word, in: folder) }
+        for (name, second) in [("file", "current"), ("file.previous", "older")] {
+            try linkFile(folder.file(name), to: folder.file(second))
+        }
+        let older = LinkedFile(number: try inode(of: folder.file("older")))
+        let current = LinkedFile(number: try inode(of: folder.file("current")))
+        let opened = try Folder(opening: folder.path)
+        var linked: [LinkedFile] = []
+        try file.replace(
+            with: Array("ours: three".utf8).span, in: opened, besides: opened, previous: .purged,
+            expecting: Array("ours: two".utf8), noting: &linked)
+        #expect(linked == [older])
+        try file.eraseAllButCurrent(in: opened, besides: opened, noting: &linked)
+        #expect(linked == [older, current])
+        #expect(try names(in: folder.path) == ["current", "file", "older"])
+        #expect(try text("older", in: folder) == "one")
+        #expect(try text("current", in: folder) == "two")
+        // The same applies to what a killed writer left; it does not prevent the next save.
+        for name in ["file.new", "file.previous.new"] {
+            try linkFile(folder.file("older"), to: folder.file(name))
+            try replace("next", in: folder)
+            #expect(try text("older", in: folder) == "one")
+            #expect(try text("file", in: folder) == "next")
+            #expect(try !names(in: folder.path).contains(name))
+        }
     }
 
     @Test("a missing folder is reported with the failed call and its error number")

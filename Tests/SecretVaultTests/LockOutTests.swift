@@ -261,13 +261,18 @@ struct LockOutTests {
         }
     }
 
-    @Test("an attempts file with a second name is not written to")
+    @Test("if the attempts file has a second name, attempts are counted in a new file")
     func secondName() throws {
         let vault = try TestVault()
         let (path, name) = (vault.folder.file("snapshot"), try vault.counted("attempts"))
         try linkFile(vault.folder.file(name), to: path)
         let before = try vault.folder.bytes(of: name)
-        #expect(throws: VaultError.inTheWay(name: name)) { try vault.unlock() }
+        let clock = TestClock()
+        #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, wrong, at: clock) }
+        #expect(try vault.attempts().vault?.refused == 1)
+        #expect(try vault.folder.bytes(of: "snapshot") == before)
+        #expect(throws: Never.self) { try unlock(vault, right, at: clock) }
+        #expect(try vault.attempts().isEmpty)
         #expect(try vault.folder.bytes(of: "snapshot") == before)
     }
 

@@ -65,7 +65,7 @@ struct SynchronizedVaultTests {
         let read = try VaultDocument(parsing: vault.bytes())
         let wiped = try #require(
             try read.wiping([id], leaving: Tombstone(time: 9, reason: .failures)))
-        let writer = try VaultWriter(VaultLocation(vault.path))
+        var writer = try VaultWriter(VaultLocation(vault.path))
         try replace(vault, with: theirs)
         #expect(throws: VaultError.changedMeanwhile) {
             try writer.save(

@@ -51,8 +51,8 @@ struct TransferTests {
             .olderFile(generation: 1, newest: .max), .otherFile(generation: 2),
             .conflictingCopy(path: "/home/alice/vault (conflict é)"),
             .wiped(Self.id, Self.tombstone), .generationNotRecorded(.system(Self.call)),
-            .vanished(Self.id), .wipesNotListed(.busy), .failuresNotCleared(.notFound),
-            .failuresNotCounted,
+            .vanished(Self.id), .keptUnderSecondName(inode: .max), .wipesNotListed(.busy),
+            .failuresNotCleared(.notFound), .failuresNotCounted,
             .notConfirmed(Self.call), .folderOwnedByOther(0), .folderOpenToOthers(mode: 0o777),
         ]
         try roundTrip(reports, of: VaultReport.Kind.allCases)

@@ -48,7 +48,8 @@ struct WipedRecordTests {
 
         func wipe(_ id: RecordID) throws {
             try vault.countFailures(of: [id])
-            try VaultWriter(VaultLocation(vault.path)).wipe(
+            var writer = try VaultWriter(VaultLocation(vault.path))
+            try writer.wipe(
                 [id], leaving: Tombstone(time: TestVault.now, reason: .failures))
         }
 
@@ -206,8 +207,11 @@ struct WipedRecordTests {
         let sample = try Sample()
         let ids = try VaultDocument(parsing: sample.vault.bytes()).records.map(\.id)
         try sample.vault.countFailures(of: [ids[0], ids[2]])
-        try VaultWriter(VaultLocation(sample.vault.path)).wipe(
-            [ids[0], ids[2]], leaving: Tombstone(time: 5, reason: .failures))
+        do {
+            var writer = try VaultWriter(VaultLocation(sample.vault.path))
+            try writer.wipe(
+                [ids[0], ids[2]], leaving: Tombstone(time: 5, reason: .failures))
+        }
         try sample.wipe(ids[1])
         #expect(try VaultDocument(parsing: sample.vault.bytes()).changes == 3)
         let open = try sample.vault.unlock()

@@ -30,6 +30,13 @@ public func linkFile(_ path: String, to second: String) throws {
     try FileManager.default.linkItem(atPath: path, toPath: second)
 }
 
+/// The inode number of the file at `path`.
+public func inode(of path: String) throws -> UInt64 {
+    let number = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber]
+    guard let number = number as? NSNumber else { throw CocoaError(.fileReadUnknown) }
+    return number.uint64Value
+}
+
 /// Creates a symbolic link at `link` that points to `path`.
 public func linkSymbolically(_ path: String, to link: String) throws {
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)

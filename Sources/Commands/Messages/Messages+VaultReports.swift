@@ -45,6 +45,10 @@ extension Messages {
             "\(name(of: id, in: entries)) has lost its secret: it was wiped without the vault’s key, and "
                 + "not because of failures here. Somebody changed the file, or another device wiped it. "
                 + "To restore it, run: watchword undo; to accept this, remove it with watchword remove"
+        case .keptUnderSecondName(let inode):
+            "an older file of the vault was not erased, because it has a second name (a hard link): "
+                + "what was removed, wiped or replaced is still in it, and what opened it still does. "
+                + "To find it, run: find ~ -xdev -inum \(inode); then delete it"
         case .generationNotRecorded(let error):
             "the vault was saved, but its generation was not recorded in .watchword beside it: "
                 + sentence(for: error)

@@ -86,16 +86,12 @@ extension Session {
         if case .own(let vault) = vault { try recordUse(of: entry, in: vault) }
     }
 
-    /// Changes and saves the vault; warns if the generation was not recorded.
+    /// Changes and saves the vault, and prints what is reported about the save.
     @discardableResult func change<Result>(
         _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(CommandFailure) -> Result {
         let result = try inVault { () throws(VaultError) in try vault.update(body) }
-        for report in vault.reports {
-            if case .generationNotRecorded = report {
-                printer.warn(Messages.sentence(for: report, in: vault.entries))
-            }
-        }
+        printSaveReports(of: vault)
         return result
     }
 }

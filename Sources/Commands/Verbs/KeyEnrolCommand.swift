@@ -62,7 +62,7 @@ enum KeyEnrolCommand {
         } catch {
             throw .deviceKey(order.enrolment.name.visible, error)
         }
-        session.warnAboutGeneration(of: vault)
+        session.printSaveReports(of: vault)
         return switch outcome {
         case .registered(let key): Enrolled(key: KeyState(of: key), isAdopted: false)
         case .adopted(let key): Enrolled(key: KeyState(of: key), isAdopted: true)

@@ -59,7 +59,7 @@ enum LoginEnrolCommand {
         } catch {
             throw .login(order.name.visible, error)
         }
-        session.warnAboutGeneration(of: vault)
+        session.printSaveReports(of: vault)
         return (state.credential, state.server)
     }
 
@@ -124,12 +124,8 @@ extension Session {
         do { return try vault.takeLoginLock() } catch { throw .vault(path, error) }
     }
 
-    /// Warns if the generation could not be recorded beside the vault.
-    func warnAboutGeneration(of vault: UnlockedVault) {
-        for report in vault.reports {
-            if case .generationNotRecorded = report {
-                printer.warn(Messages.sentence(for: report, in: vault.entries))
-            }
-        }
+    /// Prints what is reported about the saves.
+    func printSaveReports(of vault: UnlockedVault) {
+        printReports(vault.saveReports, of: vault.entries)
     }
 }

@@ -41,7 +41,7 @@ enum LoginPresentCommand {
         } catch {
             throw .login(entry.name.visible, error)
         }
-        session.warnAboutGeneration(of: vault)
+        session.printSaveReports(of: vault)
         try print(ticket, for: entry, session)
         try session.recordUse(of: entry, in: vault)
     }

@@ -36,7 +36,7 @@ enum MergeCommand {
                 try vault.merge(
                     copy, as: plan, confirmed: confirmed, comparing: forks.order, now: now)
             }
-            session.warnAboutGeneration(of: vault)
+            session.printSaveReports(of: vault)
         }
         try report(plan, other, session)
         return .done

@@ -27,7 +27,7 @@ enum UndoCommand {
         try session.inVault { () throws(VaultError) in
             try vault.undo(plan, confirmed: confirmed, now: now)
         }
-        session.warnAboutGeneration(of: vault)
+        session.printSaveReports(of: vault)
         try report(plan, session)
         session.printer.note("Undid the last change; watchword undo brings it back.")
         return .done

@@ -92,7 +92,12 @@ private struct VaultMoving {
     /// Erases the vault in the user's own folder after the agent has confirmed that it has the same.
     private func eraseOwn(in state: VaultIdentity) throws(CommandFailure) {
         try send(.confirm(state))
-        try inOwn { () throws(VaultError) in try Vault.purge(path, in: state) }
+        try purgeOwn(in: state)
+    }
+
+    private func purgeOwn(in state: VaultIdentity) throws(CommandFailure) {
+        let reports = try inOwn { () throws(VaultError) in try Vault.purge(path, in: state) }
+        session.printReports(reports, of: [])
     }
 
     /// The user's own folder has no vault: it was erased, or never existed.
@@ -101,7 +106,7 @@ private struct VaultMoving {
         guard present.isMoving else {
             return session.printer.note("The system agent already keeps the vault.")
         }
-        try inOwn { () throws(VaultError) in try Vault.purge(path, in: present.identity) }
+        try purgeOwn(in: present.identity)
         _ = try ask(present) { .activate($0, ceiling: ceiling) }
         noteMoved(toSystem: true)
     }

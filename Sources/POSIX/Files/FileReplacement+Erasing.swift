@@ -1,29 +1,53 @@
+internal import Glibc
+
+/// A file that was to be erased, but has a second name (a hard link) that is not the program's.
+///
+/// Its content stays under that name, which may be that of a backup. Only the program's name was
+/// removed.
+public struct LinkedFile: Hashable, Sendable {
+    /// The inode number, by which `find -inum` finds the other names.
+    public let number: UInt64
+
+    /// Identifies a file by its inode number.
+    public init(number: UInt64) { self.number = number }
+}
+
 // Erasing and removing generations of the file.
+//
+// Each function adds the files that it could not erase because of a second name to `linked`.
 extension FileReplacement {
     /// Overwrites the content of the previous file and removes it.
     ///
     /// A disk that writes new data to different blocks (flash, copy-on-write) can still keep the
     /// old blocks, and so can a file system without hard links, where the previous file is a copy.
     ///
-    /// - Parameter own: the folder of the working files.
-    public func erasePrevious(in own: borrowing Folder) throws(PrivateFileError) {
+    /// - Parameters:
+    ///   - folder: the folder of the file itself.
+    ///   - own: the folder of the working files.
+    public func erasePrevious(
+        in folder: borrowing Folder, besides own: borrowing Folder,
+        noting linked: inout [LinkedFile]
+    ) throws(PrivateFileError) {
         try expectOwnOrNothing(previous, in: own)
-        try system { () throws(SystemCallFailure) in
-            guard try own.holds(previous) else { return }
-            // Rename it first: a partly overwritten file with the new name is removed by the next
-            // writer, and no reader treats it as the previous generation.
+        // Rename it first: a partly overwritten file with the new name is removed by the next
+        // writer, and no reader treats it as the previous generation.
+        let exists = try system { () throws(SystemCallFailure) in
+            guard try own.holds(previous) else { return false }
             try own.rename(previous, to: newPreviousName, in: own)
-            try erase(newPreviousName, in: own)
-            try own.synchronize()
+            return true
         }
+        guard exists else { return }
+        try erase(newPreviousName, in: own, besides: folder, noting: &linked)
+        try system { () throws(SystemCallFailure) in try own.synchronize() }
     }
 
     /// Replaces the previous file with one that contains `bytes`, and erases the old one.
     ///
     /// If there is no room for both, or if the file system cannot exchange two files, the previous
-    /// file is only erased. Call ``eraseLeftovers(in:besides:)`` first.
+    /// file is only erased. Call ``eraseLeftovers(in:besides:noting:)`` first.
     public func replacePrevious(
-        with bytes: Span<UInt8>, in own: borrowing Folder
+        with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
+        noting linked: inout [LinkedFile]
     ) throws(PrivateFileError) {
         try expectOwnOrNothing(previous, in: own)
         do throws(PrivateFileError) {
@@ -33,53 +57,50 @@ extension FileReplacement {
             }
         } catch {
             try system { () throws(SystemCallFailure) in try own.removeFile(newPreviousName) }
-            return try erasePrevious(in: own)
+            return try erasePrevious(in: folder, besides: own, noting: &linked)
         }
         // From here on, a killed writer leaves a file that the next one erases.
-        try system { () throws(SystemCallFailure) in
-            try erase(newPreviousName, in: own)
-            try own.synchronize()
-        }
+        try erase(newPreviousName, in: own, besides: folder, noting: &linked)
+        try system { () throws(SystemCallFailure) in try own.synchronize() }
     }
 
     /// Overwrites and removes what killed writers left behind, and the old file after it was
     /// ``Previous/discarded``.
-    public func eraseLeftovers(in folder: borrowing Folder, besides own: borrowing Folder)
-        throws(PrivateFileError)
-    {
-        try removeLeftovers(in: own, besides: folder)
+    public func eraseLeftovers(
+        in folder: borrowing Folder, besides own: borrowing Folder,
+        noting linked: inout [LinkedFile]
+    ) throws(PrivateFileError) {
+        try removeLeftovers(in: own, besides: folder, noting: &linked)
     }
 
     /// Overwrites and removes everything except the file itself: the previous file, and what killed
     /// writers left behind.
-    public func eraseAllButCurrent(in folder: borrowing Folder, besides own: borrowing Folder)
-        throws(PrivateFileError)
-    {
-        try removeLeftovers(in: own, besides: folder)
-        try erasePrevious(in: own)
+    public func eraseAllButCurrent(
+        in folder: borrowing Folder, besides own: borrowing Folder,
+        noting linked: inout [LinkedFile]
+    ) throws(PrivateFileError) {
+        try removeLeftovers(in: own, besides: folder, noting: &linked)
+        try erasePrevious(in: folder, besides: own, noting: &linked)
     }
 
     /// Overwrites and removes the file itself.
     ///
-    /// Call ``eraseAllButCurrent(in:besides:)`` first; it also completes an interrupted call.
-    public func eraseCurrent(in folder: borrowing Folder, besides own: borrowing Folder)
-        throws(PrivateFileError)
-    {
+    /// Call ``eraseAllButCurrent(in:besides:noting:)`` first; it also completes an interrupted call.
+    public func eraseCurrent(
+        in folder: borrowing Folder, besides own: borrowing Folder,
+        noting linked: inout [LinkedFile]
+    ) throws(PrivateFileError) {
         try expectOwnOrNothing(name, in: folder)
-        try system { () throws(SystemCallFailure) in
-            guard try folder.holds(name) else { return }
-            // Rename it first: no reader then finds a partly overwritten file.
+        // Rename it first: no reader then finds a partly overwritten file.
+        let exists = try system { () throws(SystemCallFailure) in
+            guard try folder.holds(name) else { return false }
             try folder.rename(name, to: aside, in: own)
             try folder.synchronize()
-            try erase(aside, in: own)
-            try own.synchronize()
+            return true
         }
-    }
-
-    /// Overwrites and removes everything except the file itself, whose working files are next to
-    /// it.
-    public func eraseAllButCurrent(in folder: borrowing Folder) throws(PrivateFileError) {
-        try eraseAllButCurrent(in: folder, besides: folder)
+        guard exists else { return }
+        try erase(aside, in: own, besides: folder, noting: &linked)
+        try system { () throws(SystemCallFailure) in try own.synchronize() }
     }
 
     /// Removes the file permanently, without keeping a copy.

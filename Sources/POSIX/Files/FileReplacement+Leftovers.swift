@@ -9,17 +9,16 @@ extension FileReplacement {
     ///
     /// - Parameter folder: the folder of the file itself, which may share its blocks with a
     ///   leftover.
-    func removeLeftovers(in own: borrowing Folder, besides folder: borrowing Folder)
-        throws(PrivateFileError)
-    {
+    func removeLeftovers(
+        in own: borrowing Folder, besides folder: borrowing Folder,
+        noting linked: inout [LinkedFile]
+    ) throws(PrivateFileError) {
         try endExchange(in: own, besides: folder)
         for leftover in [aside, newPreviousName] {
             guard let facts = try facts(of: leftover, in: own) else { continue }
-            guard FileKind.isPrivateFile(facts),
-                try hasNoOtherName(leftover, facts, in: own, besides: folder),
-                try beginsLikeOwnFile(leftover, facts, in: own)
+            guard FileKind.isPrivateFile(facts), try beginsLikeOwnFile(leftover, facts, in: own)
             else { throw .inTheWay(name: leftover) }
-            try system { () throws(SystemCallFailure) in try erase(leftover, in: own) }
+            try erase(leftover, in: own, besides: folder, noting: &linked)
         }
     }
 
@@ -47,14 +46,22 @@ extension FileReplacement {
 
     /// Overwrites the file's content except its beginning, and removes its name.
     ///
-    /// A file with a second name is the current one of some writer: only this name is removed.
-    func erase(_ name: String, in folder: borrowing Folder) throws(SystemCallFailure) {
-        if let facts = try folder.facts(of: name), facts.st_nlink == 1,
-            facts.st_size > beginning.count
-        {
-            try overwrite(name, in: folder)
+    /// If it has a second name, only this name is removed. The second name may be that of the
+    /// current or previous file; if it is not, the file is added to `linked`.
+    func erase(
+        _ leftover: String, in own: borrowing Folder, besides folder: borrowing Folder,
+        noting linked: inout [LinkedFile]
+    ) throws(PrivateFileError) {
+        if let facts = try facts(of: leftover, in: own), facts.st_size > beginning.count {
+            if facts.st_nlink == 1 {
+                try system { () throws(SystemCallFailure) in try overwrite(leftover, in: own) }
+            } else if try !isSameFile(leftover, in: own, name, in: folder),
+                try !isSameFile(leftover, in: own, previous, in: own)
+            {
+                linked.append(LinkedFile(number: UInt64(facts.st_ino)))
+            }
         }
-        try folder.remove(name)
+        try system { () throws(SystemCallFailure) in try own.remove(leftover) }
     }
 
     // The checks are made on the open file, so the file that is checked is the one that is
@@ -67,16 +74,6 @@ extension FileReplacement {
         let rest = max(Int(facts.st_size) - beginning.count, 0)
         try file.writeAll([UInt8](repeating: 0, count: rest).span, at: beginning.count)
         try file.synchronize()
-    }
-
-    // If a leftover has a second name, that must be the name of the current or the previous file.
-    private func hasNoOtherName(
-        _ leftover: String, _ facts: stat, in own: borrowing Folder,
-        besides folder: borrowing Folder
-    ) throws(PrivateFileError) -> Bool {
-        guard facts.st_nlink > 1 else { return true }
-        if try isSameFile(leftover, in: own, name, in: folder) { return true }
-        return try isSameFile(leftover, in: own, previous, in: own)
     }
 
     /// Whether the file begins like one of ours, or is too short but begins that way so far.

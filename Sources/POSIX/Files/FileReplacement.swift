@@ -65,11 +65,11 @@ public struct FileReplacement: Sendable {
         /// It is kept as the previous generation, in place of the generation before it.
         case kept
         /// It must be erased: the previous generation is overwritten now. The old file is erased
-        /// later by ``eraseAllButCurrent(in:besides:)`` or, if the process is killed, by the next
+        /// later by ``eraseAllButCurrent(in:besides:noting:)`` or, if the process is killed, by the next
         /// writer.
         case purged
         /// It must be erased, and the previous generation stays as it is. The old file is erased
-        /// later by ``eraseLeftovers(in:besides:)`` or, if the process is killed, by the next writer.
+        /// later by ``eraseLeftovers(in:besides:noting:)`` or, if the process is killed, by the next writer.
         case discarded
     }
 
@@ -81,21 +81,26 @@ public struct FileReplacement: Sendable {
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, previous: Previous
     ) throws(PrivateFileError) {
-        try put(bytes, in: folder, besides: folder, previous: previous, expecting: nil)
+        var linked: [LinkedFile] = []
+        try put(
+            bytes, in: folder, besides: folder, previous: previous, expecting: nil,
+            noting: &linked)
         do { try folder.synchronize() } catch { throw .notConfirmed(error) }
     }
 
     /// Replaces the old file, if any, using working files in the folder `own` on the same file
     /// system.
     ///
-    /// - Parameter old: what the file must still contain when it is replaced; `nil` for any
-    ///   content.
+    /// - Parameters:
+    ///   - old: what the file must still contain when it is replaced; `nil` for any content.
+    ///   - linked: the files that were to be erased, but have a second name, are added to this.
     /// - Throws: ``PrivateFileError/changed`` if the file contains anything else.
     public func replace(
         with bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
-        previous: Previous, expecting old: [UInt8]? = nil
+        previous: Previous, expecting old: [UInt8]? = nil, noting linked: inout [LinkedFile]
     ) throws(PrivateFileError) {
-        try put(bytes, in: folder, besides: own, previous: previous, expecting: old)
+        try put(
+            bytes, in: folder, besides: own, previous: previous, expecting: old, noting: &linked)
         do throws(SystemCallFailure) {
             try folder.synchronize()
             try own.synchronize()
@@ -107,9 +112,9 @@ public struct FileReplacement: Sendable {
 
     private func put(
         _ bytes: Span<UInt8>, in folder: borrowing Folder, besides own: borrowing Folder,
-        previous: Previous, expecting old: [UInt8]?
+        previous: Previous, expecting old: [UInt8]?, noting linked: inout [LinkedFile]
     ) throws(PrivateFileError) {
-        try removeLeftovers(in: own, besides: folder)
+        try removeLeftovers(in: own, besides: folder, noting: &linked)
         try expectOwnOrNothing(name, in: folder)
         do throws(PrivateFileError) {
             try write(bytes, to: aside, in: own)
@@ -117,7 +122,7 @@ public struct FileReplacement: Sendable {
             case .absent, .none: break
             case .kept: try keepPrevious(in: own, of: folder, expecting: old)
             case .purged:
-                try erasePrevious(in: own)
+                try erasePrevious(in: folder, besides: own, noting: &linked)
                 try linkToPreviousAside(in: own, of: folder, expecting: old)
             case .discarded: try linkToPreviousAside(in: own, of: folder, expecting: old)
             }

@@ -43,12 +43,12 @@ extension Folder {
     /// Overwrites part of the file `name` in place, which needs no disk space, and waits until it
     /// is on disk.
     ///
-    /// - Throws: ``PrivateFileError/inTheWay(name:)`` for a file that other users can access or
-    ///   that has another link.
+    /// - Returns: whether it was overwritten. A file that other users can access, or that has a
+    ///   second name, which may be that of a backup, is not.
     public func overwrite(_ name: String, at offset: Int, with bytes: Span<UInt8>)
-        throws(PrivateFileError)
+        throws(PrivateFileError) -> Bool
     {
-        let isOverwritten = try system { () throws(SystemCallFailure) in
+        try system { () throws(SystemCallFailure) in
             let file = try open(name, O_WRONLY)
             let facts = try file.facts()
             guard FileKind.isPrivateFile(facts), facts.st_nlink == 1 else { return false }
@@ -58,7 +58,6 @@ extension Folder {
             }
             return true
         }
-        guard isOverwritten else { throw .inTheWay(name: name) }
     }
 
     private func openPrivateFile(_ name: String) throws(PrivateFileError) -> FileDescriptor {

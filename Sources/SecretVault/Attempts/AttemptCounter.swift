@@ -79,14 +79,15 @@ struct AttemptCounter: ~Copyable {
             file.isWhole ? try file.writing(attempts) : nil
         }
         do {
-            if let change {
+            if let change,
                 try folder.overwrite(
                     VaultLocation.attempts, at: change.offset, with: change.bytes.span)
-            } else {
-                let file = FileReplacement(
-                    of: VaultLocation.attempts, beginningWith: Attempts.beginning(of: vaultID))
-                try file.replace(with: whole.span, in: folder, previous: .none)
+            {
+                return
             }
+            let file = FileReplacement(
+                of: VaultLocation.attempts, beginningWith: Attempts.beginning(of: vaultID))
+            try file.replace(with: whole.span, in: folder, previous: .none)
         } catch {
             switch error {
             case .system(let failure), .notConfirmed(let failure): throw .notCounted(failure)
@@ -121,7 +122,8 @@ struct AttemptCounter: ~Copyable {
         let due = attempts.due(in: lines, by: slots)
         guard !due.isEmpty else { return false }
         let time = Int64(min(reading.wall, VaultLimits.number))
-        try VaultWriter(location).wipe(due, leaving: Tombstone(time: time, reason: .failures))
+        var writer = try VaultWriter(location)
+        try writer.wipe(due, leaving: Tombstone(time: time, reason: .failures))
         return true
     }
 

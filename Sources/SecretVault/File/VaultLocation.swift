@@ -24,6 +24,7 @@ struct VaultLocation {
     static let moveLock = "move.lock"
     static let mark = "generation"
     static let previous = "previous"
+    static let linked = "linked"
 
     // In `by-id/ID`.
     static let attempts = "attempts"

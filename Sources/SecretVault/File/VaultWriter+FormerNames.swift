@@ -8,7 +8,9 @@ extension VaultWriter {
     /// - Parameter passingOverLocked: whether to skip a folder that another process has locked.
     ///   Otherwise, a locked folder is an error, thrown after all other folders have been
     ///   processed.
-    func eraseUnderFormerNames(of vaultID: [UInt8], passingOverLocked: Bool) throws(VaultError) {
+    mutating func eraseUnderFormerNames(
+        of vaultID: [UInt8], passingOverLocked: Bool
+    ) throws(VaultError) {
         var failure: VaultError?
         for former in try location.others() {
             do throws(VaultError) {
@@ -20,7 +22,7 @@ extension VaultWriter {
         if let failure { throw failure }
     }
 
-    private func erase(
+    private mutating func erase(
         of vaultID: [UInt8], under former: VaultLocation, passingOverLocked: Bool
     ) throws(VaultError) {
         guard try !former.containsFile(in: folder), let own = try privateFolder(of: former) else {
@@ -45,7 +47,7 @@ extension VaultWriter {
         // A file with that name may have appeared in the meantime.
         guard try !former.containsFile(in: folder) else { return }
         do {
-            try file.eraseAllButCurrent(in: folder, besides: own)
+            try file.eraseAllButCurrent(in: folder, besides: own, noting: &linked)
         } catch {
             throw former.error(error)
         }

@@ -6,6 +6,8 @@ struct VaultWriter: ~Copyable {
     let folder: Folder
     private let own: Folder
     private let lock: FileLock
+    /// The files that were to be erased, but have a second name.
+    var linked: [LinkedFile] = []
 
     /// How long a writer waits for the lock.
     static let timeout = Duration.seconds(5)
@@ -35,14 +37,14 @@ struct VaultWriter: ~Copyable {
     ///
     /// - Throws: ``VaultError/inTheWay(name:)`` if a file with that name has appeared in the
     ///   meantime; ``VaultError/previousLeft``.
-    func make(_ bytes: [UInt8], of vaultID: [UInt8]) throws(VaultError) {
+    mutating func make(_ bytes: [UInt8], of vaultID: [UInt8]) throws(VaultError) {
         guard !VaultLocation.holdsPrevious(in: own) else { throw .previousLeft }
         guard try !holdsAnythingAsPrevious() else {
             throw location.error(.inTheWay(name: VaultLocation.previous))
         }
         do {
             try file(of: vaultID).replace(
-                with: bytes.span, in: folder, besides: own, previous: .absent)
+                with: bytes.span, in: folder, besides: own, previous: .absent, noting: &linked)
         } catch {
             throw location.error(error)
         }
@@ -60,7 +62,7 @@ struct VaultWriter: ~Copyable {
     ///     ``FileReplacement/Previous/purged``, the caller must call ``eraseAllButCurrent(of:)``,
     ///     and after ``FileReplacement/Previous/discarded``, ``eraseLeftovers(of:)``.
     /// - Throws: ``VaultError/changedMeanwhile``.
-    func save(
+    mutating func save(
         _ bytes: [UInt8], of vaultID: [UInt8], replacing old: [UInt8],
         previous: FileReplacement.Previous
     ) throws(VaultError) {
@@ -70,16 +72,17 @@ struct VaultWriter: ~Copyable {
         }
         do {
             try file(of: vaultID).replace(
-                with: bytes.span, in: folder, besides: own, previous: previous, expecting: old)
+                with: bytes.span, in: folder, besides: own, previous: previous, expecting: old,
+                noting: &linked)
         } catch {
             throw location.error(error)
         }
     }
 
     /// Erases what killed writers left, and the old file after a save that discarded it.
-    func eraseLeftovers(of vaultID: [UInt8]) throws(VaultError) {
+    mutating func eraseLeftovers(of vaultID: [UInt8]) throws(VaultError) {
         do {
-            try file(of: vaultID).eraseLeftovers(in: folder, besides: own)
+            try file(of: vaultID).eraseLeftovers(in: folder, besides: own, noting: &linked)
         } catch {
             throw location.error(error)
         }
@@ -88,7 +91,7 @@ struct VaultWriter: ~Copyable {
     /// Replaces these records' secrets with tombstones in the previous generation.
     ///
     /// Under former names, older files of the vault are erased.
-    func wipePrevious(
+    mutating func wipePrevious(
         _ ids: Set<RecordID>, of vaultID: [UInt8], leaving tombstone: Tombstone
     ) throws(VaultError) {
         try eraseLeftovers(of: vaultID)
@@ -105,7 +108,8 @@ struct VaultWriter: ~Copyable {
         }
         guard let wiped else { return }
         do {
-            try file(of: vaultID).replacePrevious(with: wiped.bytes.span, in: own)
+            try file(of: vaultID).replacePrevious(
+                with: wiped.bytes.span, in: folder, besides: own, noting: &linked)
         } catch {
             throw location.error(error)
         }
@@ -113,29 +117,32 @@ struct VaultWriter: ~Copyable {
 
     /// Erases the previous generation of the vault `vaultID` and leftovers of killed writers, under
     /// its present and former names.
-    func eraseAllButCurrent(of vaultID: [UInt8]) throws(VaultError) {
+    mutating func eraseAllButCurrent(of vaultID: [UInt8]) throws(VaultError) {
         try eraseOwnButCurrent(of: vaultID)
         try eraseUnderFormerNames(of: vaultID, passingOverLocked: false)
     }
 
     /// Erases the same files, but only under the vault's present name.
-    func eraseOwnButCurrent(of vaultID: [UInt8]) throws(VaultError) {
+    mutating func eraseOwnButCurrent(of vaultID: [UInt8]) throws(VaultError) {
         do {
-            try file(of: vaultID).eraseAllButCurrent(in: folder, besides: own)
+            try file(of: vaultID).eraseAllButCurrent(in: folder, besides: own, noting: &linked)
         } catch {
             throw location.error(error)
         }
     }
 
     /// Erases the file of the vault `vaultID` and all older ones.
-    func eraseAll(of vaultID: [UInt8]) throws(VaultError) {
+    mutating func eraseAll(of vaultID: [UInt8]) throws(VaultError) {
         try eraseAllButCurrent(of: vaultID)
         do {
-            try file(of: vaultID).eraseCurrent(in: folder, besides: own)
+            try file(of: vaultID).eraseCurrent(in: folder, besides: own, noting: &linked)
         } catch {
             throw location.error(error)
         }
     }
+
+    /// Removes the record of files with a second name, which were reported.
+    func removeLinkedRecord() { LinkedFileRecord.remove(in: own) }
 
     // Only two kinds of file are overwritten: files that begin with this vault's ID, and leftovers
     // of a vault whose creation was interrupted. Those leftovers have another ID and generation 1,
@@ -180,7 +187,9 @@ extension VaultWriter {
     ///
     /// - Throws: ``VaultError/notConfirmed(_:)`` and ``VaultError/previousNotErased(_:)`` if the
     ///   secrets are wiped, but perhaps not in every file.
-    func wipe(_ ids: Set<RecordID>, leaving tombstone: Tombstone) throws(VaultError) {
+    mutating func wipe(_ ids: Set<RecordID>, leaving tombstone: Tombstone) throws(VaultError) {
+        // Whoever caused the wipe cannot open the vault. The next one who can is told.
+        defer { LinkedFileRecord.add(linked, in: own) }
         let document = try VaultDocument(parsing: read())
         // The older file first: on a full disk, it is erased, and its space is needed.
         try wipePrevious(ids, of: document.vaultID, leaving: tombstone)

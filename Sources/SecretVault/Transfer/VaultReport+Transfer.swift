@@ -5,7 +5,7 @@ extension VaultReport: Transferable {
     enum Kind: UInt8, CaseIterable {
         case olderFile, otherFile, conflictingCopy, wiped, generationNotRecorded, wipesNotListed,
             failuresNotCleared, failuresNotCounted, notConfirmed, folderOwnedByOther,
-            folderOpenToOthers, vanished
+            folderOpenToOthers, vanished, keptUnderSecondName
     }
 
     package func write(to output: FrameWriter) {
@@ -27,6 +27,9 @@ extension VaultReport: Transferable {
         case .vanished(let id):
             output.append(choice: Kind.vanished)
             output.append(id)
+        case .keptUnderSecondName(let inode):
+            output.append(choice: Kind.keptUnderSecondName)
+            output.append(inode)
         case .generationNotRecorded(let error):
             output.append(choice: Kind.generationNotRecorded)
             output.append(error)
@@ -61,6 +64,8 @@ extension VaultReport: Transferable {
         case .conflictingCopy: self = .conflictingCopy(path: try fields.value(bytes))
         case .wiped: self = .wiped(try fields.value(bytes), try fields.value(bytes))
         case .vanished: self = .vanished(try fields.value(bytes))
+        case .keptUnderSecondName:
+            self = .keptUnderSecondName(inode: try fields.value(bytes))
         case .generationNotRecorded: self = .generationNotRecorded(try fields.value(bytes))
         case .wipesNotListed: self = .wipesNotListed(try fields.value(bytes))
         case .failuresNotCleared: self = .failuresNotCleared(try fields.value(bytes))

@@ -19,7 +19,15 @@ public final class UnlockedVault {
     private(set) var generationReport: VaultReport?
     private var notMarked: VaultReport?
     private var notListed: VaultReport?
+    /// The files that no save could erase.
+    private var linked: [VaultReport] = []
     let foundReports: [VaultReport]
+    /// Whether the reports contain those of the `linked` file.
+    private var reportsLinked: Bool {
+        foundReports.contains {
+            if case .keptUnderSecondName = $0 { true } else { false }
+        }
+    }
     /// Whether the failures must be cleared once the wipes that they caused are listed.
     var clearsFailures = false
     /// Whether the vault may be changed now; checked while no other process can change it.
@@ -71,9 +79,12 @@ public final class UnlockedVault {
             let isProved = !record.isWipedWithoutKey || wiped.contains(id)
             reports.append(isProved ? .wiped(id, tombstone) : .vanished(id))
         }
-        for report in [notMarked, notListed] { if let report { reports.append(report) } }
-        return reports
+        if let notListed { reports.append(notListed) }
+        return reports + saveReports
     }
+
+    /// What to report about the saves.
+    public var saveReports: [VaultReport] { linked + [notMarked].compactMap { $0 } }
 
     /// Changes the vault: reads it again, applies `change`, and saves once.
     ///
@@ -100,7 +111,7 @@ public final class UnlockedVault {
         joining other: VaultHistory?, _ change: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
         guard !isReadOnly else { throw .openedReadOnly }
-        let writer = try VaultWriter(location)
+        var writer = try VaultWriter(location)
         guard mayChange() else { throw .busy }
         let read = try writer.read()
         let current = try verified(VaultDocument(parsing: read))
@@ -132,9 +143,11 @@ public final class UnlockedVault {
         (key, state) = (changes.key, saved)
         (generationReport, notListed) = (nil, nil)
         notMarked = writer.writeGenerationRecord(of: document)
+        defer { linked += writer.linked.map { VaultReport($0) } }
         if changes.erasesPrevious || discards {
-            try eraseOlder(by: writer, keepingPrevious: !changes.erasesPrevious)
+            try eraseOlder(by: &writer, keepingPrevious: !changes.erasesPrevious)
         }
+        if reportsLinked { writer.removeLinkedRecord() }
         return result
     }
 
@@ -229,7 +242,7 @@ public final class UnlockedVault {
 
     // The vault is already saved, so an error here must not suggest that nothing was.
     private func eraseOlder(
-        by writer: borrowing VaultWriter, keepingPrevious: Bool
+        by writer: inout VaultWriter, keepingPrevious: Bool
     ) throws(VaultError) {
         do {
             if keepingPrevious {

@@ -76,7 +76,8 @@ extension VaultLocation {
         guard !isKept else { return }
         let named =
             VaultLocation.files(of: VaultLocation.mark)
-            + VaultLocation.files(of: VaultLocation.previous) + ["new", "displaced"]
+            + VaultLocation.files(of: VaultLocation.previous)
+            + VaultLocation.files(of: VaultLocation.linked) + ["new", "displaced"]
         let counted =
             VaultLocation.files(of: VaultLocation.attempts)
             + VaultLocation.files(of: VaultLocation.uses)

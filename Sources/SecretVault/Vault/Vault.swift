@@ -37,7 +37,7 @@ public enum Vault {
         try requireUnusedPath(path)
         let location = try VaultLocation(path)
         try location.makeFolder()
-        let writer = try VaultWriter(location)
+        var writer = try VaultWriter(location)
         guard try !writer.isTaken() else { throw .alreadyExists }
         let exposure = try location.exposure(of: location.openFolder())
         let key = try VaultKey.make()

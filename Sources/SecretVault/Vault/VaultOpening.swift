@@ -131,12 +131,13 @@ struct VaultOpening: ~Copyable {
         let reports = [
             try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
         ]
+        let linked = try LinkedFileRecord.read(of: location)
         let state = try VaultState(verifying: document, with: key)
         let vault = UnlockedVault(
             location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
             state: state,
             generationReport: mark?.report(on: document),
-            reports: reports.compactMap { $0 }
+            reports: reports.compactMap { $0 } + linked.map { VaultReport($0) }
                 + location.conflictingCopies(of: state, with: key, in: folder))
         vault.clearsFailures = clearsLater
         return vault

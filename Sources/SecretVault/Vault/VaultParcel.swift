@@ -131,7 +131,7 @@ extension Vault {
         let vaultID = parcel.document.vaultID
         try AttemptCounter.prepare(location, of: vaultID)
         let counter = try AttemptCounter(location, of: vaultID)
-        let writer = try VaultWriter(location)
+        var writer = try VaultWriter(location)
         try counter.save(parcel.attempts)
         try location.write(besidesFileOf: parcel)
         if case .generationNotRecorded(let error)? = writer.write(parcel.record, isNew: true) {
@@ -152,7 +152,7 @@ extension Vault {
         let location = try VaultLocation(path)
         let vaultID = parcel.document.vaultID
         let counter = try AttemptCounter(location, of: vaultID)
-        let writer = try VaultWriter(location)
+        var writer = try VaultWriter(location)
         let present = try VaultDocument(parsing: writer.read())
         guard VaultIdentity(present) == identity, present.vaultID == vaultID else {
             throw .changedMeanwhile
@@ -174,13 +174,14 @@ extension Vault {
     /// all vaults in the folder. If an earlier call was interrupted, this completes it.
     ///
     /// - Parameter identity: the state of the file; nothing is erased if it has another.
-    package static func purge(
+    /// - Returns: what to report to the owner.
+    @discardableResult package static func purge(
         _ path: String, in identity: VaultIdentity
-    ) throws(VaultError) {
+    ) throws(VaultError) -> [VaultReport] {
         let location = try VaultLocation(path)
-        do throws(VaultError) { _ = try location.openFolder() } catch .notFound { return }
+        do throws(VaultError) { _ = try location.openFolder() } catch .notFound { return [] }
         let counter = try AttemptCounter(location, of: identity.vaultID)
-        let writer = try VaultWriter(location)
+        var writer = try VaultWriter(location)
         if try writer.isTaken() {
             let document = try VaultDocument(parsing: writer.read())
             guard VaultIdentity(document) == identity else { throw .changedMeanwhile }
@@ -188,6 +189,7 @@ extension Vault {
         }
         try writer.eraseAll(of: identity.vaultID)
         try counter.remove()
+        return writer.linked.map { VaultReport($0) }
     }
 }
 

@@ -16,6 +16,9 @@ public enum VaultReport: Hashable, Sendable {
     /// The entry's secret was wiped without the vault key, and not because of failures that were
     /// counted here: somebody changed the file, or another device wiped it.
     case vanished(RecordID)
+    /// An older file of the vault should have been erased, but it has a second name (a hard link),
+    /// under which its content stays. This is its inode number.
+    case keptUnderSecondName(inode: UInt64)
     /// The vault was saved, but not the `generation` file, which detects an older vault.
     case generationNotRecorded(VaultError)
     /// Entries were wiped without the vault key, and the manifest could not be updated for this
@@ -40,6 +43,8 @@ public enum VaultReport: Hashable, Sendable {
         default: nil
         }
     }
+
+    init(_ file: LinkedFile) { self = .keptUnderSecondName(inode: file.number) }
 
     init(_ exposure: FolderExposure) {
         self =
