@@ -37,6 +37,7 @@ struct KilledAttemptTests {
             calls = String(decoding: try log.bytes(of: "calls"), as: UTF8.self)
                 .split(separator: "\n").map(String.init)
                 .filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
+            #expect(UnsyncedFiles.names(in: calls) == [])
         }
 
         private func command(_ vault: TestVault) -> [String] {

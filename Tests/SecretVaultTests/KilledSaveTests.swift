@@ -50,6 +50,27 @@ struct KilledSaveTests {
         #expect(seen == [run.before, run.after])
     }
 
+    @Test(
+        "each file that a save writes is on the disk before it gets its name, and before it is removed",
+        arguments: runs)
+    func synced(run: Run) throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        let vault = try prepared(with: writer, for: run)
+        let calls = try trace(strace, [writer, run.verb, vault.path, "new", "1"], vault.folder)
+        #expect(calls.contains { $0.hasPrefix("linkat(") && $0.contains("\"new\"") })
+        #expect(UnsyncedFiles.names(in: calls) == [])
+        // The same where files have one name only, so that the previous generation is a copy.
+        let other = try prepared(with: writer, for: run)
+        let copying = try trace(
+            strace, ["-e", "inject=linkat:error=EPERM"],
+            [writer, run.verb, other.path, "new", "1"])
+        #expect(copying.contains { $0.hasPrefix("openat(") && $0.contains("\"previous.new\"") })
+        #expect(UnsyncedFiles.names(in: copying) == [])
+        // What the search finds in a trace without syncs.
+        #expect(UnsyncedFiles.names(in: calls.filter { !$0.contains("sync(") }).contains("new"))
+    }
+
     @Test("no vault or a complete one remains if its creation is killed at any system call")
     func killedMaking() throws {
         let strace = try #require(ForeignProgram("strace"))
@@ -57,6 +78,7 @@ struct KilledSaveTests {
         let traced = try TemporaryFolder()
         let calls = try trace(
             strace, [writer, "create", traced.file("vault"), "", "0"], traced)
+        #expect(UnsyncedFiles.names(in: calls) == [])
         let first = try #require(calls.lastIndex { $0.hasPrefix("flock(") })
         for call in first..<calls.count {
             let folder = try TemporaryFolder()
@@ -252,8 +274,15 @@ struct KilledSaveTests {
     private func trace(
         _ strace: ForeignProgram, _ command: [String], _ folder: TemporaryFolder
     ) throws -> [String] {
+        try trace(strace, [], command)
+    }
+
+    private func trace(
+        _ strace: ForeignProgram, _ options: [String], _ command: [String]
+    ) throws -> [String] {
         let log = try TemporaryFolder()
-        let outcome = try strace.run(["-o", log.file("calls"), "-e", "trace=all"] + command)
+        let outcome = try strace.run(
+            ["-o", log.file("calls"), "-e", "trace=all"] + options + command)
         try #require(outcome.status == 0)
         return String(decoding: try log.bytes(of: "calls"), as: UTF8.self)
             .split(separator: "\n").map(String.init)
