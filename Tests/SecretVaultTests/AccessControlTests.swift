@@ -85,6 +85,44 @@ struct AccessControlTests {
         return true
     }
 
+    @Test("the stricter of two access controls has the stricter of each setting")
+    func strictest() throws {
+        let one = try #require(FailureCount(1))
+        let (short, long) = (try #require(ReuseTime(60)), try #require(ReuseTime(300)))
+        func settings(
+            _ presence: AccessControl.Presence, _ onFailure: AccessControl.OnFailure,
+            _ reuse: ReuseTime = .none
+        ) -> AccessControl {
+            AccessControl(presence: presence, onFailure: onFailure, reuse: reuse)
+        }
+        // Each pair is compared in both directions, unless its checks differ.
+        let cases: [(AccessControl, AccessControl, AccessControl)] = [
+            (
+                settings(.perUnlock, .lockOut), settings(.perUse(.pam), .lockOut, long),
+                settings(.perUse(.pam), .lockOut)
+            ),
+            (
+                settings(.perUse(.any), .lockOut, short), settings(.perUse(.any), .lockOut, long),
+                settings(.perUse(.any), .lockOut, short)
+            ),
+            (
+                settings(.perUnlock, .wipe(after: one)), settings(.perUnlock, .lockOut),
+                settings(.perUnlock, .wipe(after: one))
+            ),
+            (
+                settings(.perUnlock, .wipe(after: one)), settings(.perUnlock, .wipe(after: .three)),
+                settings(.perUnlock, .wipe(after: one))
+            ),
+        ]
+        for (first, second, strictest) in cases {
+            #expect(first.atLeast(second) == strictest)
+            #expect(second.atLeast(first) == strictest)
+        }
+        // No check is stricter than another: the entry keeps its own.
+        let checks = (settings(.perUse(.pam), .lockOut), settings(.perUse(.passphrase), .lockOut))
+        #expect(checks.0.atLeast(checks.1) == checks.0)
+    }
+
     @Test("access control of a missing entry cannot be set")
     func missing() throws {
         let made = try TestVault()

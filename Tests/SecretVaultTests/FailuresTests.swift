@@ -95,6 +95,29 @@ struct FailuresTests {
         }
     }
 
+    @Test("the latest time seen is kept by every later outcome, on whatever clock")
+    func latestTime() throws {
+        var clock = TestClock()
+        let first = Failures.beginning(after: nil, at: clock.reading)
+        clock.wall -= 5_000
+        let refused = Failures.refusing(in: first, at: clock.reading)
+        let second = Failures.beginning(after: refused, at: clock.reading)
+        let withdrawn = try #require(second.withdrawing())
+        for failures in [first, refused, second, withdrawn] {
+            #expect(failures.seen == 1_795_000_000)
+        }
+        // A later time replaces it.
+        clock.wall += 5_001
+        #expect(Failures.refusing(in: second, at: clock.reading).seen == 1_795_000_001)
+        // So a wall clock that is set back before the machine is turned off shortens no wait.
+        let locked = try failures(9, at: clock)
+        clock.wall -= 5_000
+        let again = Failures.refusing(in: locked, at: clock.reading)
+        clock.reboot()
+        clock.wall += 4_000
+        #expect(again.rest(at: clock.reading) == 3600)
+    }
+
     @Test("a boot clock that is ahead of the previous boot's does not shorten a wait")
     func longerBoot() throws {
         var clock = TestClock()

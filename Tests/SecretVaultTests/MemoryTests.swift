@@ -2,12 +2,14 @@ import TestSupport
 import Testing
 
 struct MemoryTests {
-    @Test("only the secret in use is in memory, and no secret remains after use")
-    func sealedInMemory() throws {
+    @Test(
+        "only the secret in use is in memory, and no secret remains after use, however much is locked",
+        arguments: ["scan", "scan-full"])
+    func sealedInMemory(verb: String) throws {
         let vault = try TestVault()
         let writer = ForeignProgram(path: BuiltProgram.path("vault-writer"))
         try #require(try writer.run(["add", vault.path, "planted", "3"]).status == 0)
-        let outcome = try writer.run(["scan", vault.path, "planted", "3"])
+        let outcome = try writer.run([verb, vault.path, "planted", "3"])
         #expect(outcome.status == 0)
         #expect(outcome.text == "open [1, 0, 0]\nclosed [0, 0, 0]\n")
     }

@@ -52,6 +52,28 @@ struct PresentedSecretTests {
         #expect(throws: VaultError.self) { try PresentedSecrets(reading: text + [0x0A]) }
     }
 
+    @Test("the records of a moved vault never replace newer ones")
+    func moved() {
+        func secrets(_ presented: PresentedSecret...) -> PresentedSecrets {
+            var secrets = PresentedSecrets()
+            for presented in presented { secrets.add(presented) }
+            return secrets
+        }
+        let other = PresentedSecret(
+            enrolment: [UInt8](repeating: 1, count: 16), generation: 2,
+            digest: [UInt8](repeating: 7, count: 32))
+        let known = presented(1, generation: 2)
+        // An older one, and another one of the same generation.
+        for arriving in [presented(1, generation: 1), other] {
+            var here = secrets(known)
+            here.add(secrets(arriving, presented(2)))
+            #expect(here.all == [known, presented(2)])
+        }
+        var here = secrets(known, presented(2))
+        here.add(secrets(presented(1, generation: 3)))
+        #expect(here.all == [presented(2), presented(1, generation: 3)])
+    }
+
     @Test("of more than 1,000 enrolments, the least recently used are dropped")
     func limit() throws {
         var secrets = PresentedSecrets()

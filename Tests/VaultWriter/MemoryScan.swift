@@ -17,6 +17,14 @@ struct MemoryScan {
         defer { unsafe fclose(maps) }
         let memory = unsafe open("/proc/self/mem", O_RDONLY)
         defer { close(memory) }
+        let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 16)
+        unsafe buffer.initialize(repeating: 0)
+        // Clear the buffer, so that the next search does not find what this one has read.
+        defer {
+            unsafe explicit_bzero(buffer.baseAddress, buffer.count)
+            unsafe buffer.deallocate()
+        }
+        let own = unsafe Int(bitPattern: buffer.baseAddress)
         var found = 0
         var line = [CChar](repeating: 0, count: 4096)
         while unsafe fgets(&line, Int32(line.count), maps) != nil {
@@ -24,22 +32,24 @@ struct MemoryScan {
             let words = text.split(separator: " ")
             let ends = words[0].split(separator: "-").compactMap { Int($0, radix: 16) }
             guard ends.count == 2, words[1].hasPrefix("rw") else { continue }
-            found += count(from: ends[0], to: ends[1], in: memory)
+            // The buffer itself contains what was read last.
+            found += unsafe count(from: ends[0], to: min(ends[1], own), in: memory, by: buffer)
+            found += unsafe count(
+                from: max(ends[0], own + buffer.count), to: ends[1], in: memory, by: buffer)
         }
         return found
     }
 
-    private func count(from start: Int, to end: Int, in memory: Int32) -> Int {
+    private func count(
+        from start: Int, to end: Int, in memory: Int32, by buffer: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
         var found = 0
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        // Clear the buffer, so that the next search does not find what this one has read.
-        defer { unsafe explicit_bzero(&chunk, chunk.count) }
         var position = start
         while position < end {
             let size = unsafe pread(
-                memory, &chunk, min(chunk.count, end - position), off_t(position))
+                memory, buffer.baseAddress, min(buffer.count, end - position), off_t(position))
             guard size > 0 else { return found }
-            found += count(in: chunk.prefix(size))
+            found += unsafe count(in: UnsafeBufferPointer(rebasing: buffer[..<size]))
             // A text across the end of a chunk is found in the next one.
             guard position + size < end else { return found }
             position += max(size - turned.count + 1, 1)
@@ -47,8 +57,8 @@ struct MemoryScan {
         return found
     }
 
-    private func count(in bytes: ArraySlice<UInt8>) -> Int {
-        let bytes = bytes.span
+    private func count(in buffer: UnsafeBufferPointer<UInt8>) -> Int {
+        let bytes = unsafe Span(_unsafeElements: buffer)
         let first = ~turned[0]
         var found = 0
         var start = 0

@@ -19,7 +19,7 @@ import SecretVault
         let arguments = CommandLine.arguments
         precondition(
             arguments.count == 5,
-            "vault-writer create|add|fill|remove|purge|rekey|undo|merge|measure|scan|try|ask PATH NAME COUNT"
+            "vault-writer create|add|fill|remove|purge|rekey|undo|merge|measure|scan|scan-full|try|ask PATH NAME COUNT"
         )
         let (path, name) = (arguments[2], arguments[3])
         let count = Int(arguments[4]) ?? 0
@@ -27,9 +27,12 @@ import SecretVault
             if arguments[1] == "create" { return try create(path) }
             if arguments[1] == "try" { return attempt(path, passphrase: name, rounds: count) }
             if arguments[1] == "measure" { return try measure(path, rounds: count) }
+            // Without space in the locked heap, secrets are kept in ordinary memory.
+            let filler = arguments[1] == "scan-full" ? filler() : []
+            defer { withExtendedLifetime(filler) {} }
             let vault = try Vault.unlock(at: path, with: .passphrase(passphrase))
             if arguments[1] == "ask" { return ask(vault, answer: name, rounds: count) }
-            if arguments[1] == "scan" { return try scan(vault, name, count) }
+            if arguments[1].hasPrefix("scan") { return try scan(vault, name, count) }
             if arguments[1] == "fill" { return try fill(vault, name, count) }
             if arguments[1] == "undo" {
                 return try vault.undo(vault.planOfUndo(now: 0), confirmed: [], now: 0)
@@ -42,6 +45,17 @@ import SecretVault
             print(error)
             exit(9)  // exit() flushes what was printed.
         }
+    }
+
+    /// What precedes the name in a secret: `free` overwrites the first 16 bytes of a block.
+    private static let secretStart = "the whole secret of "
+    /// What follows it, which the name of the entry does not have.
+    private static let secretEnd = " is known"
+
+    /// More secrets than the locked heap can hold.
+    private static func filler() -> [SecretBytes] {
+        let kilobyte = [UInt8](repeating: 1, count: 1024)
+        return (0..<5_000).map { _ in SecretBytes(copying: kilobyte.span) }
     }
 
     static func create(_ path: String) throws(VaultError) {
@@ -67,7 +81,8 @@ import SecretVault
     static func change(_ vault: UnlockedVault, _ verb: String, name: String) throws(VaultError) {
         try vault.update { changes throws(VaultError) in
             if verb == "add" {
-                let value = SecretBytes(copying: Array("secret of \(name)".utf8).span)
+                let text = secretStart + name + secretEnd
+                let value = SecretBytes(copying: Array(text.utf8).span)
                 try changes.add(.plainSecret(issuer: name, account: "", value: value), now: 0)
             } else if verb == "rekey" {
                 try changes.rekey()
@@ -154,7 +169,7 @@ import SecretVault
     /// Prints how often each entry's secret is in memory, while the first entry is open and
     /// afterwards.
     static func scan(_ vault: UnlockedVault, _ name: String, _ count: Int) throws(VaultError) {
-        let scans = (0..<count).map { MemoryScan("secret of \(name)", "-\($0)") }
+        let scans = (0..<count).map { MemoryScan(name, "-\($0)" + secretEnd) }
         try withFirst(of: vault) { print("open", scans.map { $0.count() }) }
         print("closed", scans.map { $0.count() })
     }

@@ -1,0 +1,35 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// A vault that is used by several threads, or moved.
+struct HeldVaultTests {
+    private let right = VaultOpener.passphrase(TestVault.passphrase)
+
+    @Test("a confirmation must open the file with the same key, not only the same vault")
+    func confirmed() throws {
+        let vault = try TestVault()
+        let open = HeldVault(try vault.unlock()).vault()
+        #expect(throws: Never.self) { try open.confirm(right) }
+        #expect(throws: VaultError.wrongPassphrase) {
+            try open.confirm(.passphrase(secret("wrong")))
+        }
+        // The same passphrase opens the file, which has got a new key meanwhile.
+        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        #expect(throws: VaultError.rekeyed) { try open.confirm(right) }
+        try vault.put(TestVault().bytes())
+        #expect(throws: VaultError.replaced) { try open.confirm(right) }
+    }
+
+    @Test("a vault is not packed while a check runs, whose refusal would be missing")
+    func packing() throws {
+        let vault = try TestVault()
+        let vaultID = try VaultDocument(parsing: vault.bytes()).vaultID
+        let asked = try AskedPresence(VaultLocation(vault.path), of: vaultID)
+        #expect(throws: VaultError.busy) { try Vault.pack(vault.path) }
+        _ = consume asked
+        #expect(try Vault.pack(vault.path).identity == Vault.identity(at: vault.path))
+    }
+}
