@@ -86,7 +86,8 @@ struct AgentServices: Sendable {
     func lockOut(of id: RecordID, in place: VaultPlace) -> AgentResponse {
         using(place) { use in
             do throws(VaultError) {
-                return .lockOut(try use.vault.lockOut(of: id))
+                // Clients ask only before they prompt for a passphrase.
+                return .lockOut(try use.vault.lockOut(of: id, isGuess: true))
             } catch {
                 return .failed(error)
             }

@@ -175,6 +175,37 @@ struct AgentAttackTests {
         }
     }
 
+    @Test("guesses: wrong passphrases at new entries lock the vault")
+    func guesses() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        // This needs no check.
+        for number in 1...7 {
+            try agent.run("add -q N\(number) --presence per-use:passphrase --secret-file key.txt")
+        }
+        let (client, place) = (try agent.client(), try agent.place())
+        let entries = try agent.listing(client, of: place).entries.map(\.summary)
+        var refused = 0
+        for entry in entries where entry.accessControl.presence.isPerUse {
+            let guess = AgentPresence.opener(.passphrase(SecretBytes(text: "guess")))
+            let time = CodeTime.moment(59, offset: 0, isRefresh: false)
+            switch try client.send(.code(place, entry.id, time, guess)) {
+            case .refused: refused += 1
+            case .failed(.lockedOut): break
+            case let other: Issue.record("\(other)")
+            }
+        }
+        #expect(refused == 5)
+        let unlocking = try agent.run(AgentFixture.unlock, status: 4)
+        #expect(AgentFixture.errors(unlocking).contains("too many failures"))
+        // Nobody is asked during the wait.
+        let terminal = try agent.terminal("code N1 --at 59")
+        try terminal.waitFor("Locked for")
+        try terminal.type("\n")
+        #expect(try terminal.end() == 4)
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
     @Test("path: a second agent, a link and a file at the socket's path are refused")
     func path() throws {
         let agent = try AgentFixture()

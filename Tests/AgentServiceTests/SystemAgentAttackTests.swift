@@ -153,6 +153,34 @@ struct SystemAgentAttackTests {
         }
     }
 
+    @Test("guesses: wrong passphrases at new entries lock the user's vault")
+    func guesses() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep(of: .root)
+        try agent.run("unlock --passphrase-file pass.txt", as: .root)
+        for number in 1...7 {
+            try agent.run(
+                "add -q N\(number) --presence per-use:passphrase --secret-file key.txt", as: .root)
+        }
+        let client = try agent.client()
+        guard case .listing(let listing) = try client.send(.list(.ofSystem)) else {
+            Issue.record("no list")
+            return
+        }
+        var refused = 0
+        for entry in listing.entries.map(\.summary)
+        where entry.accessControl.presence.isPerUse {
+            let guess = AgentPresence.opener(.passphrase(SecretBytes(text: "guess")))
+            let time = CodeTime.moment(59, offset: 0, isRefresh: false)
+            if case .refused = try client.send(.code(.ofSystem, entry.id, time, guess)) {
+                refused += 1
+            }
+        }
+        #expect(refused == 5)
+        let unlocking = try agent.run("unlock --passphrase-file pass.txt", as: .root, status: 4)
+        #expect(AgentFixture.errors(unlocking).contains("too many failures"))
+    }
+
     @Test("crowd: one user's silent, slow and broken clients do not keep others from being served")
     func crowd() throws {
         let agent = try SystemAgentFixture()

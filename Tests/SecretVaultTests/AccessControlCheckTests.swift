@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import POSIX
 import Presence
@@ -343,6 +344,55 @@ struct AccessControlCheckTests {
             #expect(try open.open(ids[0], proof: proof(opener)).issuer == "GitHub")
             #expect(try vault.attempts().isEmpty)
         }
+    }
+
+    @Test("wrong passphrases at several entries lock the vault, and wipe no other entry")
+    func guesses() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        try open.update { changes throws(VaultError) in
+            try changes.setAccessControl(of: ids[1], to: Self.wiping)
+        }
+        var clock = TestClock()
+        typealias Refusal = AccessControlError<OpenerCheck.Failure>
+        func guess(_ id: RecordID, _ passphrase: SecretBytes = secret("guess")) throws -> String {
+            var check = OpenerCheck(.passphrase(passphrase), of: open)
+            do {
+                let proof = try open.prove(&check, for: id, words: "", reading: clock.reading)
+                return try open.open(id, proof: proof).issuer
+            } catch let error as Refusal {
+                return "\(error)"
+            }
+        }
+        // Adding an entry requires no check.
+        for expected in [
+            Refusal.refused(.free(left: 3)), .refused(.free(left: 2)), .refused(.free(left: 1)),
+            .refused(.free(left: 0)), .refused(.wait(seconds: 60)), .vault(.lockedOut(seconds: 60)),
+        ] {
+            let id = try open.update { changes throws(VaultError) in
+                try changes.add(
+                    .plainSecret(issuer: "new", account: "", value: secret("x")),
+                    accessControl: Self.perUse, now: TestVault.now)
+            }
+            #expect(try guess(id) == "\(expected)")
+            try open.update { changes throws(VaultError) in
+                try changes.remove(id, purge: false)
+            }
+        }
+        let locked = "\(Refusal.vault(.lockedOut(seconds: 60)))"
+        #expect(try guess(ids[0], TestVault.passphrase) == locked)
+        #expect(
+            try open.lockOut(of: ids[0], isGuess: true, reading: clock.reading).seconds == 60)
+        #expect(throws: VaultError.lockedOut(seconds: 60)) {
+            try Vault.unlock(
+                at: vault.path, with: .passphrase(TestVault.passphrase), reading: clock.reading)
+        }
+        // Another check is not a guess at the passphrase.
+        #expect(try outcome(Self.yes, open, ids[0], at: clock) == "GitHub")
+        #expect(try !vault.holders(of: vault.box(of: ids[1])).isEmpty)
+        clock.pass(60)
+        #expect(try guess(ids[0], TestVault.passphrase) == "GitHub")
+        #expect(try vault.attempts().isEmpty)
     }
 
     @Test("failed checks by concurrent programs are counted individually")

@@ -113,7 +113,10 @@ extension Session {
         for entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse
     ) throws(CommandFailure) -> PresenceProof<OpenerCheck.Grade> {
         let path = try vaultPath()
-        let waiting = try inVault { () throws(VaultError) in try vault.lockOut(of: entry.id) }
+        let isGuess = vault.slots.contains { $0.number == vault.openedSlot && $0.isPassphrase }
+        let waiting = try inVault { () throws(VaultError) in
+            try vault.lockOut(of: entry.id, isGuess: isGuess)
+        }
         guard waiting.seconds == 0 else {
             if promptsForOpener { discardAnswer(duringLockOutOf: waiting.seconds) }
             throw .presence(.entryLockedOut(entry.name, seconds: waiting.seconds))

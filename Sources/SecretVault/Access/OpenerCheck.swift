@@ -21,6 +21,9 @@ public struct OpenerCheck: PresenceCheck {
     private let opener: VaultOpener
     private let vault: UnlockedVault
 
+    /// Whether it tries a passphrase, which somebody may guess.
+    var isGuess: Bool { if case .passphrase = opener { true } else { false } }
+
     /// Creates a check that passes if `opener` opens `vault`.
     public init(_ opener: VaultOpener, of vault: UnlockedVault) {
         self.opener = opener

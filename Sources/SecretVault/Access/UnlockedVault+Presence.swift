@@ -81,7 +81,8 @@ extension UnlockedVault {
     /// itself. An attempt stays undecided if the process was killed, or if the check failed in a
     /// way that may conceal a guess; it costs a wait, but never the entry. After five attempts in a
     /// row the entry is locked out; an entry that is set to be wiped is wiped when its refused
-    /// attempts reach the limit. An earlier proof for the entry becomes invalid. If the entry does
+    /// attempts reach the limit. A passphrase counts against the vault, too: after five failures in
+    /// a row, none is tried until the wait is over. An earlier proof for the entry becomes invalid. If the entry does
     /// not accept the check, the check does not run, and ``VaultError/differentCheckRequired`` is
     /// thrown.
     ///
@@ -97,9 +98,11 @@ extension UnlockedVault {
         typealias Gate = AccessControlError<Check.Failure>
         purposes[id] = nil
         let purpose = PresencePurpose(words)
+        let isGuess = (check as? OpenerCheck)?.isGuess ?? false
         guard !isReadOnly else {
             try Gate.from { () throws(VaultError) in
-                try expectNoWait(of: id, checkedBy: Check.Grade.self, at: reading())
+                try expectNoWait(
+                    of: id, checkedBy: Check.Grade.self, isGuess: isGuess, at: reading())
             }
             let proof: PresenceProof<Check.Grade>?
             do throws(Check.Failure) {
@@ -114,7 +117,7 @@ extension UnlockedVault {
         let proof = try SignalQueue.holdingBack(SignalQueue.interruptions) {
             () throws(Gate) -> PresenceProof<Check.Grade> in
             let tried = try Gate.from { () throws(VaultError) in
-                try begin(id, checkedBy: Check.Grade.self, at: reading())
+                try begin(id, checkedBy: Check.Grade.self, isGuess: isGuess, at: reading())
             }
             let proof: PresenceProof<Check.Grade>?
             do throws(Check.Failure) {
@@ -189,11 +192,18 @@ extension UnlockedVault {
     /// The failures and the wait of the entry `id`.
     ///
     /// Call this before prompting for a check.
-    public func lockOut(of id: RecordID, reading: ClockReading = .now()) throws(VaultError)
-        -> LockOut
-    {
+    ///
+    /// - Parameter isGuess: whether the check tries a passphrase, which a wait of the vault also
+    ///   prevents.
+    public func lockOut(
+        of id: RecordID, isGuess: Bool = false, reading: ClockReading = .now()
+    ) throws(VaultError) -> LockOut {
         let line = state.records[try state.index(of: id)].line
-        return LockOut(try attempts()[line.subject], at: reading)
+        let attempts = try attempts()
+        let lockOuts = line.subjects(isGuess: isGuess).map {
+            LockOut(attempts[$0], at: reading)
+        }
+        return lockOuts.max { $0.seconds < $1.seconds } ?? LockOut(nil, at: reading)
     }
 }
 

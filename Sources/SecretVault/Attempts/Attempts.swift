@@ -92,8 +92,8 @@ struct Attempts: Hashable {
     enum Outcome: Hashable {
         /// The check passed.
         case opened
-        /// The check failed, in a file with these slots.
-        case refused(by: SlotsDigest)
+        /// The check failed, in a file with these slots; without them, it costs only a wait.
+        case refused(by: SlotsDigest?)
         /// No check was made. These were the counts before the attempt began, and after.
         case notMade(before: Failures?, with: Failures?)
     }
@@ -107,7 +107,7 @@ struct Attempts: Hashable {
             next[subject] = .refusing(in: self[subject], at: now)
             // A record is the same in every file that contains it, so only refusals at the vault
             // are counted by slot set.
-            if case .vault = subject { next.addRefusal(by: slots) }
+            if case .vault = subject, let slots { next.addRefusal(by: slots) }
         case .notMade(let before, let with):
             // If no other attempt began or ended in the meantime, restore the previous counts.
             next[subject] = self[subject] == with ? before : self[subject]?.withdrawing()

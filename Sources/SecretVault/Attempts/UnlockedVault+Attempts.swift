@@ -4,11 +4,23 @@ internal import Presence
 /// An attempt that is recorded and undecided.
 struct PendingAttempt: ~Copyable {
     let line: RecordLine
+    /// What it is counted against.
+    let subjects: [Attempts.Subject]
     /// The counts before the attempt began, and after.
-    let before: Failures?
-    let with: Failures?
+    let before: Attempts
+    let with: Attempts
     let reading: ClockReading
     let asked: AskedPresence
+}
+
+extension RecordLine {
+    /// What a check for this record is counted against.
+    ///
+    /// The passphrase is the same for all records, so a guess counts against the vault, too. Otherwise
+    /// each new record would allow further guesses.
+    func subjects(isGuess: Bool) -> [Attempts.Subject] {
+        isGuess ? [subject, .vault] : [subject]
+    }
 }
 
 // Counts attempts at entries that require a check at each use.
@@ -19,8 +31,12 @@ extension UnlockedVault {
     }
 
     /// Records an attempt at the entry, unless the entry is locked out.
+    ///
+    /// - Parameter isGuess: whether a passphrase is tried; then the vault must not be locked out,
+    ///   either.
     func begin(
-        _ id: RecordID, checkedBy grade: any PresenceGrade.Type, at reading: ClockReading
+        _ id: RecordID, checkedBy grade: any PresenceGrade.Type, isGuess: Bool,
+        at reading: ClockReading
     ) throws(VaultError) -> PendingAttempt {
         let counter = try AttemptCounter(location, of: state.vaultID)
         guard mayChange() else { throw .busy }
@@ -42,51 +58,65 @@ extension UnlockedVault {
         if attempts.mayBecomeDue(record.line, by: slots) {
             guard try counter.isNoCheckRunning() else { throw .busy }
         }
-        let subject = record.line.subject
-        switch attempts.admission(of: subject, at: reading) {
-        case .wait(let seconds, let moved):
-            if moved != attempts { _ = counter.settle(moved) }
-            throw .lockedOut(seconds: Int64(seconds))
-        case .full: throw .overLimit(.countedEntries)
-        case .begun(let begun):
-            let asked = try AskedPresence(location, of: state.vaultID)
-            try counter.save(begun)
-            return PendingAttempt(
-                line: record.line, before: attempts[subject], with: begun[subject],
-                reading: reading, asked: asked)
+        let subjects = record.line.subjects(isGuess: isGuess)
+        var begun = attempts
+        for subject in subjects {
+            switch begun.admission(of: subject, at: reading) {
+            case .wait(let seconds, _):
+                // The wait is measured by this clock from now on, but nothing has begun.
+                var moved = attempts
+                moved[subject] = attempts[subject]?.moved(to: reading) ?? attempts[subject]
+                if moved != attempts { _ = counter.settle(moved) }
+                throw .lockedOut(seconds: Int64(seconds))
+            case .full: throw .overLimit(.countedEntries)
+            case .begun(let next): begun = next
+            }
         }
+        let asked = try AskedPresence(location, of: state.vaultID)
+        try counter.save(begun)
+        return PendingAttempt(
+            line: record.line, subjects: subjects, before: attempts, with: begun,
+            reading: reading, asked: asked)
     }
 
     /// For a vault that cannot be written: throws if the entry is locked out or must be wiped.
     func expectNoWait(
-        of id: RecordID, checkedBy grade: any PresenceGrade.Type, at reading: ClockReading
+        of id: RecordID, checkedBy grade: any PresenceGrade.Type, isGuess: Bool,
+        at reading: ClockReading
     ) throws(VaultError) {
         let line = state.records[try state.index(of: id)].line
         guard line.accessControl.presence.accepts(grade) else { throw .differentCheckRequired }
         let attempts = try attempts()
         guard try !attempts.isDue(line, by: state.slotsDigest()) else { throw .wipingDue }
-        let rest = attempts[line.subject]?.rest(at: reading) ?? 0
-        guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
+        for subject in line.subjects(isGuess: isGuess) {
+            let rest = attempts[subject]?.rest(at: reading) ?? 0
+            guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
+        }
     }
 
     /// Records a failed check, and wipes the entry if its limit is reached.
+    ///
+    /// What it adds to the vault's failures costs a wait, but no other entry.
     func refuse(_ tried: borrowing PendingAttempt, at reading: ClockReading)
         throws(VaultError) -> RefusalCost
     {
         let counter = try AttemptCounter(location, of: state.vaultID)
         let line = tried.line
         let slots = try state.slotsDigest()
-        let attempts = try counter.read().deciding(
-            line.subject, .refused(by: slots), at: reading)
+        var attempts = try counter.read()
+        for subject in tried.subjects {
+            attempts = attempts.deciding(subject, .refused(by: nil), at: reading)
+        }
         try counter.save(attempts)
         if attempts.isDue(line, by: slots) {
             _ = try counter.wipeDueRecords(attempts, in: [line], by: slots, at: reading)
             try reload()
             return .wiped
         }
-        let failures = attempts[line.subject]
-        if let rest = failures?.rest(at: reading), rest > 0 { return .wait(seconds: Int64(rest)) }
-        let (free, counted) = (Failures.free - 1, failures?.count ?? 0)
+        let failures = tried.subjects.compactMap { attempts[$0] }
+        let rest = failures.map { $0.rest(at: reading) }.max() ?? 0
+        guard rest == 0 else { return .wait(seconds: Int64(rest)) }
+        let (free, counted) = (Failures.free - 1, failures.map(\.count).max() ?? 0)
         var left = free > counted ? free - counted : 0
         if case .wipe(let limit) = line.accessControl.onFailure {
             left = min(left, UInt64(limit.value) - attempts.refusals(of: line, by: slots) - 1)
@@ -100,9 +130,13 @@ extension UnlockedVault {
     func withdraw(_ tried: borrowing PendingAttempt) {
         do throws(VaultError) {
             let counter = try AttemptCounter(location, of: state.vaultID)
-            let outcome = Attempts.Outcome.notMade(before: tried.before, with: tried.with)
-            try counter.save(
-                counter.read().deciding(tried.line.subject, outcome, at: tried.reading))
+            var attempts = try counter.read()
+            for subject in tried.subjects {
+                let outcome = Attempts.Outcome.notMade(
+                    before: tried.before[subject], with: tried.with[subject])
+                attempts = attempts.deciding(subject, outcome, at: tried.reading)
+            }
+            try counter.save(attempts)
         } catch _ {}
     }
 
@@ -114,15 +148,18 @@ extension UnlockedVault {
         try reload()
         let record = state.records[try state.index(of: tried.line.id)]
         guard case .sealed = record.body else { throw .wiped }
-        try clear(tried.line, by: counter)
+        try clear(tried.subjects, by: counter)
     }
 
-    private func clear(_ line: RecordLine, by counter: borrowing AttemptCounter)
+    private func clear(_ subjects: [Attempts.Subject], by counter: borrowing AttemptCounter)
         throws(VaultError)
     {
         let attempts = try counter.read()
-        guard attempts[line.subject] != nil else { return }
-        try counter.save(attempts.deciding(line.subject, .opened, at: .now()))
+        // Until a wipe that is due is complete, the failures that require it stay.
+        let isDue = try !attempts.due(in: state.countedLines, by: state.slotsDigest()).isEmpty
+        var left = attempts
+        for subject in subjects where subject != .vault || !isDue { left[subject] = nil }
+        if left != attempts { try counter.save(left) }
     }
 
     /// Clears the failures of an entry, unless it is locked out.
@@ -131,7 +168,7 @@ extension UnlockedVault {
         let rest = failures.rest(at: reading)
         guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
         if !isReadOnly {
-            try clear(line, by: AttemptCounter(location, of: state.vaultID))
+            try clear([line.subject], by: AttemptCounter(location, of: state.vaultID))
         }
     }
 }
