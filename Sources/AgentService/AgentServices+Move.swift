@@ -34,6 +34,10 @@ extension AgentServices {
         case .receive(let parcel, let opener, let ceiling):
             // A copy that cannot be used is never stored.
             let ceiling = SystemAccount.limited(ceiling)
+            if exists, try parcel.sharesPassphrase(withVaultAt: path) {
+                // A guess at the passphrase of the agent's copy.
+                try verify(opener, ceiling, for: account)
+            }
             let opened = try deriving(upTo: ceiling, with: { nil }) { () throws(VaultError) in
                 try parcel.opened(with: opener, ceiling: ceiling)
             }

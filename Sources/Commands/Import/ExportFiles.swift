@@ -64,14 +64,23 @@ struct ExportFiles {
         _ bytes: [UInt8], of file: String
     ) throws(CommandFailure) -> VaultOpening {
         var error = ExportError.passwordNeeded(.watchwordVault)
-        if let acceptedPassword {
+        let vaults = try session.vaultsInUse()
+        let own: String?
+        do {
+            own = try Vault.path(
+                sharingPassphraseWith: bytes, at: file == "-" ? nil : file, among: vaults)
+        } catch {
+            return .refused(.vault(error))
+        }
+        // A password that nobody entered for this file must not count as a failure.
+        if let acceptedPassword, own == nil {
             let opening = backup(bytes, acceptedPassword)
             // Prompt as usual if it is wrong.
             guard case .refused(.export) = opening else { return opening }
         }
         for attempt in 0..<mostAttempts {
             guard let password = try password(for: file, error, attempt) else { break }
-            let opening = backup(bytes, password)
+            let opening = backup(bytes, password, of: own)
             switch opening {
             case .backup: acceptedPassword = password
             case .refused(.export(let refusal)):
@@ -84,10 +93,14 @@ struct ExportFiles {
         return .refused(.export(error))
     }
 
-    private func backup(_ bytes: [UInt8], _ password: SecretBytes) -> VaultOpening {
+    /// - Parameter own: the path of a vault in use that the passphrase opens, too: failures count.
+    private func backup(
+        _ bytes: [UInt8], _ password: SecretBytes, of own: String? = nil
+    ) -> VaultOpening {
         session.printer.progress("opening the vault")
         defer { session.printer.endProgress() }
         do {
+            if let own { try Vault.confirm(password, at: own) }
             return .backup(try VaultBackup(opening: bytes, passphrase: password))
         } catch .wrongPassphrase {
             return .refused(.export(.wrongPassword(.watchwordVault)))

@@ -23,6 +23,12 @@ extension Session {
         return Environment.value("HOME").map { $0 + "/.local/share/watchword/vault" }
     }
 
+    /// The paths of this user's vaults, on which a passphrase must not be guessed through a copy.
+    func vaultsInUse() throws(CommandFailure) -> [String] {
+        let path = try vaultPath()
+        return [path] + [standardVaultPath()].compactMap { $0 }.filter { $0 != path }
+    }
+
     /// Unlocks the vault and prints its reports.
     ///
     /// - Parameter reportsCopies: whether to report copies that can be merged.

@@ -208,7 +208,13 @@ extension Session {
             passphrase = try Question.otherPassphrase(VisibleText.of(path)).ask()
             guard passphrase.count > 0 else { throw .terminal(.ended, asking: .passphrase) }
         }
-        return try unlocked(path, with: .passphrase(passphrase), savesWipes: false).asCopy
+        let (ceiling, vaults) = (try unlockCeiling(), try vaultsInUse())
+        do throws(VaultError) {
+            return try vault.copy(
+                at: path, passphrase: passphrase, ceiling: ceiling, among: vaults)
+        } catch {
+            throw refusal(error, at: path) { nil }
+        }
     }
 }
 

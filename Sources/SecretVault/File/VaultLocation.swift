@@ -10,7 +10,7 @@ struct VaultLocation {
     let folder: String
     let name: String
     /// The path of the folder that holds `.watchword`.
-    private let base: String
+    let base: String
     /// Whether the vault itself is in a `.watchword` folder: it is a kept generation, and
     /// read-only.
     let isKept: Bool

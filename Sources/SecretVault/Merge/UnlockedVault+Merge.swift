@@ -1,3 +1,5 @@
+public import Cryptography
+
 extension UnlockedVault {
     /// Opens another file of this vault with this vault's key; `nil` if it has another key.
     ///
@@ -10,6 +12,24 @@ extension UnlockedVault {
         } catch .damaged(.header) where state.isRekeyed(in: document) {
             return nil
         }
+    }
+
+    /// Opens another file of this vault, which has another key, with its passphrase.
+    ///
+    /// A guess at the passphrase of a vault in use is counted there. Other failures are not counted,
+    /// because the file can be copied.
+    ///
+    /// - Parameter vaults: the paths of vaults that are in use, besides those in the file's folder.
+    public func copy(
+        at path: String, passphrase: SecretBytes, ceiling: Int = Vault.defaultCeiling,
+        among vaults: [String]
+    ) throws(VaultError) -> VaultCopy {
+        let document = try VaultDocument(parsing: VaultLocation(path).read())
+        guard document.vaultID == key.vaultID else { throw .otherVault }
+        let own = try Vault.path(sharingPassphraseWith: document, at: path, among: vaults)
+        if let own { try Vault.confirm(passphrase, at: own, ceiling: ceiling) }
+        let key = try document.key(with: .passphrase(passphrase), ceiling: ceiling).0
+        return VaultCopy(state: try VaultState(verifying: document, with: key), key: key)
     }
 
     /// This vault, for a merge into another file of it.

@@ -67,7 +67,8 @@ public struct VaultBackup: Sendable {
 
     /// Opens a vault file in memory, such as a backup, with its passphrase.
     ///
-    /// Failures are not counted, because there is no vault to protect: the bytes can be copied.
+    /// Failures are not counted, because the bytes can be copied. If the passphrase may be that of a
+    /// vault in use, try it there first: see ``Vault/path(sharingPassphraseWith:at:among:)``.
     ///
     /// - Parameter ceiling: The maximum cost, as for ``Vault/unlock(at:with:ceiling:readOnly:reading:)``.
     /// - Throws: ``VaultError/wrongPassphrase``; the errors of a file that is not a vault.

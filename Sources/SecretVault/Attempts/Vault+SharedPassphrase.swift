@@ -1,0 +1,93 @@
+public import Cryptography
+internal import POSIX
+
+extension Vault {
+    /// The path of a vault in use that a passphrase of `file` opens, too: `file` is a copy of it, or
+    /// an earlier or later state; `nil` if there is none.
+    ///
+    /// Trying a passphrase on such a file is a guess at that vault's passphrase, so it must first be
+    /// tried there, where it is counted: see ``confirm(_:at:)``. Only a slot with the same salt and
+    /// the same sealed secret shows this. A file that merely has the vault's ID locks nobody out.
+    ///
+    /// - Parameters:
+    ///   - path: where the file is; `nil` if that is unknown. The vaults in its folder are in use if
+    ///     the program keeps files about them.
+    ///   - vaults: the paths of other vaults that are in use; there need not be a file.
+    public static func path(
+        sharingPassphraseWith file: [UInt8], at path: String?, among vaults: [String]
+    ) throws(VaultError) -> String? {
+        try self.path(
+            sharingPassphraseWith: VaultDocument(parsing: file), at: path, among: vaults)
+    }
+
+    static func path(
+        sharingPassphraseWith document: VaultDocument, at path: String?, among vaults: [String]
+    ) throws(VaultError) -> String? {
+        var candidates: [VaultLocation] = []
+        for vault in vaults {
+            let location = try VaultLocation(vault)
+            candidates += [location] + (try location.vaultsInUse())
+        }
+        // The path may be a link to a vault.
+        if let path { candidates += try VaultLocation(Folder.resolvedPath(path)).vaultsInUse() }
+        for candidate in candidates where try candidate.isVault(document.vaultID) {
+            let other = try VaultDocument(parsing: candidate.read())
+            if other.sharesPassphrase(with: document) { return candidate.path }
+        }
+        return nil
+    }
+
+    /// Tries a passphrase on the vault at `path`; a failure counts as one of unlocking does.
+    public static func confirm(
+        _ passphrase: SecretBytes, at path: String, ceiling: Int = defaultCeiling
+    ) throws(VaultError) {
+        _ = try unlock(
+            at: path, with: .passphrase(passphrase), ceiling: ceiling, savesWipes: false)
+    }
+}
+
+extension VaultLocation {
+    /// The vault's path.
+    fileprivate var path: String { folder + "/" + name }
+
+    /// The vaults in this folder about which the program keeps files.
+    fileprivate func vaultsInUse() throws(VaultError) -> [VaultLocation] {
+        let names: [String]
+        do {
+            names = try Folder.names(at: base + "/\(VaultLocation.stateFolderName)/by-name")
+        } catch  where error.isMissing {
+            return []
+        } catch {
+            throw .system(error)
+        }
+        return try names.map { name throws(VaultError) in try VaultLocation(base + "/" + name) }
+    }
+
+    /// Whether the file here is a vault with this ID, whatever its permissions.
+    fileprivate func isVault(_ vaultID: [UInt8]) throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            return try self.vaultID(in: openFolder()) == vaultID
+        } catch .notFound {
+            return false
+        }
+    }
+}
+
+extension VaultParcel {
+    /// Whether a passphrase that opens the vault at `path` also opens this one.
+    package func sharesPassphrase(withVaultAt path: String) throws(VaultError) -> Bool {
+        try VaultDocument(parsing: VaultLocation(path).read()).sharesPassphrase(with: document)
+    }
+}
+
+extension VaultDocument {
+    /// Whether a passphrase that opens a slot of `other` also opens one here.
+    fileprivate func sharesPassphrase(with other: VaultDocument) -> Bool {
+        slots.contains { slot in
+            guard case .passphrase = slot.method else { return false }
+            return other.slots.contains {
+                $0.head.text == slot.head.text && $0.secret == slot.secret
+            }
+        }
+    }
+}
