@@ -142,6 +142,9 @@ extension Option {
     static let verbose = Option("verbose", "show each item and each warning")
     static let acceptWipes = Option(
         "accept-wipes", "also wipe the entries that FILE has lost")
+    static let oldEdits = Option(
+        "old-edits", .choice(["keep", "take"]), placeholder: "ACTION",
+        "keep this vault’s version, or take FILE’s, if it cannot be told which is newer")
     static let copyPassphraseFile = Option(
         "copy-passphrase-file", .file, "read its passphrase from FILE (- for stdin)")
     static let format = Option(

@@ -125,7 +125,9 @@ extension CommandHelp {
         ])
     static let merge = CommandHelp(
         summary: "merge a copy of the vault that was edited separately",
-        operands: .file, options: [.dryRun, .acceptWipes, .copyPassphraseFile, .presenceCheck],
+        operands: .file, options: [
+            .dryRun, .acceptWipes, .oldEdits, .copyPassphraseFile, .presenceCheck,
+        ],
         examples: [
             "watchword merge --dry-run vault.sync-conflict-20261122-101010-ABCDEFG",
             "watchword merge vault_REMOTE_4711",
@@ -147,6 +149,9 @@ extension CommandHelp {
                 + "command therefore asks before it wipes such an entry here, too; without a terminal, "
                 + "the entry is kept unless --accept-wipes is given. An earlier state of the vault adds "
                 + "nothing.",
+            "A vault records its last 512 saves. If FILE has an older version of an entry that differs "
+                + "here, the entry may have been changed or removed since; the command asks which "
+                + "version to keep, and a script needs --old-edits.",
             "If FILE has another key, the command asks for its passphrase. Entries that require "
                 + "confirmation at each use are confirmed before their key or their access control is "
                 + "replaced. Merging the same FILE again changes nothing.",

@@ -33,6 +33,8 @@ enum Question: Hashable, Sendable {
     case newExportPasswordAgain(format: String)
     /// What to do with an imported item that has the name of an entry.
     case duplicate(String)
+    /// Whether to take these entries of another file of the vault, whose path comes first.
+    case oldEdits(String, of: String)
     /// Only that the vault or the entry is locked for so many seconds; the answer is discarded.
     case lockedOut(seconds: Int64)
     /// A yes-or-no question.
@@ -64,6 +66,7 @@ enum Question: Hashable, Sendable {
         case .newExportPasswordAgain(let format): "New password for the \(format) export again: "
         case .duplicate(let name):
             "\(name): replace it, keep both, or skip the new one? [r/k/S; R/K/S for all] "
+        case .oldEdits(let path, let names): "Take \(names) from \(path)? [y/N] "
         case .lockedOut(let seconds):
             "Locked for \(Messages.duration(seconds)); press Return to end the command: "
         case .confirmation(let question): question + " [y/N] "
@@ -73,7 +76,7 @@ enum Question: Hashable, Sendable {
     private var isShownWhileTyped: Bool {
         switch self {
         // This key is already on the screen.
-        case .shownRecoveryKey, .confirmation, .duplicate, .name: true
+        case .shownRecoveryKey, .confirmation, .duplicate, .oldEdits, .name: true
         case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .keyOrURI,
             .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain, .pin, .newPIN, .newPINAgain,
             .otherPassphrase, .exportPassword, .newExportPassword, .newExportPasswordAgain,
@@ -118,7 +121,12 @@ enum Question: Hashable, Sendable {
 
     /// Asks a yes-or-no question; anything but `y` or `yes` means no.
     static func confirm(_ question: String) throws(CommandFailure) {
-        let answer = try Question.confirmation(question).ask()
+        try Question.confirmation(question).confirm()
+    }
+
+    /// Asks this yes-or-no question.
+    func confirm() throws(CommandFailure) {
+        let answer = try ask()
         let isYes = answer.withBytes { bytes in
             // The answer is not secret.
             let word = bytes.indices.map { bytes[$0] | 0x20 }

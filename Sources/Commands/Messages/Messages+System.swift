@@ -42,6 +42,7 @@ extension Messages {
         case .pin, .newPIN, .newPINAgain: "use --pin-file FILE (- for standard input)"
         case .exportPassword, .newExportPassword, .newExportPasswordAgain:
             "use --export-password-file FILE (- for standard input)"
+        case .oldEdits: "use --old-edits keep or take"
         case .duplicate: "use --on-duplicate skip, replace or keep"
         case .confirmation: "use --yes to confirm"
         }

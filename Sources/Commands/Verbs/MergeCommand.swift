@@ -15,16 +15,22 @@ enum MergeCommand {
         let copy = try session.copy(at: other, of: vault)
         let now = SystemClock.unixTime()
         let forks = ForkedEnrolments()
-        func planned(accepting accepted: Set<RecordID>) throws(CommandFailure) -> MergePlan {
+        func planned(
+            accepting accepted: Set<RecordID>, takingOldEdits takesOld: Bool
+        ) throws(CommandFailure) -> MergePlan {
             try inFiles(other, session) { () throws(VaultError) in
                 try vault.planOfMerge(
-                    with: copy, accepting: accepted, comparing: forks.order, now: now)
+                    with: copy, accepting: accepted, takingOldEdits: takesOld,
+                    comparing: forks.order, now: now)
             }
         }
         let isDry = session.arguments.has(.dryRun)
-        var plan = try planned(accepting: [])
+        var plan = try planned(accepting: [], takingOldEdits: false)
+        let takesOld = try takesOldEdits(of: plan, other, session)
         let accepted = try acceptedWipes(of: plan, in: vault, other, session)
-        if !accepted.isEmpty { plan = try planned(accepting: accepted) }
+        if takesOld || !accepted.isEmpty {
+            plan = try planned(accepting: accepted, takingOldEdits: takesOld)
+        }
         if !plan.isMerged, !isDry {
             let asking = Set(plan.changes.filter(\.requiresCheck).map(\.id))
             let confirmed = try session.askToReplace(
@@ -41,6 +47,35 @@ enum MergeCommand {
         try report(plan, other, session)
         return .done
     }
+
+    /// Whether to take the entries of the copy of which the vault's history cannot tell whether they
+    /// are newer.
+    private static func takesOldEdits(
+        of plan: MergePlan, _ other: String, _ session: Session
+    ) throws(CommandFailure) -> Bool {
+        let word = try session.usage { () throws(UsageError) in
+            try session.arguments.choice(.oldEdits)
+        }
+        guard !plan.oldEdits.isEmpty else { return false }
+        if let word { return word == "take" }
+        let path = VisibleText.of(other)
+        let shown = plan.oldEdits.prefix(mostNames).map(\.name.visible).joined(separator: ", ")
+        let others = plan.oldEdits.count - mostNames
+        let names = others > 0 ? "\(shown) and \(others) more" : shown
+        session.printer.warn(
+            "\(path) has versions of \(names) that may be older than the vault’s last "
+                + "512 saves, so they may have been changed or removed here since")
+        guard !session.arguments.has(.dryRun) else { return false }
+        do {
+            try Question.oldEdits(path, of: names).confirm()
+            return true
+        } catch .declined {
+            return false
+        }
+    }
+
+    /// How many names a question contains.
+    private static let mostNames = 5
 
     /// The entries to wipe, of those that were wiped in the copy without the vault's key.
     private static func acceptedWipes(

@@ -103,6 +103,14 @@ struct VaultHistory: Hashable {
             saves: Array(([save, newest] + others).prefix(VaultHistory.limit)))
     }
 
+    /// Whether this history may have contained an edit in the file with history `other`, but has
+    /// dropped it: then it cannot be told whether the edit was replaced or removed here since.
+    func mayHaveDropped(_ edit: SaveID, of other: VaultHistory) -> Bool {
+        guard saves.count == VaultHistory.limit, !contains(edit) else { return false }
+        guard let save = other.saves.first(where: { $0.id == edit }) else { return true }
+        return save.generation <= saves[saves.count - 1].generation
+    }
+
     /// Whether the other file is this one, or an earlier state of it.
     ///
     /// If neither of two files includes the other, they were edited independently.

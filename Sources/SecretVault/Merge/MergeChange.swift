@@ -59,6 +59,11 @@ public struct MergePlan: Sendable {
     public let declinedWipes: [RecordID]
     /// The entries that the owner accepts to be wiped.
     let acceptedWipes: Set<RecordID>
+    /// The entries of the other file that differ here, and whose edits are older than the saves that
+    /// this vault records: they may have been replaced or removed here since.
+    public let oldEdits: [EntrySummary]
+    /// Whether such edits are merged like others; if not, they count as replaced here.
+    let takesOldEdits: Bool
     /// The slots that open only the other file; they are not added.
     public let foreignSlots: [SlotSummary]
 

@@ -30,9 +30,13 @@ struct MergeHistories {
     /// Times that differ by less than this many seconds do not show which edit is newer.
     private static let clockTolerance: Int64 = 2
 
-    /// - Parameter now: Unix seconds; a later edit was made with a wrong clock.
-    init(ours: VaultHistory, theirs: VaultHistory, now: Int64) {
-        self.ours = Set(ours.saves.map(\.id))
+    /// - Parameters:
+    ///   - dropped: saves that our history is assumed to have contained.
+    ///   - now: Unix seconds; a later edit was made with a wrong clock.
+    init(
+        ours: VaultHistory, dropping dropped: Set<SaveID> = [], theirs: VaultHistory, now: Int64
+    ) {
+        self.ours = Set(ours.saves.map(\.id)).union(dropped)
         self.theirs = Set(theirs.saves.map(\.id))
         self.now = now
     }

@@ -37,22 +37,27 @@ extension UnlockedVault {
 
     /// What ``merge(_:as:confirmed:comparing:now:)`` would do.
     ///
-    /// - Parameter accepted: the entries of ``MergePlan/declinedWipes`` that the owner allows to be
-    ///   wiped.
+    /// - Parameters:
+    ///   - accepted: the entries of ``MergePlan/declinedWipes`` that the owner allows to be wiped.
+    ///   - takesOld: whether the owner allows ``MergePlan/oldEdits`` to be merged.
     public func planOfMerge(
         with copy: VaultCopy, accepting accepted: Set<RecordID> = [],
+        takingOldEdits takesOld: Bool = false,
         comparing order: EnrolledOrder.Function, now: Int64
     ) throws(VaultError) -> MergePlan {
         guard copy.key.vaultID == key.vaultID else { throw .otherVault }
         var declined: [RecordID] = []
+        var oldEdits: [EntrySummary] = []
         let changes = try rehearse(joining: copy.state.history) { changes throws(VaultError) in
-            defer { declined = changes.declinedWipes }
-            return try changes.merge(copy, accepting: accepted, comparing: order, now: now)
+            defer { (declined, oldEdits) = (changes.declinedWipes, changes.oldEdits) }
+            return try changes.merge(
+                copy, accepting: accepted, takingOldEdits: takesOld, comparing: order, now: now)
         }
         let known = Set(state.slots.map(\.slot.head.publicKey))
         return MergePlan(
             changes: changes, isIncluded: state.history.includes(copy.state.history),
-            declinedWipes: declined, acceptedWipes: accepted,
+            declinedWipes: declined, acceptedWipes: accepted, oldEdits: oldEdits,
+            takesOldEdits: takesOld,
             foreignSlots: copy.state.slots.map(\.slot)
                 .filter { !known.contains($0.head.publicKey) }.map(SlotSummary.init))
     }
@@ -72,7 +77,8 @@ extension UnlockedVault {
     ) throws(VaultError) {
         try save(joining: copy.state.history) { changes throws(VaultError) in
             let merged = try changes.merge(
-                copy, accepting: plan.acceptedWipes, comparing: order, now: now)
+                copy, accepting: plan.acceptedWipes, takingOldEdits: plan.takesOldEdits,
+                comparing: order, now: now)
             guard merged == plan.changes else { throw .busy }
             guard merged.allSatisfy({ !$0.requiresCheck || confirmed.contains($0.id) }) else {
                 throw .presenceNeeded

@@ -3,16 +3,21 @@ internal import Cryptography
 extension VaultChanges {
     /// Merges the entries of `copy` into this vault.
     ///
-    /// - Parameter accepted: the entries that the owner allows to be wiped because they were wiped in
-    ///   the copy without the vault key.
+    /// - Parameters:
+    ///   - accepted: the entries that the owner allows to be wiped because they were wiped in the copy
+    ///     without the vault key.
+    ///   - takesOld: whether the owner allows edits that the history may have dropped.
     /// - Returns: what happens to the entries, in list order.
     mutating func merge(
         _ copy: VaultCopy, accepting accepted: Set<RecordID> = [],
+        takingOldEdits takesOld: Bool = false,
         comparing order: EnrolledOrder.Function, now: Int64
     ) throws(VaultError) -> [MergeChange] {
         let isIncluded = formerHistory.includes(copy.state.history)
+        if !isIncluded { oldEdits = findOldEdits(in: copy) }
         let histories = MergeHistories(
-            ours: formerHistory, theirs: copy.state.history, now: now)
+            ours: formerHistory, dropping: takesOld ? [] : Set(oldEdits.map(\.edited.save)),
+            theirs: copy.state.history, now: now)
         let copy = try proved(copy, accepting: accepted)
         let ours = state
         var merged = restored.map(MergeChange.init(restoring:))
@@ -52,6 +57,17 @@ extension VaultChanges {
         invalidateFingerprintIndex()
         if !merged.isEmpty || !isIncluded { isChanged = true }
         return merged
+    }
+
+    /// The entries of `copy` that differ here, and whose edits our history may have dropped.
+    private func findOldEdits(in copy: VaultCopy) -> [EntrySummary] {
+        let (ours, theirs) = (formerHistory, copy.state.history)
+        return copy.state.records.map(\.summary).filter { entry in
+            if let our = state.record(entry.id)?.listed.properties.edited.save {
+                guard our != entry.edited.save, !theirs.contains(our) else { return false }
+            }
+            return ours.mayHaveDropped(entry.edited.save, of: theirs)
+        }
     }
 
     /// What `copy` proves: it without tombstones that anybody could have written, unless they are
