@@ -17,6 +17,10 @@ struct PermissionTerminalTests {
     func corrected() throws {
         let fixture = try VaultFixture(["A:a --secret-file key.txt"])
         try setMode(0o644, of: fixture.folder.file(Self.vault))
+        // Others can reach the file only if they can enter each folder.
+        for folder in ["", ".local", ".local/share", ".local/share/watchword"] {
+            try setMode(0o755, of: fixture.folder.file(folder))
+        }
         let refusing = try fixture.terminal("watchword list --passphrase-file pass.txt")
         try refusing.answer([
             (
@@ -30,8 +34,25 @@ struct PermissionTerminalTests {
         let agreeing = try fixture.terminal("watchword list --passphrase-file pass.txt")
         try agreeing.answer([("Correct the permissions? [y/N] ", "y")])
         #expect(try agreeing.end() == 0)
-        #expect(agreeing.screen.contains("Corrected the permissions."))
+        #expect(
+            agreeing.screen.contains(
+                "Corrected the permissions. Others may have read the files before."))
         #expect(agreeing.screen.contains("A:a"))
         #expect(try mode(fixture) == 0o600)
+    }
+
+    @Test("a mode that nobody else can use is corrected without a question")
+    func outOfReach() throws {
+        for closed in ["", ".local/share/watchword"] {
+            let fixture = try VaultFixture(["A:a --secret-file key.txt"])
+            for folder in ["", ".local", ".local/share", ".local/share/watchword"] {
+                try setMode(folder == closed ? 0o700 : 0o755, of: fixture.folder.file(folder))
+            }
+            try setMode(0o644, of: fixture.folder.file(Self.vault))
+            let terminal = try fixture.terminal("watchword list --passphrase-file pass.txt")
+            #expect(try terminal.end() == 0)
+            #expect(terminal.screen.contains("A:a") && !terminal.screen.contains("permissions"))
+            #expect(try mode(fixture) == 0o600)
+        }
     }
 }

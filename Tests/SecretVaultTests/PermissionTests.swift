@@ -22,7 +22,8 @@ struct PermissionTests {
         try setMode(0o775, of: vault.folder.file(".watchword/by-name/vault"))
         #expect(
             try Vault.exposure(at: vault.path)
-                == VaultExposure(mode: 0o644, includesOwnFiles: true, includesFolder: false))
+                == VaultExposure(
+                    mode: 0o644, includesOwnFiles: true, includesFolder: false, isInReach: false))
         try Vault.closeToOthers(at: vault.path)
         for name in files { #expect(try mode(name, in: vault) == 0o600, "\(name)") }
         #expect(try mode(".watchword/by-name/vault", in: vault) & 0o022 == 0)
@@ -37,7 +38,8 @@ struct PermissionTests {
         try setMode(0o640, of: vault.folder.file(TestVault.own("previous")))
         #expect(
             try Vault.exposure(at: vault.path)
-                == VaultExposure(mode: nil, includesOwnFiles: true, includesFolder: false))
+                == VaultExposure(
+                    mode: nil, includesOwnFiles: true, includesFolder: false, isInReach: true))
         try Vault.closeToOthers(at: vault.path)
         #expect(try mode(TestVault.own("previous"), in: vault) == 0o600)
     }
@@ -49,9 +51,25 @@ struct PermissionTests {
         try setMode(0o775, of: vault.folder.path)
         #expect(
             try Vault.exposure(at: vault.path)
-                == VaultExposure(mode: 0o664, includesOwnFiles: false, includesFolder: true))
+                == VaultExposure(
+                    mode: 0o664, includesOwnFiles: false, includesFolder: true, isInReach: true))
         try Vault.closeToOthers(at: vault.path)
         #expect(try vault.unlock().reports.isEmpty)
+    }
+
+    @Test(
+        "others are out of reach only if they could read the file, and cannot enter its folder",
+        arguments: [
+            (0o644, 0o700, false), (0o644, 0o755, true), (0o664, 0o700, false),
+            (0o640, 0o701, false), (0o640, 0o710, true), (0o620, 0o700, true),
+        ])
+    func reach(file: Int, folder: Int, isInReach: Bool) throws {
+        let vault = try TestVault()
+        try setMode(file, of: vault.path)
+        try setMode(folder, of: vault.folder.path)
+        let exposure = try #require(try Vault.exposure(at: vault.path))
+        #expect(exposure.isInReach == isInReach)
+        try setMode(0o700, of: vault.folder.path)
     }
 
     @Test("links are not followed, and files that are not this vault's stay as they are")

@@ -142,6 +142,8 @@ extension Option {
     static let verbose = Option("verbose", "show each item and each warning")
     static let acceptWipes = Option(
         "accept-wipes", "also wipe the entries that FILE has lost")
+    static let into = Option(
+        "into", .file, "write the result over FILE, an exact copy of the vault (for git)")
     static let oldEdits = Option(
         "old-edits", .choice(["keep", "take"]), placeholder: "ACTION",
         "keep this vault’s version, or take FILE’s, if it cannot be told which is newer")

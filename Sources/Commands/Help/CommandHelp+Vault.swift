@@ -125,8 +125,9 @@ extension CommandHelp {
         ])
     static let merge = CommandHelp(
         summary: "merge a copy of the vault that was edited separately",
-        operands: .file, options: [
-            .dryRun, .acceptWipes, .oldEdits, .copyPassphraseFile, .presenceCheck,
+        operands: .file,
+        options: [
+            .dryRun, .acceptWipes, .oldEdits, .into, .copyPassphraseFile, .presenceCheck,
         ],
         examples: [
             "watchword merge --dry-run vault.sync-conflict-20261122-101010-ABCDEFG",
@@ -152,6 +153,8 @@ extension CommandHelp {
             "A vault records its last 512 saves. If FILE has an older version of an entry that differs "
                 + "here, the entry may have been changed or removed since; the command asks which "
                 + "version to keep, and a script needs --old-edits.",
+            "With --into, the vault does not change. git uses this as a merge driver; init in a git work "
+                + "tree prints how to set it up. git’s history keeps what was wiped or purged.",
             "If FILE has another key, the command asks for its passphrase. Entries that require "
                 + "confirmation at each use are confirmed before their key or their access control is "
                 + "replaced. Merging the same FILE again changes nothing.",

@@ -182,10 +182,19 @@ extension Session {
         } catch {
             return nil
         }
-        let response: AgentResponse
-        do { response = try client.send(listRequest(of: place, for: search)) } catch {
-            printer.warn(Messages.sentence(for: error) + "; the vault is unlocked without it")
-            return nil
+        func listing() -> AgentResponse? {
+            do { return try client.send(listRequest(of: place, for: search)) } catch {
+                printer.warn(
+                    Messages.sentence(for: error) + "; the vault is unlocked without it")
+                return nil
+            }
+        }
+        guard var response = listing() else { return nil }
+        if case .failed(.openToOthers) = response {
+            // A program such as git has replaced the file.
+            try correctPermissions(of: vaultPath())
+            guard let corrected = listing() else { return nil }
+            response = corrected
         }
         switch response {
         case .listing(let listing), .found(let listing, _):

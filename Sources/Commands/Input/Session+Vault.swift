@@ -59,16 +59,24 @@ extension Session {
     }
 
     /// If other users can access the vault, asks whether to correct this.
+    ///
+    /// git gives the file such a mode at each pull. Where nobody else can enter the folder, that
+    /// reveals nothing, and is corrected without a word.
     func correctPermissions(of path: String) throws(CommandFailure) {
         let exposure = try inVault(path) { () throws(VaultError) in try Vault.exposure(at: path) }
         guard let exposure else { return }
+        guard exposure.isInReach else {
+            return try inVault(path) { () throws(VaultError) in
+                try Vault.closeToOthers(at: path)
+            }
+        }
         do {
             try Question.confirm(Messages.question(of: exposure, at: path))
         } catch .terminal(.none, _) {
             throw .exposed(path, exposure)
         }
         try inVault(path) { () throws(VaultError) in try Vault.closeToOthers(at: path) }
-        printer.note("Corrected the permissions.")
+        printer.note("Corrected the permissions. Others may have read the files before.")
     }
 
     private func unlocked(_ path: String) throws(CommandFailure) -> UnlockedVault {

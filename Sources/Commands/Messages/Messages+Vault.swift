@@ -30,6 +30,7 @@ extension Messages {
         case .newerAttempts(let version):
             "failures were counted by a newer Watchword (format \(version)); upgrade Watchword, or "
                 + "unlock with --recovery-key"
+        case .conflictMarkers: "git could not merge the vault, and wrote conflict markers into it"
         case .truncated: "the vault is truncated"
         case .damaged(.recordRemoved):
             "the vault was tampered with: an entry was removed without a tombstone"
@@ -149,6 +150,7 @@ extension Messages {
         switch error {
         case .truncated, .damaged:
             return "; to open the previous generation, try --vault \(previous)"
+        case .conflictMarkers: return "; " + mergeAdvice(at: path)
         case .previousLeft:
             let (kept, vault) = (ShellWord.quoted(previous), ShellWord.quoted(path))
             let other = ShellWord.quoted(path + ".old")

@@ -39,6 +39,10 @@ enum Messages {
             "\(place): " + sentence(for: error) + recoveryAdvice(from: error, at: place)
         case .exposed(let path, let exposure):
             "\(VisibleText.of(path)): " + sentence(for: exposure, at: path)
+        case .wipesInMerge(let name):
+            "the merge wipes \(name), which only a merge into the vault itself can do: leave git’s conflict, "
+                + "get the other version with git show :3:./VAULT >FILE, and merge it with "
+                + "watchword merge FILE"
         case .presence(let refusal): sentence(for: refusal)
         case .recoveryKey(let place, let error): "\(place): " + sentence(for: error)
         case .agent(let failure): sentence(for: failure)

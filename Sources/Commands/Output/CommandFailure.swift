@@ -47,6 +47,8 @@ enum CommandFailure: ProgramFailure {
     case vault(String, VaultError)
     /// Other users can access the vault, and there is no terminal to ask on.
     case exposed(String, VaultExposure)
+    /// A merge whose result is another file would wipe this entry.
+    case wipesInMerge(String)
     case presence(PresenceRefusal)
     case recoveryKey(String, RecoveryKeyError)
     case noSuchEntry(String)

@@ -21,6 +21,7 @@ extension ExitCode {
             case .declined, .noSuchEntry, .ambiguousName, .nameTaken, .noSuchTag, .noCodes,
                 .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck, .nothingToExport:
                 .no
+            case .wipesInMerge: .no
             case .vault(_, let error): ExitCode(error)
             case .noVaultWhileStopped: ExitCode(VaultError.notFound)
             case .recoveryKey, .moveRefused, .moveUnchecked: .presence
@@ -92,7 +93,8 @@ extension ExitCode {
             case .notFound, .otherVault, .alreadyExists, .previousLeft, .reservedPath,
                 .previousGeneration, .folder, .symbolicLink,
                 .notAFile, .otherOwner, .openToOthers, .overLimit, .inTheWay,
-                .notAVault, .newerVersion, .newerAttempts, .truncated, .damaged, .copyDamaged,
+                .notAVault, .newerVersion, .newerAttempts, .conflictMarkers, .truncated, .damaged,
+                .copyDamaged,
                 .costOverCeiling, .notEnoughMemory, .spaceAroundName, .invalidTag:
                 .badInput
             case .wrongPassphrase, .wrongRecoveryKey, .wrongDevice, .lockedOut, .presenceNeeded,

@@ -24,6 +24,7 @@ enum InitCommand {
             }
             session.printer.note("Created the vault \(VisibleText.of(path)).")
             session.warnAboutCost(cost.logN)
+            if let advice = Messages.gitAdvice(for: path) { session.printer.note(advice) }
             for report in reports { session.printer.warn(Messages.sentence(for: report, in: [])) }
         }
         if session.arguments.has(.noRecoveryKey) {

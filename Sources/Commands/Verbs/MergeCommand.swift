@@ -32,6 +32,10 @@ enum MergeCommand {
             plan = try planned(accepting: accepted, takingOldEdits: takesOld)
         }
         if !plan.isMerged, !isDry {
+            let target = session.arguments[.into]
+            if target != nil, let wiped = plan.changes.first(where: { $0.action == .wiped }) {
+                throw .wipesInMerge(wiped.name.visible)
+            }
             let asking = Set(plan.changes.filter(\.requiresCheck).map(\.id))
             let confirmed = try session.askToReplace(
                 vault.entries.filter { asking.contains($0.id) }, in: .own(vault))
@@ -39,8 +43,14 @@ enum MergeCommand {
             // merge fails.
             try forks.markStale(in: vault)
             try inFiles(other, session) { () throws(VaultError) in
-                try vault.merge(
-                    copy, as: plan, confirmed: confirmed, comparing: forks.order, now: now)
+                if let target {
+                    try vault.merge(
+                        copy, as: plan, confirmed: confirmed, into: target,
+                        comparing: forks.order, now: now)
+                } else {
+                    try vault.merge(
+                        copy, as: plan, confirmed: confirmed, comparing: forks.order, now: now)
+                }
             }
             session.printSaveReports(of: vault)
         }
@@ -158,7 +168,7 @@ enum MergeCommand {
         } else {
             session.printer.note("Merged \(path).")
         }
-        guard try isBesideVault(other, session) else { return }
+        guard !session.arguments.has(.into), try isBesideVault(other, session) else { return }
         session.printer.note(
             "\(path) was not deleted; to delete it, run: rm \(ShellWord.quoted(path))")
     }

@@ -45,6 +45,28 @@ enum VaultEnvelope {
     ///
     /// - Returns: the version of its format.
     static func verify(_ bytes: [UInt8]) throws(VaultError) -> Int {
+        do throws(VaultError) {
+            return try verifiedVersion(bytes)
+        } catch {
+            throw hasConflictMarkers(bytes) ? .conflictMarkers : error
+        }
+    }
+
+    private static let conflictStart = Array("<<<<<<< ".utf8)
+    private static let conflictEnd = Array(">>>>>>> ".utf8)
+
+    /// Whether git has written conflict markers into a vault file.
+    ///
+    /// The first line is in a conflict, too, if the formats differ.
+    private static func hasConflictMarkers(_ bytes: [UInt8]) -> Bool {
+        let lines = bytes.split(separator: LineReader.lineFeed)
+        guard lines.prefix(2).contains(where: { $0.starts(with: magic) }),
+            let start = lines.firstIndex(where: { $0.starts(with: conflictStart) })
+        else { return false }
+        return lines[start...].contains { $0.starts(with: conflictEnd) }
+    }
+
+    private static func verifiedVersion(_ bytes: [UInt8]) throws(VaultError) -> Int {
         let version = try version(of: bytes)
         guard hasLastLine(bytes) else {
             throw isTruncated(bytes) ? .truncated : .damaged(.checksum)

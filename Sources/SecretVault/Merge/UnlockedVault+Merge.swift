@@ -1,4 +1,5 @@
 public import Cryptography
+internal import POSIX
 
 extension UnlockedVault {
     /// Opens another file of this vault with this vault's key; `nil` if it has another key.
@@ -76,13 +77,54 @@ extension UnlockedVault {
         comparing order: EnrolledOrder.Function, now: Int64
     ) throws(VaultError) {
         try save(joining: copy.state.history) { changes throws(VaultError) in
-            let merged = try changes.merge(
-                copy, accepting: plan.acceptedWipes, takingOldEdits: plan.takesOldEdits,
-                comparing: order, now: now)
-            guard merged == plan.changes else { throw .busy }
-            guard merged.allSatisfy({ !$0.requiresCheck || confirmed.contains($0.id) }) else {
-                throw .presenceNeeded
-            }
+            try changes.merge(copy, as: plan, confirmed: confirmed, comparing: order, now: now)
+        }
+    }
+
+    /// Writes what ``merge(_:as:confirmed:comparing:now:)`` would save over the file at `path`, which
+    /// must be an exact copy of this vault; does not change the vault.
+    ///
+    /// - Throws: ``VaultError/changedMeanwhile`` if the file is not such a copy;
+    ///   ``VaultError/vanishedEntries`` if the merge wipes entries: their older copies must be
+    ///   erased, which only a save of the vault does.
+    public func merge(
+        _ copy: VaultCopy, as plan: MergePlan, confirmed: Set<RecordID>, into path: String,
+        comparing order: EnrolledOrder.Function, now: Int64
+    ) throws(VaultError) {
+        let bytes = try rehearse(joining: copy.state.history) { changes throws(VaultError) in
+            try changes.merge(copy, as: plan, confirmed: confirmed, comparing: order, now: now)
+            guard changes.wiped.isEmpty, !changes.erasesPrevious else { throw .vanishedEntries }
+            return try changes.state.written(with: changes.key)
+        }
+        // Verify the new file exactly as the next unlock will.
+        _ = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+        let target = try VaultLocation(path)
+        let folder = try target.openFolder()
+        let current = try VaultDocument(parsing: location.read())
+        guard try VaultState(verifying: current, with: key).history.newest == state.history.newest,
+            try target.read() == current.bytes
+        else { throw .changedMeanwhile }
+        let file = FileReplacement(of: target.name, beginningWith: VaultEnvelope.magic)
+        do {
+            try file.replace(with: bytes.span, in: folder, previous: .none)
+        } catch {
+            throw target.error(error)
+        }
+    }
+}
+
+extension VaultChanges {
+    /// Merges `copy` as planned.
+    fileprivate mutating func merge(
+        _ copy: VaultCopy, as plan: MergePlan, confirmed: Set<RecordID>,
+        comparing order: EnrolledOrder.Function, now: Int64
+    ) throws(VaultError) {
+        let merged = try merge(
+            copy, accepting: plan.acceptedWipes, takingOldEdits: plan.takesOldEdits,
+            comparing: order, now: now)
+        guard merged == plan.changes else { throw .busy }
+        guard merged.allSatisfy({ !$0.requiresCheck || confirmed.contains($0.id) }) else {
+            throw .presenceNeeded
         }
     }
 }

@@ -12,7 +12,7 @@ extension VaultError: Transferable {
             noSuchEntry, nothingToUndo, otherVault, wiped, spaceAroundName, invalidTag, otherKind,
             counterExhausted, noSuchSlot, lastSlot, inTheWay, previousNotErased, notConfirmed,
             system, cryptography, previousLeft, copyDamaged, wrongDevice,
-            vanishedEntries
+            vanishedEntries, conflictMarkers
     }
 
     package func write(to output: FrameWriter) {
@@ -40,6 +40,7 @@ extension VaultError: Transferable {
         case .newerAttempts(let version):
             output.append(choice: Kind.newerAttempts)
             output.append(signed: Int64(version))
+        case .conflictMarkers: output.append(choice: Kind.conflictMarkers)
         case .truncated: output.append(choice: Kind.truncated)
         case .damaged(let part):
             output.append(choice: Kind.damaged)
@@ -126,6 +127,7 @@ extension VaultError: Transferable {
         case .notAVault: self = .notAVault
         case .newerVersion: self = .newerVersion(try fields.integer(bytes))
         case .newerAttempts: self = .newerAttempts(try fields.integer(bytes))
+        case .conflictMarkers: self = .conflictMarkers
         case .truncated: self = .truncated
         case .damaged: self = .damaged(try fields.value(bytes))
         case .costOverCeiling:

@@ -9,6 +9,8 @@ public struct VaultExposure: Hashable, Sendable {
     public let includesOwnFiles: Bool
     /// Whether other users can also write to the vault's folder.
     public let includesFolder: Bool
+    /// Whether other users can enter the vault's folder at all.
+    public let isInReach: Bool
 }
 
 extension Vault {
@@ -28,12 +30,29 @@ extension Vault {
                 }
             }
             guard mode != nil || includesOwnFiles else { return nil }
+            let includesFolder = try folder.isOwnAndWritableByOthers()
             return VaultExposure(
-                mode: mode, includesOwnFiles: includesOwnFiles,
-                includesFolder: try folder.isOwnAndWritableByOthers())
+                mode: mode, includesOwnFiles: includesOwnFiles, includesFolder: includesFolder,
+                isInReach: isInReach(
+                    path, mode, amongOthers: includesOwnFiles || includesFolder))
         } catch {
             throw .system(error)
         }
+    }
+
+    /// Whether other users can reach the vault, as far as this is known.
+    ///
+    /// Whoever may read the file, but cannot, cannot enter one of its folders.
+    ///
+    /// - Parameter isAmongOthers: whether other files are exposed, too.
+    private static func isInReach(
+        _ path: String, _ mode: UInt32?, amongOthers isAmongOthers: Bool
+    ) -> Bool {
+        guard let mode else { return true }
+        let readers = mode & 0o044
+        let mayWriteOnly = (mode & 0o022) << 1 & ~readers != 0
+        return mayWriteOnly || isAmongOthers && readers != 0o044
+            || FileKind.isReadableByOthers(at: path)
     }
 
     /// Removes other users' permissions for the vault at `path` and for the program's own files

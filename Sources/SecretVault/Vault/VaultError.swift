@@ -37,6 +37,8 @@ public enum VaultError: Error, Hashable, Sendable {
     case newerVersion(Int)
     /// The attempts file uses this newer version of its format.
     case newerAttempts(Int)
+    /// The file contains git's conflict markers: git has tried to merge it as text.
+    case conflictMarkers
     /// The end of the file is missing.
     case truncated
     /// The file was changed after it was written.
