@@ -32,7 +32,9 @@ extension Vault {
         if let path { candidates += try VaultLocation(Folder.resolvedPath(path)).vaultsInUse() }
         for candidate in candidates where try candidate.isVault(document.vaultID) {
             let other = try VaultDocument(parsing: candidate.read())
-            if other.sharesPassphrase(with: document) { return candidate.path }
+            if other.sharesPassphrase(with: document) {
+                return candidate.path(beside: candidate.name)
+            }
         }
         return nil
     }
@@ -47,9 +49,6 @@ extension Vault {
 }
 
 extension VaultLocation {
-    /// The vault's path.
-    fileprivate var path: String { folder + "/" + name }
-
     /// The vaults in this folder about which the program keeps files.
     fileprivate func vaultsInUse() throws(VaultError) -> [VaultLocation] {
         let names: [String]

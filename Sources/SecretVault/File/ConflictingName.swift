@@ -39,7 +39,7 @@ extension VaultLocation {
     }
 
     /// The path of another file in the vault's folder.
-    private func path(beside other: String) -> String {
+    func path(beside other: String) -> String {
         folder == "." ? other : folder + (folder.hasSuffix("/") ? "" : "/") + other
     }
 }
