@@ -22,6 +22,18 @@ enum ExportFile {
         let count = documents.count
         let paths = (1...count).map { count == 1 ? path : numbered(path, $0, of: count) }
         for path in paths { try SecretFile.checkUnused(path, session) }
+        // Interrupting signals take effect once all pictures are complete.
+        try SignalQueue.holdingBack(SignalQueue.interruptions) { () throws(CommandFailure) in
+            try write(documents, to: paths, session)
+        } otherwise: {
+            .system($0)
+        }
+        return paths
+    }
+
+    private static func write(
+        _ documents: [SecretBytes], to paths: [String], _ session: Session
+    ) throws(CommandFailure) {
         for (index, uri) in documents.enumerated() {
             do throws(CommandFailure) {
                 try SecretFile.write(QRWriteCommand.picture(of: uri), to: paths[index], session)
@@ -35,7 +47,6 @@ enum ExportFile {
                 throw error
             }
         }
-        return paths
     }
 
     /// `shots/a.png` becomes `shots/a-2-of-3.png`.

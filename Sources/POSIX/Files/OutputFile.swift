@@ -32,7 +32,8 @@ public enum OutputFileError: Error, Hashable, Sendable {
 public enum OutputFile {
     /// Creates the file at `path` (mode 0600) with the content `bytes`.
     ///
-    /// A failure leaves nothing behind.
+    /// A failure leaves nothing behind. Interrupting signals take effect once the file is complete, so
+    /// they leave no part of it, and no second copy, behind.
     ///
     /// - Parameter replacing: whether an existing file is replaced; otherwise it causes
     ///   ``OutputFileError/exists``.
@@ -43,6 +44,17 @@ public enum OutputFile {
     ) throws(OutputFileError) {
         let (folderPath, name) = split(path)
         guard !name.isEmpty, name != ".", name != ".." else { throw .folder }
+        try SignalQueue.holdingBack(SignalQueue.interruptions) { () throws(OutputFileError) in
+            try write(bytes, as: name, in: folderPath, replacing: replacing, sparing: protected)
+        } otherwise: {
+            .system($0)
+        }
+    }
+
+    private static func write(
+        _ bytes: Span<UInt8>, as name: String, in folderPath: String, replacing: Bool,
+        sparing protected: [UInt8]
+    ) throws(OutputFileError) {
         let folder: Folder
         do { folder = try Folder(opening: folderPath) } catch { throw OutputFileError(error) }
         if try isTaken(name, in: folder) {

@@ -2,13 +2,17 @@ internal import Glibc
 
 /// A new folder that only this user can open; it is removed with its files when the last reference
 /// is released.
+///
+/// Interrupting signals take effect after that, so they leave none of its files behind.
 @safe public final class PrivateTemporaryFolder {
     /// The folder's path.
     public let path: String
+    private let signals: SignalQueue
 
     /// Creates a folder in the user's runtime folder, which is in memory, or else in the folder for
     /// temporary files.
     public init() throws(SystemCallFailure) {
+        signals = try SignalQueue(SignalQueue.interruptions)
         let parent =
             Environment.value("XDG_RUNTIME_DIR") ?? Environment.value("TMPDIR") ?? "/tmp"
         let replaced = String(repeating: "X", count: 6)

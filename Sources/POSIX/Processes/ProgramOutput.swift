@@ -8,7 +8,8 @@ public enum ProgramOutput {
     ///   - environment: the names of the variables that it inherits.
     ///   - limit: how many bytes it may write.
     ///   - timeout: after this time, it is killed.
-    /// - Returns: `nil` if it takes too long or writes too much.
+    /// - Returns: `nil` if it takes too long or writes too much, or if an interrupting signal that the
+    ///   caller holds back arrives in the meantime.
     public static func of(
         _ path: String, _ arguments: [String], environment: [String], limit: Int,
         timeout: Duration
@@ -25,7 +26,7 @@ public enum ProgramOutput {
             case .ended: return output
             case .moved: break
             case .wouldWait:
-                guard remaining > .zero else { return nil }
+                guard remaining > .zero, !SignalQueue.holdsBackInterruption() else { return nil }
                 remaining -= try Polling.wait(
                     for: [.reading(child.output)], timeout: min(remaining, .seconds(1)))
             }

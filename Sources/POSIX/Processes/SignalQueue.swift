@@ -94,6 +94,14 @@ internal import Glibc
         return try withExtendedLifetime(queue, body)
     }
 
+    /// Whether an interrupting signal has arrived that this thread holds back.
+    static func holdsBackInterruption() -> Bool {
+        var pending = sigset_t()
+        // Fails only for an invalid address.
+        guard unsafe sigpending(&pending) == 0 else { return false }
+        return interruptions.contains { unsafe sigismember(&pending, $0.rawValue) == 1 }
+    }
+
     /// Waits until `other` is readable, a signal arrives, or `timeout` expires.
     ///
     /// - Returns: whether `other` is readable, including at its end.
