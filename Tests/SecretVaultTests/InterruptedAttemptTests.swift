@@ -48,6 +48,25 @@ struct InterruptedAttemptTests {
     }
 
     @Test(
+        "an outcome that cannot be recorded is not reported; the attempt costs a wait, never a secret",
+        arguments: [["try", "wrong"], ["ask", "no"], ["ask", "yes"]])
+    func outcomeNotRecorded(words: [String]) throws {
+        let vault = try prepared()
+        // Each attempt is written when it begins, and again with its outcome.
+        let write = words[0] == "try" ? 2 : 4
+        let outcome = try #require(ForeignProgram("strace")).run(
+            ["-o", "/dev/null", "-e", "inject=pwrite64:error=EIO:when=\(write)"]
+                + command(words, vault))
+        let failure = SystemCallFailure(call: "pwrite", number: EIO)
+        #expect(outcome.text.contains("\(VaultError.outcomeNotRecorded(failure))"))
+        let attempts = try vault.attempts()
+        let counted = [attempts.vault] + attempts.records.values.map(\.failures)
+        #expect(counted.compactMap { $0 }.map(\.undecided) == [1])
+        #expect(counted.compactMap { $0 }.map(\.refused) == [0])
+        #expect(try vault.unlock().entries.allSatisfy { $0.tombstone == nil })
+    }
+
+    @Test(
         "O-11 interrupting a successful attempt at any step costs at most a wait, never a secret",
         arguments: ["INT", "TERM", "HUP", "QUIT", "KILL"], [["try", right], ["ask", "yes"]])
     func interrupted(signal: String, words: [String]) throws {

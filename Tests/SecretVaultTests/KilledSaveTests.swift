@@ -103,6 +103,23 @@ struct KilledSaveTests {
         }
     }
 
+    @Test("a vault is created even if the new file's other name cannot be removed")
+    func otherNameStays() throws {
+        let folder = try TemporaryFolder()
+        let made = try #require(ForeignProgram("strace")).run([
+            "-o", "/dev/null", "-e", "inject=unlinkat:error=EIO",
+            BuiltProgram.path("vault-writer"), "create", folder.file("vault"), "", "0",
+        ])
+        #expect(made.status == 0 && made.text == "")
+        #expect(try TestVault.files(in: folder).contains(TestVault.own("new")))
+        let vault = try Vault.unlock(
+            at: folder.file("vault"), with: .passphrase(TestVault.passphrase))
+        try vault.update { changes throws(VaultError) in
+            try changes.add(.plainSecret(issuer: "a", account: "", value: secret("x")), now: 0)
+        }
+        #expect(!(try TestVault.files(in: folder).contains(TestVault.own("new"))))
+    }
+
     @Test(
         "a failed system call is reported, and the old or the new vault remains",
         arguments: runs)

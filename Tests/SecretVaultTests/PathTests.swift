@@ -150,7 +150,7 @@ struct PathTests {
         let vault = try TestVault()
         // A sparse file takes no disk space either.
         #expect(unsafe truncate(vault.path, (64 << 20) + 1) == 0)
-        #expect(throws: VaultError.overLimit(.fileSize)) { try vault.unlock() }
+        #expect(throws: VaultError.tooLarge) { try vault.unlock() }
     }
 
     @Test("a slot that costs more than the ceiling is not tried, and one at the ceiling is")

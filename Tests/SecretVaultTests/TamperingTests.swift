@@ -223,6 +223,41 @@ struct TamperingTests {
         #expect(throws: VaultError.damaged(.header)) { try sample.verify(other) }
     }
 
+    @Test(
+        "a slot that somebody added without the key opens nothing, and clears no failures",
+        arguments: ["passphrase", "recovery key"])
+    func forgedSlot(method: String) throws {
+        let vault = try TestVault()
+        for _ in 0..<3 {
+            #expect(throws: VaultError.wrongPassphrase) {
+                try Vault.unlock(at: vault.path, with: .passphrase(secret("wrong")))
+            }
+        }
+        let document = try VaultDocument(parsing: vault.bytes())
+        let forged = try VaultKey.make(of: document.vaultID)
+        let (passphrase, recoveryKey) = (secret("my own"), try RecoveryKey.make())
+        let isPassphrase = method == "passphrase"
+        let slot =
+            try isPassphrase
+            ? TrustedSlot.sealing(
+                forged, under: passphrase, cost: ScryptCost(logN: 10), number: 9, created: 0)
+            : TrustedSlot.sealing(forged, under: recoveryKey, number: 9, created: 0)
+        var text = VaultText()
+        text.write(document.bytes[..<document.headerEnd])
+        slot.slot.write(to: &text)
+        text.write(document.bytes[document.headerEnd...].dropLast(VaultEnvelope.lastLineCount))
+        try vault.put(text.bytes + VaultEnvelope.lastLine(for: text.bytes[...]))
+        let opener =
+            isPassphrase
+            ? VaultOpener.passphrase(passphrase) : .recoveryKey(recoveryKey)
+        #expect(throws: VaultError.damaged(.header)) {
+            try Vault.unlock(at: vault.path, with: opener)
+        }
+        // The genuine slot has refused the passphrase, but no recovery key.
+        let failures = try #require(try vault.attempts().vault)
+        #expect(failures.refused == 3 && failures.undecided == (isPassphrase ? 1 : 0))
+    }
+
     @Test("the manifest of an older generation does not open under a newer header")
     func olderManifest() throws {
         let sample = try Sample()

@@ -23,14 +23,16 @@ struct TransferTests {
             .differentCheckRequired,
             .busy,
             .replaced, .changedMeanwhile, .rekeyed, .noSuchEntry, .otherVault, .wiped,
-            .spaceAroundName, .invalidTag, .otherKind, .counterExhausted, .noSuchSlot, .lastSlot,
+            .spaceAroundName, .invalidTag, .otherKind, .tooLarge, .counterExhausted, .noSuchSlot,
+            .lastSlot,
         ]
         let detailed: [VaultError] = [
             .otherOwner(.max), .openToOthers(mode: 0o666), .newerVersion(.max), .newerAttempts(2),
             .damaged(.record(Self.id)), .copyDamaged(.manifest),
             .costOverCeiling(logN: 30, ceiling: 28),
             .notEnoughMemory(needed: .max, limit: 0), .lockedOut(seconds: 3600),
-            .notCounted(Self.call), .inTheWay(name: "by-name/vault/lock"),
+            .notCounted(Self.call), .outcomeNotRecorded(Self.call),
+            .inTheWay(name: "by-name/vault/lock"),
             .previousNotErased(Self.call), .notConfirmed(Self.call), .system(Self.call),
             .cryptography(CryptographyFailure(call: .scrypt, code: .max)),
         ]

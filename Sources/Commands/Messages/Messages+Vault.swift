@@ -23,6 +23,8 @@ extension Messages {
         case .otherOwner(let user): "the vault belongs to user ID \(user), not to you"
         case .openToOthers(let mode):
             "other users can access the file (mode 0\(String(mode, radix: 8))); run chmod 600 on it"
+        case .tooLarge:
+            "larger than 64 MiB, the maximum for a vault, so Watchword did not save it; choose another file"
         case .overLimit(let limit): limitSentence(limit)
         case .notAVault: "not a Watchword vault"
         case .newerVersion(let version):
@@ -64,6 +66,13 @@ extension Messages {
                 + "nothing was tried; "
                 + (failure.isWriteForbidden
                     ? "make the folder writable, or use --read-only or --recovery-key"
+                    : "free some disk space, or use --recovery-key")
+        case .outcomeNotRecorded(let failure):
+            "cannot record the outcome of the attempt in .watchword beside the vault "
+                + "(\(sentence(for: failure))), so it is not reported; the attempt counts towards a "
+                + "wait; "
+                + (failure.isWriteForbidden
+                    ? "make the folder writable, or use --recovery-key"
                     : "free some disk space, or use --recovery-key")
         case .writable: "the vault is writable; omit --read-only"
         case .wipingDue:
@@ -144,7 +153,7 @@ extension Messages {
     /// Where to find an earlier generation of a vault that cannot be opened or is gone.
     static func recoveryAdvice(from error: VaultError, at path: String) -> String {
         // A kept generation does not itself have a previous generation.
-        guard !path.contains(".watchword/") else { return "" }
+        guard !path.contains(".watchword/"), Vault.holdsPrevious(at: path) else { return "" }
         let (folder, name) = OutputFile.split(path)
         let previous = (folder == "." ? "" : folder + "/") + ".watchword/by-name/\(name)/previous"
         switch error {
@@ -162,7 +171,10 @@ extension Messages {
 
     static func limitSentence(_ limit: VaultLimit) -> String {
         switch limit {
-        case .fileSize: "the vault would be larger than 64 MiB"
+        case .fileSize:
+            "the vault would be larger than 64 MiB; remove entries that you no longer need"
+        case .parcel:
+            "a vault of more than 58 MiB cannot be moved; remove entries that you no longer need"
         case .entries: "the vault is full; it holds at most 100,000 entries"
         case .slots: "the vault already has 16 slots, the maximum; remove one first"
         case .name: "the issuer or the account is longer than 4,096 bytes"

@@ -92,7 +92,7 @@ extension ExitCode {
                 .no
             case .notFound, .otherVault, .alreadyExists, .previousLeft, .reservedPath,
                 .previousGeneration, .folder, .symbolicLink,
-                .notAFile, .otherOwner, .openToOthers, .overLimit, .inTheWay,
+                .notAFile, .otherOwner, .openToOthers, .tooLarge, .overLimit, .inTheWay,
                 .notAVault, .newerVersion, .newerAttempts, .conflictMarkers, .truncated, .damaged,
                 .copyDamaged,
                 .costOverCeiling, .notEnoughMemory, .spaceAroundName, .invalidTag:
@@ -102,7 +102,7 @@ extension ExitCode {
                 .presence
             case .writable: .usage
             case .openedReadOnly: .badInput
-            case .system(let failure), .notCounted(let failure):
+            case .system(let failure), .notCounted(let failure), .outcomeNotRecorded(let failure):
                 failure.isPermissionDenied ? .badInput : .system
             case .busy, .replaced, .changedMeanwhile, .rekeyed, .previousNotErased, .notConfirmed,
                 .cryptography:

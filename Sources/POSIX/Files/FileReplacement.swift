@@ -155,7 +155,8 @@ public struct FileReplacement: Sendable {
                 try own.rename(aside, to: name, in: folder)
             }
         }
-        try system { () throws(SystemCallFailure) in try own.remove(aside) }
+        // The file is in place; the next writer removes the other name.
+        do { try own.remove(aside) } catch _ {}
     }
 
     // The old file gets a second name before its first name passes to the new file, so that the

@@ -130,9 +130,11 @@ extension UnlockedVault {
             }
             guard let proof else {
                 throw .refused(
-                    try Gate.from { () throws(VaultError) in try refuse(tried, at: reading()) })
+                    try Gate.fromOutcome { () throws(VaultError) in
+                        try refuse(tried, at: reading())
+                    })
             }
-            try Gate.from { () throws(VaultError) in try accept(tried) }
+            try Gate.fromOutcome { () throws(VaultError) in try accept(tried) }
             return proof
         } otherwise: {
             .vault(.system($0))
@@ -240,5 +242,12 @@ extension AccessControlError {
         _ body: () throws(VaultError) -> Result
     ) throws(AccessControlError) -> Result {
         do { return try body() } catch { throw .vault(error) }
+    }
+
+    /// Converts the errors of recording an attempt's outcome.
+    fileprivate static func fromOutcome<Result>(
+        _ body: () throws(VaultError) -> Result
+    ) throws(AccessControlError) -> Result {
+        do { return try body() } catch { throw .vault(error.afterAttempt) }
     }
 }

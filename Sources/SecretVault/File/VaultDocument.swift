@@ -82,7 +82,7 @@ struct VaultDocument {
             let slot = try Slot(reading: &line)
             guard slots.last.map({ $0.number < slot.number }) ?? true else { throw line.damaged }
             slots.append(slot)
-            guard slots.count <= VaultLimits.slots else { throw .overLimit(.slots) }
+            guard slots.count <= VaultLimits.slots else { throw line.damaged }
             try line.next()
         } while line.isLine("slot")
         return slots
@@ -106,7 +106,7 @@ struct VaultDocument {
             records.append(record)
             let id = line.start + "record ".utf8.count
             ids.append(id..<id + Base64.encodedCount(of: RecordID.count))
-            guard records.count <= VaultLimits.entries else { throw .overLimit(.entries) }
+            guard records.count <= VaultLimits.entries else { throw line.damaged }
             try line.next()
         }
         return (records, ids)

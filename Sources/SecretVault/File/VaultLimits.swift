@@ -42,4 +42,6 @@ public enum VaultLimit: CaseIterable, Hashable, Sendable {
     case icon
     /// 2^62 generations.
     case generations
+    /// 58 MiB for a vault that moves to or from the system agent.
+    case parcel
 }

@@ -145,8 +145,11 @@ extension VaultDocument {
     }
 
     /// Tries the slots that `opener` may open, within the cost `ceiling`.
+    ///
+    /// Anybody can add a slot that opens with a passphrase of their own. Its key does not authenticate
+    /// the vault, so such a slot counts as damaged.
     func openedKey(with opener: VaultOpener, ceiling: Int) throws(SlotRefusal)
-        -> (VaultKey, slot: Int)
+        -> (VaultKey, slot: Int, VaultState)
     {
         let plan = UnlockPlan(of: slots, for: opener, ceiling: ceiling)
         // The outcome if the attempt ends before every slot has rejected it.
@@ -154,7 +157,9 @@ extension VaultDocument {
         var damage: VaultError?
         for slot in plan.slots {
             do throws(VaultError) {
-                if let key = try slot.open(vaultID, with: opener) { return (key, slot.number) }
+                if let key = try slot.open(vaultID, with: opener) {
+                    return (key, slot.number, try VaultState(verifying: self, with: key))
+                }
                 outcome = .undecided
             } catch .damaged(let part) {
                 // Another slot may still open.
@@ -168,8 +173,16 @@ extension VaultDocument {
     }
 
     /// Tries the slots that `opener` may open, within the cost `ceiling`.
-    func key(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> (VaultKey, slot: Int) {
+    func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int, VaultState)
+    {
         do { return try openedKey(with: opener, ceiling: ceiling) } catch { throw error.error }
+    }
+
+    /// Tries the slots that `opener` may open, within the cost `ceiling`.
+    func key(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> (VaultKey, slot: Int) {
+        let (key, slot, _) = try opened(with: opener, ceiling: ceiling)
+        return (key, slot)
     }
 }
 

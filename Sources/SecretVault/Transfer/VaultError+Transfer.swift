@@ -12,7 +12,7 @@ extension VaultError: Transferable {
             noSuchEntry, nothingToUndo, otherVault, wiped, spaceAroundName, invalidTag, otherKind,
             counterExhausted, noSuchSlot, lastSlot, inTheWay, previousNotErased, notConfirmed,
             system, cryptography, previousLeft, copyDamaged, wrongDevice,
-            vanishedEntries, conflictMarkers
+            vanishedEntries, conflictMarkers, outcomeNotRecorded, tooLarge
     }
 
     package func write(to output: FrameWriter) {
@@ -62,6 +62,10 @@ extension VaultError: Transferable {
         case .notCounted(let failure):
             output.append(choice: Kind.notCounted)
             output.append(failure)
+        case .outcomeNotRecorded(let failure):
+            output.append(choice: Kind.outcomeNotRecorded)
+            output.append(failure)
+        case .tooLarge: output.append(choice: Kind.tooLarge)
         case .writable: output.append(choice: Kind.writable)
         case .wipingDue: output.append(choice: Kind.wipingDue)
         case .openedReadOnly: output.append(choice: Kind.openedReadOnly)
@@ -141,6 +145,8 @@ extension VaultError: Transferable {
         case .wrongDevice: self = .wrongDevice
         case .lockedOut: self = .lockedOut(seconds: try fields.signedNumber(bytes))
         case .notCounted: self = .notCounted(try fields.value(bytes))
+        case .outcomeNotRecorded: self = .outcomeNotRecorded(try fields.value(bytes))
+        case .tooLarge: self = .tooLarge
         case .writable: self = .writable
         case .wipingDue: self = .wipingDue
         case .openedReadOnly: self = .openedReadOnly

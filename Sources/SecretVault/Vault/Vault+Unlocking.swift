@@ -33,7 +33,7 @@ extension Vault {
         reading: @escaping @autoclosure () -> ClockReading = .now()
     ) throws(VaultError) -> UnlockedVault {
         var opening = try VaultOpening(path, at: reading)
-        let key: (VaultKey, slot: Int)
+        let key: (VaultKey, slot: Int, VaultState)
         switch opener {
         case _ where readOnly: key = try opening.uncountedKey(with: opener, ceiling: ceiling)
         case .passphrase(let passphrase):
@@ -41,8 +41,7 @@ extension Vault {
         case .recoveryKey, .device:
             key = try opening.key(uncounted: opener, ceiling: ceiling)
         }
-        let vault = try opening.unlocked(
-            with: key.0, slot: key.slot, ceiling: ceiling, readOnly: readOnly)
+        let vault = try opening.unlocked(with: key, ceiling: ceiling, readOnly: readOnly)
         if savesWipes { vault.listTombstones() }
         return vault
     }

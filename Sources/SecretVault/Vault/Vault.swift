@@ -77,6 +77,11 @@ public enum Vault {
         guard try !location.holdsPrevious() else { throw .previousLeft }
     }
 
+    /// Whether the program keeps a previous generation of the vault at `path`.
+    package static func holdsPrevious(at path: String) -> Bool {
+        do { return try VaultLocation(path).holdsPrevious() } catch { return false }
+    }
+
     /// Whether `path` is reserved for the program's own files, such as a vault's previous
     /// generation and counted failures.
     ///

@@ -75,7 +75,7 @@ public struct VaultBackup: Sendable {
     public init(
         opening bytes: [UInt8], passphrase: SecretBytes, ceiling: Int = Vault.defaultCeiling
     ) throws(VaultError) {
-        guard bytes.count <= VaultLimits.fileSize else { throw .overLimit(.fileSize) }
+        guard bytes.count <= VaultLimits.fileSize else { throw .tooLarge }
         let document = try VaultDocument(parsing: bytes)
         let key = try document.key(with: .passphrase(passphrase), ceiling: ceiling).0
         let state = try VaultState(verifying: document, with: key)

@@ -27,7 +27,9 @@ public enum VaultError: Error, Hashable, Sendable {
     case otherOwner(UInt32)
     /// Users other than the owner may read or write the file, according to these permission bits.
     case openToOthers(mode: UInt32)
-    /// The file, or something in it, exceeds a limit.
+    /// The file is larger than any vault.
+    case tooLarge
+    /// The vault, or something in it, would exceed a limit.
     case overLimit(VaultLimit)
 
     // The content of the file.
@@ -64,9 +66,12 @@ public enum VaultError: Error, Hashable, Sendable {
     /// Too many failures; the next attempt is allowed after this many seconds. A recovery key opens
     /// the vault at once.
     case lockedOut(seconds: Int64)
-    /// The attempt could not be recorded on disk, so it was not made, or its outcome is not
-    /// reported. A recovery key opens the vault without being counted.
+    /// The attempt could not be recorded on disk, so it was not made. A recovery key opens the vault
+    /// without being counted.
     case notCounted(SystemCallFailure)
+    /// The attempt was made, but its outcome could not be recorded on disk, so it is not reported. The
+    /// attempt stays undecided.
+    case outcomeNotRecorded(SystemCallFailure)
     /// The vault was to be opened read-only, without counting attempts, but they can be counted
     /// here.
     case writable
@@ -138,6 +143,11 @@ public enum VaultError: Error, Hashable, Sendable {
         }
     }
 
+    /// The same error, of recording the outcome of an attempt.
+    var afterAttempt: VaultError {
+        if case .notCounted(let failure) = self { .outcomeNotRecorded(failure) } else { self }
+    }
+
     /// - Parameter path: the path of a file with this name, relative to the vault's folder.
     init(_ error: PrivateFileError, path: (String) -> String = { $0 }) {
         self =
@@ -148,7 +158,7 @@ public enum VaultError: Error, Hashable, Sendable {
             case .notAFile: .notAFile
             case .otherOwner(let user): .otherOwner(user)
             case .openToOthers(let mode): .openToOthers(mode: mode)
-            case .tooLarge: .overLimit(.fileSize)
+            case .tooLarge: .tooLarge
             case .busy: .busy
             case .inTheWay(let name): .inTheWay(name: path(name))
             case .changed: .changedMeanwhile

@@ -37,11 +37,11 @@ struct VaultOpening: ~Copyable {
     /// The counter stays locked, so attempts run one after another. Concurrent attempts then cannot
     /// exceed the limit, and none is refused because of another one that succeeds.
     mutating func key(passphrase: SecretBytes, ceiling: Int) throws(VaultError)
-        -> (VaultKey, slot: Int)
+        -> (VaultKey, slot: Int, VaultState)
     {
         let opener = VaultOpener.passphrase(passphrase)
         guard document.hasSlot(for: opener, ceiling: ceiling) else {
-            return try document.key(with: opener, ceiling: ceiling)
+            return try document.opened(with: opener, ceiling: ceiling)
         }
         let counter = try AttemptCounter(location, of: document.vaultID)
         try reload()
@@ -50,15 +50,17 @@ struct VaultOpening: ~Copyable {
         return try SignalQueue.holdingBack(SignalQueue.interruptions) {
             () throws(VaultError) in
             let begun = try admitted(attempts, counter)
-            let key: (VaultKey, slot: Int)
+            let key: (VaultKey, slot: Int, VaultState)
             do throws(SlotRefusal) {
                 key = try document.openedKey(with: opener, ceiling: ceiling)
             } catch {
                 switch error.outcome {
                 case .refused:
-                    try counter.save(
-                        begun.deciding(
-                            .vault, .refused(by: document.slotsDigest), at: reading()))
+                    let refused = begun.deciding(
+                        .vault, .refused(by: document.slotsDigest), at: reading())
+                    do throws(VaultError) { try counter.save(refused) } catch {
+                        throw error.afterAttempt
+                    }
                     _ = try wipeDueRecords(counter)
                 case .undecided: break  // It stays undecided, and costs a wait.
                 case .notTried: _ = counter.settle(attempts)
@@ -75,7 +77,7 @@ struct VaultOpening: ~Copyable {
 
     /// Tries `opener` where attempts cannot be counted; a wait that is not over still applies.
     func uncountedKey(with opener: VaultOpener, ceiling: Int) throws(VaultError)
-        -> (VaultKey, slot: Int)
+        -> (VaultKey, slot: Int, VaultState)
     {
         guard try !canCountAttempts() else { throw .writable }
         if case .passphrase = opener {
@@ -84,7 +86,7 @@ struct VaultOpening: ~Copyable {
             let rest = attempts.vault?.rest(at: reading()) ?? 0
             guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
         }
-        return try document.key(with: opener, ceiling: ceiling)
+        return try document.opened(with: opener, ceiling: ceiling)
     }
 
     private func canCountAttempts() throws(VaultError) -> Bool {
@@ -99,7 +101,7 @@ struct VaultOpening: ~Copyable {
 
     /// Tries a recovery key or a device's secret, even if counting fails.
     mutating func key(uncounted opener: VaultOpener, ceiling: Int) throws(VaultError)
-        -> (VaultKey, slot: Int)
+        -> (VaultKey, slot: Int, VaultState)
     {
         do throws(VaultError) {
             if try !attempts().isEmpty {
@@ -110,7 +112,7 @@ struct VaultOpening: ~Copyable {
         } catch {
             notCleared = .failuresNotCleared(error)
         }
-        let key = try document.key(with: opener, ceiling: ceiling)
+        let key = try document.opened(with: opener, ceiling: ceiling)
         do throws(VaultError) {
             if try attempts().vault != nil {
                 let counter = try AttemptCounter(location, of: document.vaultID)
@@ -125,14 +127,14 @@ struct VaultOpening: ~Copyable {
         return key
     }
 
-    consuming func unlocked(with key: VaultKey, slot: Int, ceiling: Int, readOnly: Bool)
-        throws(VaultError) -> UnlockedVault
-    {
+    consuming func unlocked(
+        with opened: (VaultKey, slot: Int, VaultState), ceiling: Int, readOnly: Bool
+    ) throws(VaultError) -> UnlockedVault {
+        let (key, slot, state) = opened
         let reports = [
             try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
         ]
         let linked = try LinkedFileRecord.read(of: location)
-        let state = try VaultState(verifying: document, with: key)
         let vault = UnlockedVault(
             location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
             state: state,

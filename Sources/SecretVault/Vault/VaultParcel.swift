@@ -91,9 +91,7 @@ extension VaultParcel {
     ///
     /// Failures are not counted: whoever has the parcel can copy it.
     package func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> OpenedParcel {
-        let key = try document.key(with: opener, ceiling: ceiling).0
-        _ = try VaultState(verifying: document, with: key)
-        return OpenedParcel(self, key)
+        OpenedParcel(self, try document.key(with: opener, ceiling: ceiling).0)
     }
 }
 
@@ -113,7 +111,7 @@ extension Vault {
         let writer = try VaultWriter(location)
         let document = try VaultDocument(parsing: writer.read())
         guard document.vaultID == vaultID else { throw .changedMeanwhile }
-        guard document.bytes.count <= VaultParcel.largestFile else { throw .overLimit(.fileSize) }
+        guard document.bytes.count <= VaultParcel.largestFile else { throw .overLimit(.parcel) }
         let parcel = VaultParcel(
             document: document, attempts: try counter.read(), uses: location.uses(of: vaultID),
             presented: try location.presented(), newest: writer.mark())
