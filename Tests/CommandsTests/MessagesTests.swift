@@ -79,6 +79,15 @@ struct MessagesTests {
                 + "the limit is 268435456; if you trust the file, use --raise-limits")
     }
 
+    @Test("a copy whose name is not UTF-8 must be renamed before it can be merged")
+    func unnamedCopy() {
+        func words(_ path: String) -> String {
+            Messages.sentence(for: VaultReport.conflictingCopy(path: path), in: [])
+        }
+        #expect(words("v.orig").hasSuffix("to merge it, run: watchword merge 'v.orig'"))
+        #expect(words("v (\u{FFFD} conflicted copy)").contains("rename it, then merge it"))
+    }
+
     @Test("a report about an open vault does not suggest how to unlock it")
     func notCleared() {
         let full = SystemCallFailure(call: "write", number: 28)

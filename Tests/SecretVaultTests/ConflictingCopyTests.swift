@@ -1,3 +1,4 @@
+import Glibc
 import POSIX
 import TestSupport
 import Testing
@@ -59,6 +60,21 @@ struct ConflictingCopyTests {
         try setMode(0o600, of: path)
         let copy = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
         #expect(copy.reports.isEmpty)
+    }
+
+    @Test("a copy whose name is not UTF-8 is reported")
+    func notUTF8() throws {
+        let vault = try TestVault()
+        try vault.put(vault.bytes(), as: "copy")
+        // The name in Latin-1.
+        let path =
+            Array(vault.folder.file("vault (Jos").utf8) + [0xE9]
+            + Array("'s conflicted copy)".utf8) + [0]
+        let bytes = path.map { CChar(bitPattern: $0) }
+        try #require(unsafe rename(vault.folder.file("copy"), bytes) == 0)
+        defer { unsafe unlink(bytes) }
+        let repaired = vault.folder.file("vault (Jos\u{FFFD}'s conflicted copy)")
+        #expect(try vault.unlock().reports == [.conflictingCopy(path: repaired)])
     }
 
     @Test("a copy in which an entry was wiped is reported, even if the vault includes its saves")

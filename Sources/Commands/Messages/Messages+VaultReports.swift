@@ -31,6 +31,9 @@ extension Messages {
         case .otherFile(let generation):
             "the vault is not the file last saved here (generation \(generation)): it was replaced by "
                 + "a copy or tampered with; check your entries"
+        case .conflictingCopy(let path) where path.contains("\u{FFFD}"):
+            "\(VisibleText.of(path)), whose name is not UTF-8, is a copy of the vault that was edited "
+                + "separately; rename it, then merge it with watchword merge"
         case .conflictingCopy(let path):
             "\(VisibleText.of(path)) is a copy of the vault that was edited separately; to merge it, run: "
                 + "watchword merge \(ShellWord.quoted(VisibleText.of(path)))"

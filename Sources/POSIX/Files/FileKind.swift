@@ -66,24 +66,35 @@ extension FileKind {
 
 extension Folder {
     /// The names in the folder at `path`, sorted by bytes, without `.` and `..`.
+    ///
+    /// A name that is not UTF-8 is repaired, and does not name the file.
     public static func names(at path: String) throws(SystemCallFailure) -> [String] {
+        try exactNames(at: path).map(\.repaired)
+    }
+
+    /// The same names, and the bytes of each, which end with a zero byte.
+    public static func exactNames(
+        at path: String
+    ) throws(SystemCallFailure) -> [(repaired: String, bytes: [CChar])] {
         guard let stream = unsafe opendir(path) else {
             throw SystemCallFailure(call: "opendir", number: errno)
         }
         defer { unsafe closedir(stream) }
-        var names: [String] = []
+        var names: [(repaired: String, bytes: [CChar])] = []
         while true {
             errno = 0
             guard let entry = unsafe readdir(stream) else { break }
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
                 unsafe name.withMemoryRebound(
                     to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)
-                ) { unsafe String(cString: $0) }
+                ) { unsafe [CChar](UnsafeBufferPointer(start: $0, count: strlen($0) + 1)) }
             }
-            if name != ".", name != ".." { names.append(name) }
+            let bytes = name.dropLast().map { UInt8(bitPattern: $0) }
+            let text = String(decoding: bytes, as: UTF8.self)
+            if text != ".", text != ".." { names.append((text, name)) }
         }
         guard errno == 0 else { throw SystemCallFailure(call: "readdir", number: errno) }
-        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return names.sorted { $0.repaired.utf8.lexicographicallyPrecedes($1.repaired.utf8) }
     }
 }
 

@@ -58,6 +58,11 @@ extension Folder {
     /// The first bytes, at most `limit`, of the file `name`, whatever its permissions; `nil` if it
     /// is not a regular file of this process's user, or cannot be read.
     public func beginning(of name: String, limit: Int) -> [UInt8]? {
+        beginning(of: Array(name.utf8CString), limit: limit)
+    }
+
+    /// The same for a name that may not be UTF-8; it ends with a zero byte.
+    public func beginning(of name: [CChar], limit: Int) -> [UInt8]? {
         do throws(SystemCallFailure) {
             let file = try open(name, O_RDONLY)
             let facts = try file.facts()

@@ -59,6 +59,13 @@ public enum FolderExposure: Hashable, Sendable {
     func open(_ name: String, _ flags: Int32, mode: mode_t = 0) throws(SystemCallFailure)
         -> FileDescriptor
     {
+        try open(Array(name.utf8CString), flags, mode: mode)
+    }
+
+    /// The same for a name that may not be UTF-8; it ends with a zero byte.
+    func open(_ name: [CChar], _ flags: Int32, mode: mode_t = 0) throws(SystemCallFailure)
+        -> FileDescriptor
+    {
         let all = flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
         let opened = retrying { unsafe openat(descriptor.number, name, all, mode) }
         guard opened >= 0 else { throw SystemCallFailure(call: "openat", number: errno) }

@@ -10,13 +10,14 @@ extension VaultLocation {
     func conflictingCopies(
         of state: VaultState, with key: VaultKey, in folder: borrowing Folder
     ) -> [VaultReport] {
-        let names: [String]
+        let names: [(repaired: String, bytes: [CChar])]
         // If the folder cannot be listed, no copies are found.
-        do { names = try Folder.names(at: self.folder) } catch { return [] }
+        do { names = try Folder.exactNames(at: self.folder) } catch { return [] }
         var reports: [VaultReport] = []
-        for other in names where ConflictingName.isName(other, ofCopyOf: name) {
+        for (other, bytes) in names where ConflictingName.isName(other, ofCopyOf: name) {
             guard reports.count < VaultLocation.copyLimit else { break }
-            let start = folder.beginning(of: other, limit: VaultEnvelope.idLimit)
+            // A name that is not UTF-8 names the file only by its bytes.
+            let start = folder.beginning(of: bytes, limit: VaultEnvelope.idLimit)
             guard start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == state.vaultID,
                 !includes(state, copy: other, key, in: folder)
             else { continue }

@@ -9,7 +9,7 @@ public enum VaultReport: Hashable, Sendable {
     /// changed elsewhere has replaced it.
     case otherFile(generation: UInt64)
     /// The file at this path, beside the vault, is a copy of it that another program kept because
-    /// both were edited.
+    /// both were edited. If the name is not UTF-8, the path contains U+FFFD instead.
     case conflictingCopy(path: String)
     /// The entry's secret was wiped.
     case wiped(RecordID, Tombstone)
