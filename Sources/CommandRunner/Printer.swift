@@ -101,6 +101,17 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
         if !isQuiet { alarm(text) }
     }
 
+    /// Warns if standard output is a file that other users can read.
+    ///
+    /// Call this before a secret is printed.
+    package func warnIfOthersCanRead() {
+        guard let mode = StandardStream.output.modeReadableByOthers else { return }
+        warn(
+            "other users can read the file to which the secret is written "
+                + "(mode 0\(String(mode, radix: 8))); run chmod 600 on it, and umask 077 before the next "
+                + "time")
+    }
+
     /// Prints an important warning, even with `--quiet`.
     package func alarm(_ text: String) {
         say("\(program): warning: \(text)")

@@ -27,8 +27,9 @@ struct HelpTests {
         let examples = verb.page.examples
         #expect(examples.allSatisfy { $0.contains("\(Verb.program) ") })
         for example in examples {
-            // Omit pipes and redirections, which the shell handles.
-            let command = example.prefix { !"|<>".contains($0) }
+            // Omit pipes, redirections and the umask, which the shell handles.
+            let command = example.replacing("umask 077; ", with: "")
+                .prefix { !"|<>".contains($0) }
             let request = try ArgumentParser<Verb>.parse(Array(words(of: command).dropFirst()))
             guard case .run(let understood, _) = request else {
                 Issue.record("invalid example: \(example)")

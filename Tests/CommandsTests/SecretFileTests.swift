@@ -5,6 +5,36 @@ import Testing
 
 /// Secret files that a user asks the program to write, and the files that they must not replace.
 struct SecretFileTests {
+    @Test("whoever prints a secret to a file that other users can read is warned")
+    func redirected() throws {
+        let fixture = try VaultFixture([
+            "Site:me --secret-file key.txt", "note --type secret --secret-file key.txt",
+        ])
+        let unlocked = "--passphrase-file pass.txt"
+        try fixture.folder.write(
+            Array("otpauth://totp/x?secret=\(VaultFixture.key)".utf8), to: "uri.txt")
+        try fixture.run("watchword qr write --text-file uri.txt --png shot.png")
+        let words = "other users can read the file to which the secret is written (mode 0644)"
+        func errors(_ command: String) throws -> String {
+            String(decoding: try fixture.run(command).errors, as: UTF8.self)
+        }
+        for command in [
+            "init --vault $(umask) --scrypt-log-n 10 \(unlocked)",
+            "slot add recovery-key \(unlocked)", "show Site --uri \(unlocked)",
+            "--json show Site --uri \(unlocked)", "show Site --qr \(unlocked)",
+            "show note --reveal \(unlocked)", "export \(unlocked)",
+            "--json export --yes \(unlocked)", "qr read shot.png",
+            "qr write --text-file uri.txt", "qr write --text-file uri.txt --png -",
+        ] {
+            for (mask, isExposed) in [("022", true), ("077", false)] {
+                let said = try errors("rm -f out; umask \(mask); watchword \(command) >out")
+                #expect(said.contains(words) == isExposed, "\(mask) \(command): \(said)")
+            }
+        }
+        #expect(!(try errors("watchword export \(unlocked) | cat >out").contains(words)))
+        #expect(!(try errors("umask 022; watchword code Site \(unlocked) >new").contains(words)))
+    }
+
     @Test("O-10 --force replaces an image, but neither a vault nor any of Watchword's own files")
     func spared() throws {
         let fixture = try VaultFixture()

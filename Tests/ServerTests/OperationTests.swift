@@ -201,6 +201,24 @@ struct OperationTests {
         try await server.stop()
     }
 
+    @Test("an API key is not written to a file that other users can read without a warning")
+    func exposedKey() async throws {
+        let state = try ServerProcess.State()
+        let command = "umask $1; exec \"$0\" client add c$1 --scope verify >\"$2\""
+        for (mask, isExposed) in [("022", true), ("077", false)] {
+            let outcome = try await onOwnThread {
+                try ForeignProgram(path: "/bin/sh").run(
+                    [
+                        "-c", command, BuiltProgram.path("watchword-server"), mask,
+                        state.folder.file("key\(mask)"),
+                    ], environment: state.environment)
+            }
+            #expect(outcome.status == 0)
+            let said = String(decoding: outcome.errors, as: UTF8.self)
+            #expect(said.contains("other users can read the file") == isExposed, "\(said)")
+        }
+    }
+
     @Test("an active client's name is unique, and control characters in it are escaped")
     func clientNames() async throws {
         let state = try ServerProcess.State()

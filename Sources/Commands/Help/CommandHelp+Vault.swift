@@ -8,7 +8,7 @@ extension CommandHelp {
         examples: [
             "watchword init",
             "watchword init --vault work.vault --no-recovery-key",
-            "watchword init --passphrase-file pass.txt >recovery-key.txt",
+            "umask 077; watchword init --passphrase-file pass.txt >recovery-key.txt",
         ],
         details: [
             "Prompts for a passphrase twice and creates an empty vault, which only the passphrase "
@@ -58,7 +58,7 @@ extension CommandHelp {
         options: [.newPassphraseFile, .scryptLogN, .noPIN, .pcr7, .device],
         examples: [
             "watchword slot add passphrase",
-            "watchword slot add recovery-key >recovery-key.txt",
+            "umask 077; watchword slot add recovery-key >recovery-key.txt",
             "watchword slot add tpm2",
             "watchword slot add fido2 --no-pin",
         ],

@@ -13,6 +13,7 @@ enum SecretFile {
     {
         guard path == "-" else { return try write(bytes.span, to: path, session) }
         guard !session.printer.outputIsTerminal else { throw .pictureOnTerminal }
+        session.printer.warnIfOthersCanRead()
         try session.printer.bytes(bytes.span)
     }
 

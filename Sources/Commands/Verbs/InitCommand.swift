@@ -59,6 +59,7 @@ enum InitCommand {
     }
 
     private static func show(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
+        session.printer.warnIfOthersCanRead()
         if session.wantsJSON {
             try session.printer.line(.object([("recovery_key", .secret(text))]))
         } else {

@@ -28,7 +28,10 @@ enum QRWriteCommand {
         if let svg {
             try SecretFile.write(symbol(of: text, .medium).svg(), to: svg, session)
         }
-        if png == nil, svg == nil { try show(text, session) }
+        if png == nil, svg == nil {
+            session.printer.warnIfOthersCanRead()
+            try show(text, session)
+        }
     }
 
     /// Prints `text` as a QR code of block characters.

@@ -10,6 +10,15 @@ public enum StandardStream: Int32, Sendable {
     /// Whether the stream is a terminal.
     public var isTerminal: Bool { isatty(rawValue) == 1 }
 
+    /// The permission bits of the file that the stream goes to, if other users can read it; `nil` for
+    /// any other file, and for a terminal or a pipe.
+    public var modeReadableByOthers: UInt32? {
+        var facts = stat()
+        guard unsafe fstat(rawValue, &facts) == 0, FileKind(facts) == .file else { return nil }
+        let mode = facts.st_mode & 0o7777
+        return mode & 0o044 == 0 ? nil : mode
+    }
+
     /// The width of the terminal in columns; `nil` if the stream is not a terminal, or if the
     /// terminal does not report its width.
     public var columns: Int? {

@@ -96,6 +96,7 @@ enum ClientCommand {
     private static func show(
         _ key: Token, of client: ClientRow, _ session: ServerSession
     ) throws(ServerFailure) {
+        session.printer.warnIfOthersCanRead()
         guard session.wantsJSON else {
             try session.printer.line(key.text)
             return
