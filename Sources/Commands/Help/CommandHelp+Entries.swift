@@ -102,8 +102,8 @@ extension CommandHelp {
                 + "reported, and the vault's is kept.",
             "If only the name is in the vault, with another key, the command asks on a terminal whether "
                 + "to replace the entry, keep both or skip the new one. Elsewhere it refuses the "
-                + "item unless --on-duplicate is given. With --on-duplicate keep, entries with the "
-                + "same key and different names are all kept.",
+                + "item, unless --on-duplicate says what to do. With --on-duplicate keep, entries with "
+                + "the same key and different names are all kept.",
             "With --on-duplicate replace, the entry's own tags and note stay, and those of the file "
                 + "are added. Entries that require confirmation at each use are "
                 + "confirmed one by one before they are replaced; the key of such an entry is not "

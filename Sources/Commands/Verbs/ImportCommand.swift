@@ -32,7 +32,7 @@ enum ImportCommand {
         var choices = DuplicateChoices(policy ?? .skip)
         var edit = VaultEdit.importing(ImportEdit(items, choices))
         guard !session.arguments.has(.dryRun) else {
-            return results(of: findings, try session.rehearse(edit, in: vault).items)
+            return results(of: findings, try session.rehearse(edit, in: vault).items, policy)
         }
         if policy == nil, session.canAskToChoose {
             let rehearsed = try session.rehearse(edit, in: vault).items
@@ -54,7 +54,7 @@ enum ImportCommand {
             confirmations = Confirmations(asking)
         }
         let outcome = try session.perform(edit, in: vault, confirmedBy: confirmations)
-        return results(of: findings, outcome.items)
+        return results(of: findings, outcome.items, policy)
     }
 
     /// The different names that `name` finds in the outcomes.
@@ -66,9 +66,11 @@ enum ImportCommand {
     }
 
     /// The result of each finding: of those with an entry, these outcomes, in order.
-    private static func results(of findings: [Finding], _ outcomes: [ItemOutcome])
-        -> [ImportResult]
-    {
+    ///
+    /// - Parameter policy: what the user has chosen for all names.
+    private static func results(
+        of findings: [Finding], _ outcomes: [ItemOutcome], _ policy: DuplicatePolicy?
+    ) -> [ImportResult] {
         var outcomes = outcomes.makeIterator()
         return findings.map { finding in
             switch finding.content {
@@ -77,6 +79,9 @@ enum ImportCommand {
             case .entry:
                 guard let outcome = outcomes.next() else {
                     preconditionFailure("each item has an outcome")
+                }
+                if policy == .skip, case .refused(.nameTaken(let name)) = outcome {
+                    return .declined(name)
                 }
                 return ImportResult(outcome)
             }
