@@ -50,7 +50,8 @@ public struct Enrolment: Sendable {
     ///   - isEarlier: whether an entry is an earlier enrolment under this name.
     ///   - confirmed: entries of this name that require a check at each use, and whose owner has
     ///     confirmed the replacement.
-    /// - Throws: ``VaultError/presenceNeeded`` in ``DeviceLoginError/vault(_:)`` for an earlier
+    /// - Throws: ``DeviceLoginError/alreadyEnrolled(as:)``; ``VaultError/presenceNeeded`` in
+    ///   ``DeviceLoginError/vault(_:)`` for an earlier
     ///   entry that requires a check at each use and is not among `confirmed`; in that case,
     ///   nothing is replaced.
     @discardableResult public func redeem(
@@ -73,6 +74,9 @@ public struct Enrolment: Sendable {
         let state = EnrolledSecret(
             server: server, authorities: authorities, credential: credential, handed: handed,
             now: now)
+        if let holder = try holder(of: state.form(), in: vault, isEarlier) {
+            throw .alreadyEnrolled(as: holder)
+        }
         let enrolment = try state.enrolmentDigest()
         try inVault { () throws(VaultError) in
             // A server may use a credential again and start with its first generation.
@@ -82,6 +86,37 @@ public struct Enrolment: Sendable {
             }
         }
         return state
+    }
+
+    /// The name of the entry that holds an enrolment already: another entry, or an earlier one under
+    /// this name that has advanced.
+    ///
+    /// The server sends the response to a ticket again for some time. To store it again would present
+    /// a secret twice, which the server treats as theft.
+    private func holder(
+        of form: SecretBytes, in vault: UnlockedVault, _ isEarlier: (EntrySummary) -> Bool
+    ) throws(DeviceLoginError) -> String? {
+        do throws(VaultError) {
+            return try vault.rehearse { changes throws(VaultError) in
+                for entry in changes.entries where entry.kind == .enrolled {
+                    do throws(VaultError) {
+                        guard
+                            case .enrolledSecret(_, _, let stored) = try changes.content(
+                                of: entry.id)
+                        else { continue }
+                        switch EnrolledSecret.order(of: stored, form) {
+                        case .unrelated: continue
+                        case .same, .second: if isEarlier(entry) { continue }
+                        case .first, .forked: break
+                        }
+                        return entry.name.text
+                    } catch .wiped { continue } catch .damaged { continue }
+                }
+                return nil
+            }
+        } catch {
+            throw .vault(error)
+        }
     }
 
     /// A placeholder of the maximum size of the stored secret.

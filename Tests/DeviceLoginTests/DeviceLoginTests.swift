@@ -181,6 +181,7 @@ import Testing
         let device = try Device()
         var server = TestServer()
         try device.enrol(&server)
+        server.credential = "cr_bob"
         try device.enrol(&server, ticket: SecretBytes(text: "wwt_bob"), account: "bob")
         try device.enrol(&server, ticket: SecretBytes(text: "wwt_new"))
         #expect(try device.unlock().entries.map(\.account) == ["bob", "alice"])
@@ -223,6 +224,25 @@ import Testing
         #expect(try device.unlock().entries.isEmpty)
         try device.enrol(&server)
         #expect(try device.signIn(&server) == "wwl_1")
+    }
+
+    @Test("a ticket that is sent again gives neither a second entry nor an older secret")
+    func ticketAgain() throws {
+        let device = try Device()
+        var server = TestServer()
+        try device.enrol(&server)
+        let known = DeviceLoginError.alreadyEnrolled(as: "Mill:alice")
+        #expect(throws: known) { try device.enrol(&server, account: "bob") }
+        // Under its own name, the entry that has not been used is stored again.
+        try device.enrol(&server)
+        #expect(try device.unlock().entries.map(\.account) == ["alice"])
+        for _ in 0..<2 { _ = try device.signIn(&server) }
+        for account in ["alice", "bob"] {
+            #expect(throws: known) { try device.enrol(&server, account: account) }
+        }
+        #expect(try device.unlock().entries.map(\.account) == ["alice"])
+        #expect(try device.signIn(&server) == "wwl_3")
+        #expect(server.row.wiped == nil)
     }
 
     @Test("an earlier enrolment stays until the new one succeeds")

@@ -145,7 +145,7 @@ struct LoginTransferTests {
         failures += HTTPHelperFailure.CertificateFault.allCases.map(HTTPHelperFailure.certificate)
         var errors: [DeviceLoginError] = [
             .otherKind, .unreadable, .stale, .badTicket, .vault(.busy), .denied, .wipeNotObeyed,
-            .unexpectedResponse,
+            .unexpectedResponse, .alreadyEnrolled(as: "Mill:alice"),
             .problem(.init(status: 429, type: PlainText(showing: "urn:x"), retryAfter: 7)),
         ]
         errors += failures.map(DeviceLoginError.helper)

@@ -31,6 +31,8 @@ struct TestServer: RequestSender {
 
     var row: Row
     var faults: [Fault] = []
+    /// The credential of the next enrolment.
+    var credential = "cr_test"
     /// The logins that arrived, in order.
     var arrived: [HelperRequest.Login] = []
     /// Responses that replace the server's own, in order.
@@ -73,7 +75,7 @@ struct TestServer: RequestSender {
         case .enrolment:
             row = Row(current: "wws_0")
             answer = .enrolled(
-                credential: request.fallback,
+                credential: Token(credential) ?? request.fallback,
                 HelperResponse.NextSecret(secret: SecretBytes(text: "wws_0"), generation: 0))
         case .login(let login):
             arrived.append(login)

@@ -19,6 +19,9 @@ extension Messages {
                 + "restored; nothing was sent, because the server would treat the secret as stolen; "
                 + "restore the newer vault, or enrol the device again"
         case .badTicket: "not an enrolment ticket; a ticket begins with wwt_"
+        case .alreadyEnrolled(let name):
+            "this ticket has already enrolled “\(VisibleText.of(name))”; use that entry, or request another "
+                + "ticket"
         case .vault(let error): sentence(for: error)
         case .helper(let failure): sentence(for: failure)
         case .problem(let problem): sentence(for: problem)
@@ -121,7 +124,7 @@ extension ExitCode {
     init(_ error: DeviceLoginError) {
         self =
             switch error {
-            case .otherKind, .deviceKey: .no
+            case .otherKind, .deviceKey, .alreadyEnrolled: .no
             case .unreadable, .stale, .badTicket, .unregistered, .otherPlace, .adoptedElsewhere,
                 .otherTPM,
                 .helper(.authorities):

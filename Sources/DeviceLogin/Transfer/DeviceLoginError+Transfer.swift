@@ -7,7 +7,7 @@ extension DeviceLoginError: Transferable {
     private enum Kind: UInt8 {
         case otherKind, unreadable, stale, badTicket, vault, helper, problem, denied
         case wipeNotObeyed, wiped, unexpectedResponse, cryptography, deviceKey, unregistered
-        case token, otherPlace, otherTPM, adoptedElsewhere
+        case token, otherPlace, otherTPM, adoptedElsewhere, alreadyEnrolled
     }
 
     package func write(to output: FrameWriter) {
@@ -24,6 +24,9 @@ extension DeviceLoginError: Transferable {
         case .unreadable: output.append(choice: Kind.unreadable)
         case .stale: output.append(choice: Kind.stale)
         case .badTicket: output.append(choice: Kind.badTicket)
+        case .alreadyEnrolled(let name):
+            output.append(choice: Kind.alreadyEnrolled)
+            output.append(name)
         case .vault(let error):
             output.append(choice: Kind.vault)
             output.append(error)
@@ -60,6 +63,7 @@ extension DeviceLoginError: Transferable {
         case .unreadable: self = .unreadable
         case .stale: self = .stale
         case .badTicket: self = .badTicket
+        case .alreadyEnrolled: self = .alreadyEnrolled(as: try fields.value(bytes))
         case .vault: self = .vault(try fields.value(bytes))
         case .helper: self = .helper(try fields.value(bytes))
         case .problem: self = .problem(try fields.value(bytes))
