@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Clipboard
+@testable import Commands
 
 /// Codes on the clipboard of a display that the test starts, and of the terminal.
 @Suite(.serialized)
@@ -62,6 +63,20 @@ struct CopyTests {
         try desktop.copy("mine")
         try waitForHelpers()
         #expect(try desktop.content() == "mine")
+    }
+
+    @Test(
+        "the clipboard is cleared when the code expires, or after 45 seconds",
+        arguments: [
+            (nil, 45), (1_046, 45), (1_045, 45), (1_044, 44), (1_001, 1), (990, 1),
+        ] as [(Int64?, UInt32)])
+    func delay(end: Int64?, seconds: UInt32) {
+        let copy = CodeCopy(route: .tool(.xclip), clearAfter: nil, helper: "helper")
+        #expect(copy.delay(until: end, now: 1_000) == seconds)
+        let chosen = CodeCopy(route: .tool(.xclip), clearAfter: 60, helper: "helper")
+        #expect(chosen.delay(until: end, now: 1_000) == 60)
+        let kept = CodeCopy(route: .terminal, clearAfter: nil, helper: nil)
+        #expect(kept.delay(until: end, now: 1_000) == nil)
     }
 
     @Test("OSC 52 sends the code to the terminal, which is not cleared", arguments: [true, false])
