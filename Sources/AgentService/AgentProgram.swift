@@ -25,21 +25,23 @@ package enum AgentProgram {
         "watchword-agent holds the keys of unlocked vaults; use `watchword unlock`."
 
     /// Runs the agent for the vaults in the folders that are given as arguments, or the system agent
-    /// with its state folder.
+    /// with its state folder; before them, ``KeyMemory/argument``.
     package static func main(_ timing: AgentTiming = AgentTiming()) -> Never {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        let memory = KeyMemory(takingFrom: &arguments)
         switch arguments.first {
-        case KeyHolder.argument: KeyHolder.run(.user(folders: Array(arguments.dropFirst())), timing)
+        case KeyHolder.argument:
+            KeyHolder.run(.user(folders: Array(arguments.dropFirst())), memory, timing)
         case KeyHolder.systemArgument where arguments.count == 2:
-            KeyHolder.run(.system(folder: arguments[1]), timing)
+            KeyHolder.run(.system(folder: arguments[1]), memory, timing)
         case "--system" where arguments.count == 2 && arguments[1].hasPrefix("/"):
-            Supervisor.run(.system(folder: arguments[1]))
+            Supervisor.run(.system(folder: arguments[1]), memory)
         case "--version": say("watchword-agent \(ProgramVersion.text)", on: .output, status: 0)
         case "--help": say(about, on: .output, status: 0)
         case nil:
             say(about, on: .error, status: 2)
         case let first? where !first.hasPrefix("/"): say(about, on: .error, status: 2)
-        default: Supervisor.run(.user(folders: arguments))
+        default: Supervisor.run(.user(folders: arguments), memory)
         }
     }
 

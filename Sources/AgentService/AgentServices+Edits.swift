@@ -34,12 +34,16 @@ extension AgentServices {
     /// The outcome of an edit that is not saved, as if an import could replace every entry.
     ///
     /// It reveals nothing about an entry that requires a check at each use.
-    func rehearse(_ edit: VaultEdit, in use: HeldVaults.Use) throws(EntryRefusal) -> AgentResponse {
+    func rehearse(
+        _ edit: VaultEdit, in use: HeldVaults.Use, _ place: VaultPlace
+    ) throws(EntryRefusal) -> AgentResponse {
         let outcome = try EntryRefusal.from { () throws(VaultError) in
             try use.vault.rehearse { changes throws(VaultError) in
                 try edit.apply(to: &changes, confirmedBy: .assumed, now: unixTime())
             }
         }
+        // Nothing was saved, so a vault that was locked meanwhile tells nothing.
+        guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
         return .edited(outcome, [])
     }
 

@@ -3,20 +3,52 @@ internal import SecretVault
 internal import VaultAgent
 
 /// What the system agent limits, because one process serves all users.
+///
+/// The limit of its unit (`MemoryMax`) is greater than the sum of these.
 struct MemoryLimits: Sendable {
     /// A user's key derivations, one after another.
     let derivations = MemoryTurns(total: .max)
     /// The memory of the derivations of all users.
     let derivationMemory = MemoryTurns(total: 1 << 30)
-    /// Requests and responses with a whole vault.
-    let vaults = MemoryTurns(total: 1 << 30)
+    /// Large requests; each user has one at a time.
+    let large = MemoryTurns(total: 1 << 30)
+    /// The others, so that they do not wait for the large ones.
+    let small = MemoryTurns(total: 256 << 20, perUser: 64 << 20)
 
-    /// How long a request waits for its turn.
+    /// How long a request waits for its turn to derive a key.
     static let timeout = Duration.seconds(30)
-    /// How long a large request or response waits; its sender is waiting too.
+    /// How long it waits for its turn to begin; its sender is waiting too.
     static let shortTimeout = Duration.seconds(5)
-    /// The memory of a large request and of what is decoded from it.
-    static let largeRequest = 2 * AgentProtocol.largestEdit
+
+    /// The memory of a request that needs more than this is given to one of its user at a time.
+    static let largestSmall = 16 << 20
+    /// What each byte of a request and of the vault's file takes at most, and what each request
+    /// takes in any case; `RequestMemoryTests` measures all kinds of requests.
+    static let (perByte, base) = (12, 1 << 18)
+    /// What each entry that a request adds takes besides, and the size of the smallest one in it.
+    private static let (perEntry, smallestEntry) = (1 << 10, 28)
+
+    /// The memory that a request may take at most.
+    ///
+    /// - Parameters:
+    ///   - request: the size of its frame.
+    ///   - vault: the size of its vault's file.
+    static func memory(ofRequest request: Int, vault: Int) -> Int {
+        let entries = min(request / smallestEntry, TransferLimits.entries)
+        return base + perByte * (request + vault) + perEntry * entries
+    }
+
+    fileprivate func turns(for size: Int) -> MemoryTurns {
+        size > MemoryLimits.largestSmall ? large : small
+    }
+}
+
+/// The memory that a request may take.
+struct RequestTurn {
+    fileprivate let user: UInt32
+    fileprivate let memory: Int
+    /// The size of the largest file of the vault that the request may read.
+    let largestFile: Int
 }
 
 // How much memory the requests of one user and of all users take.
@@ -46,52 +78,57 @@ extension AgentServices {
             guard hasBegun else { throw .busy }
         }
         try begin(limits.derivations, 0)
-        defer { limits.derivations.end(of: user) }
+        defer { limits.derivations.end(of: user, size: 0) }
         // Without the slots, the most that the ceiling allows.
         let size = try slots()?.memoryOfDerivation(upTo: ceiling) ?? 1024 << ceiling
         try begin(limits.derivationMemory, size)
-        defer { limits.derivationMemory.end(of: user) }
+        defer { limits.derivationMemory.end(of: user, size: size) }
         return try body()
     }
 
-    /// Whether a whole vault is read or sent to answer a request, and that one is large.
-    func takesMuchMemory(_ request: AgentRequest) -> Bool {
-        guard case .account(let account) = reach else { return false }
-        switch request {
-        case .move: return true
-        case .list, .find, .standing, .check, .rehearse:
-            let size = FileStamp(of: account.path)?.size ?? 0
-            return size > HeldVaults.largestSmallFile
-        default: return false
-        }
-    }
-
-    /// Waits for the turn of this user's large request or response; ``endLargeRequest()`` ends it.
+    /// Waits until a request has its turn; ``end(_:)`` ends it.
+    ///
+    /// The memory that the request may take is charged before it is read completely.
     ///
     /// - Parameters:
-    ///   - needsVault: whether the user's vault must be open. Every user may move one to the agent.
+    ///   - beginning: the first bytes of the request's frame.
+    ///   - size: the size of the frame.
     ///   - place: the place of the vault for the connection, if there is one.
-    func refusalOfLargeRequest(
-        needsVault: Bool, usedAt place: (VaultPlace) -> VaultPlace
-    ) -> AgentResponse? {
-        guard case .account(let account) = reach else { return nil }
-        if needsVault {
-            guard let own = account.place(), vaults.isHeld(place(own)) else { return .notHeld }
+    /// - Returns: `nil` if the request needs no turn; why there is none.
+    func turn(
+        for beginning: Span<UInt8>, size: Int, usedAt place: (VaultPlace) -> VaultPlace
+    ) throws(TurnRefusal) -> RequestTurn? {
+        guard case .account(let account) = reach, !AgentRequest.isAlwaysAnswered(beginning)
+        else { return nil }
+        // Every user may move a vault to the agent; other large requests need an open one.
+        if size > AgentProtocol.largestRequest, !AgentRequest.isMove(beginning) {
+            guard let own = account.place(), vaults.isHeld(place(own)) else {
+                throw TurnRefusal(response: .notHeld)
+            }
         }
+        // Another request may enlarge the file meanwhile.
+        let file = Int(FileStamp(of: account.path)?.size ?? 0) + AgentProtocol.largestRequest
+        let memory = MemoryLimits.memory(ofRequest: size, vault: file)
+        let hasBegun: Bool
         do throws(SystemCallFailure) {
-            let hasBegun = try limits.vaults.begin(
-                of: account.user, size: MemoryLimits.largeRequest,
-                timeout: MemoryLimits.shortTimeout)
-            return hasBegun ? nil : .failed(.busy)
+            hasBegun = try limits.turns(for: memory).begin(
+                of: account.user, size: memory, timeout: MemoryLimits.shortTimeout)
         } catch {
-            return .failed(.system(error))
+            throw TurnRefusal(response: .failed(.system(error)))
         }
+        guard hasBegun else { throw TurnRefusal(response: .failed(.busy)) }
+        return RequestTurn(user: account.user, memory: memory, largestFile: file + size)
     }
 
-    /// Ends the turn that ``refusalOfLargeRequest(needsVault:usedAt:)`` began.
-    func endLargeRequest() {
-        if case .account(let account) = reach { limits.vaults.end(of: account.user) }
+    /// Ends the turn of a request.
+    func end(_ turn: RequestTurn) {
+        limits.turns(for: turn.memory).end(of: turn.user, size: turn.memory)
     }
+}
+
+/// Why a request has no turn.
+struct TurnRefusal: Error {
+    let response: AgentResponse
 }
 
 extension [SlotSummary] {

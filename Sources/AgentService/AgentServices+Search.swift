@@ -17,14 +17,20 @@ extension AgentServices {
         guard reach.contains(place) else { return .outOfReach }
         return using(place) { use in
             let entries = use.vault.entries
-            let found = names.map { entries.matches(of: $0) }
-            guard found.allSatisfy({ $0.count == 1 }) else {
-                return .listing(listing(of: use.vault, uses: [:]) { _ in true })
+            var found: [EntrySummary] = []
+            for name in names {
+                guard vaults.isHeld(place, use.unlocking) else { return .notHeld }
+                // One name may match every entry, so keep only what is needed.
+                let matches = entries.matches(of: name)
+                guard matches.count == 1 else {
+                    return .listing(listing(of: use.vault, uses: [:]) { _ in true })
+                }
+                found += matches
             }
             // The client names the entries in the reports.
-            let wanted = Set(found.joined().map(\.id) + use.vault.reports.compactMap(\.entry))
+            let wanted = Set(found.map(\.id) + use.vault.reports.compactMap(\.entry))
             let listing = listing(of: use.vault, uses: [:]) { wanted.contains($0.id) }
-            guard let time, found.count == 1, let entry = found[0].first, entry.kind == .totp,
+            guard let time, names.count == 1, let entry = found.first, entry.kind == .totp,
                 !entry.accessControl.presence.isPerUse
             else { return .listing(listing) }
             do throws(EntryRefusal) {

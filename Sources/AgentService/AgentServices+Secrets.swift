@@ -57,6 +57,7 @@ extension AgentServices {
         guard ids.count == 1 || presence.isNone else { throw .vault(.presenceNeeded) }
         var contents: [EntryContent] = []
         for id in ids {
+            guard vaults.isHeld(place, use.unlocking) else { throw .notHeld }
             let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
             // The server must never see an enrolled secret from two holders.
             guard entry.kind != .enrolled else { throw .vault(.otherKind) }

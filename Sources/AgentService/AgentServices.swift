@@ -15,6 +15,8 @@ struct AgentServices: Sendable {
     let stop: WakeSignal
     /// Shared by all clients.
     var limits = MemoryLimits()
+    /// The size of the largest file that the current request may read.
+    var largestFile = Int.max
     /// How long a TPM may take for each step.
     var deviceTimeout: @Sendable () -> Duration = { TokenHelper.standardTimeout }
     /// The time in Unix seconds.
@@ -57,7 +59,9 @@ struct AgentServices: Sendable {
                 // The first use records wipes, unless the vault is being moved.
                 let vault = try Vault.unlock(
                     at: place.path, with: opener, ceiling: ceiling, savesWipes: false)
-                guard vaults.hold(HeldVault(vault), for: time, number) else { return .notHeld }
+                let held = HeldVault(vault)
+                guard vaults.mayHold(held) else { return .notLocked }
+                guard vaults.hold(held, for: time, number) else { return .notHeld }
                 unlocking = number
                 return .listing(listing(of: vault))
             }
@@ -102,7 +106,7 @@ struct AgentServices: Sendable {
         _ place: VaultPlace, _ body: (HeldVaults.Use) -> AgentResponse
     ) -> AgentResponse {
         do throws(HeldVaults.Refusal) {
-            let use = try vaults.use(place) { !isMoving }
+            let use = try vaults.use(place, upTo: largestFile) { !isMoving }
             let response = body(use)
             vaults.learn(from: use, of: place)
             switch response {
@@ -116,6 +120,8 @@ struct AgentServices: Sendable {
             switch error {
             case .notHeld: return .notHeld
             case .locked(let reason): return .locked(reason)
+            // It was locked while its file was read again.
+            case .vault(.busy) where !vaults.isHeld(place): return .notHeld
             case .vault(let error): return .failed(error)
             }
         }

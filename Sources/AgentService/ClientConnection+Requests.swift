@@ -63,7 +63,7 @@ extension ClientConnection {
         case .rehearse(let place, let edit):
             let place = own(place)
             return using(place) { use throws(EntryRefusal) in
-                try service.rehearse(edit, in: use)
+                try service.rehearse(edit, in: use, place)
             }
         case .prove(let place, let opener, let ceiling):
             let place = own(place)

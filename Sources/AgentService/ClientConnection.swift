@@ -11,9 +11,11 @@ internal import VaultAgent
 final class ClientConnection: @unchecked Sendable {
     // `@unchecked Sendable`: it is created by the main thread and then used only by its own thread.
     private let connection: FrameConnection
-    let service: AgentServices
+    private(set) var service: AgentServices
     /// The number of this connection; never 0.
     let number: UInt64
+    /// Whether it may only lock vaults, ask for the status or stop the agent.
+    private let isReserved: Bool
     private let setServed: @Sendable (Bool) -> Void
     /// The entries that this client proved presence for, to refresh the codes that it shows.
     var shown: [ShownEntry] = []
@@ -31,9 +33,9 @@ final class ClientConnection: @unchecked Sendable {
     /// The vaults that were opened for this connection only.
     var opened: Set<VaultPlace> = []
 
-    /// Whether it is this client's turn to send a large request.
-    private var hasLargeTurn = false
-    /// Why a large request was not read.
+    /// The turn of the current request.
+    private var turn: RequestTurn?
+    /// Why a request was not read.
     private var refusal: AgentResponse?
 
     /// How long a new client may wait before its first request.
@@ -41,12 +43,14 @@ final class ClientConnection: @unchecked Sendable {
 
     init(
         _ connection: FrameConnection, number: UInt64, _ service: AgentServices,
-        firstTimeout: Duration = .seconds(10), setServed: @escaping @Sendable (Bool) -> Void
+        firstTimeout: Duration = .seconds(10), isReserved: Bool = false,
+        setServed: @escaping @Sendable (Bool) -> Void
     ) {
         self.connection = connection
         self.number = number
         self.service = service
         self.firstTimeout = firstTimeout
+        self.isReserved = isReserved
         self.setServed = setServed
     }
 
@@ -58,9 +62,20 @@ final class ClientConnection: @unchecked Sendable {
                 setServed(true)
                 defer {
                     setServed(false)
-                    endLargeTurn()
+                    endTurn()
                 }
-                idleTime = nil
+                if isReserved {
+                    guard frame.withBytes(AgentRequest.isAlwaysAnswered) else {
+                        _ = try send(.tooManyClients)
+                        break
+                    }
+                } else {
+                    idleTime = nil
+                }
+                if turn == nil, !frame.withBytes({ beginTurn(for: $0, size: frame.count) }) {
+                    guard try send(refusal ?? .failed(.busy)) else { break }
+                    continue
+                }
                 let request: AgentRequest
                 do throws(AgentProtocolError) {
                     request = try AgentRequest.parse(frame)
@@ -73,7 +88,7 @@ final class ClientConnection: @unchecked Sendable {
         } catch {
             // The client has gone, or memory ran out; other clients are not affected.
         }
-        endLargeTurn()
+        endTurn()
         uses.record(in: service.vaults)
         service.forget(&shown) { _ in true }
         for place in opened { service.vaults.lock(place.only(for: number)) }
@@ -116,7 +131,7 @@ final class ClientConnection: @unchecked Sendable {
         refusal = nil
         let received = try connection.receive(
             limit: AgentProtocol.largestRequest,
-            largeFrames: AgentProtocol.largeRequests { self.beginLargeTurn(needsVault: !$0) },
+            largeFrames: isReserved ? nil : AgentProtocol.largeRequests(where: beginTurn),
             idleTime: idleTime, timeout: AgentProtocol.frameTimeout)
         guard case .frame(let frame) = received else {
             if let refusal { _ = try send(refusal) }
@@ -125,21 +140,27 @@ final class ClientConnection: @unchecked Sendable {
         return frame
     }
 
-    /// Waits for the turn to send a large request, or to receive a whole vault.
+    /// Waits for the turn of a request.
     ///
-    /// - Parameter needsVault: whether the turn comes only if the vault is open.
-    /// - Returns: whether it has come; if not, ``refusal`` says why.
-    private func beginLargeTurn(needsVault: Bool) -> Bool {
-        guard !hasLargeTurn else { return true }
-        refusal = service.refusalOfLargeRequest(needsVault: needsVault, usedAt: own)
-        hasLargeTurn = refusal == nil
-        return hasLargeTurn
+    /// - Parameters:
+    ///   - beginning: its first bytes.
+    ///   - size: the size of its frame.
+    /// - Returns: whether it may be read and answered; if not, ``refusal`` says why.
+    private func beginTurn(for beginning: Span<UInt8>, size: Int) -> Bool {
+        guard turn == nil else { return true }
+        do throws(TurnRefusal) {
+            turn = try service.turn(for: beginning, size: size, usedAt: own)
+            service.largestFile = turn?.largestFile ?? .max
+            return true
+        } catch {
+            refusal = error.response
+            return false
+        }
     }
 
-    private func endLargeTurn() {
-        guard hasLargeTurn else { return }
-        hasLargeTurn = false
-        service.endLargeRequest()
+    private func endTurn() {
+        if let turn { service.end(turn) }
+        turn = nil
     }
 
     private func isAsking(within time: Duration) throws(SystemCallFailure) -> Bool {
@@ -152,10 +173,6 @@ final class ClientConnection: @unchecked Sendable {
     }
 
     private func response(to asked: AgentRequest) -> AgentResponse {
-        // A small one may be answered with a whole vault.
-        if service.takesMuchMemory(asked), !beginLargeTurn(needsVault: false) {
-            return refusal ?? .failed(.busy)
-        }
         switch service.admission(of: asked) {
         case .refused(let response): return response
         case .move(let move, let account): return service.carryOut(move, for: account, person)

@@ -5,13 +5,18 @@ internal import Synchronization
 final class Connections: Sendable {
     /// The maximum number of clients of one user at a time.
     static let limitPerUser = 64
-    /// The most clients at a time.
+    /// How many further connections of one user may lock the vault, whatever else is running.
+    private static let reservedPerUser = 4
+    /// The most clients at a time, without those.
     private let limit: Int
 
     private struct Entry {
         let connection: FrameConnection
         /// The client's process and user.
         let peer: LocalSocket.Peer
+        /// Whether it is beyond the limits, and may only lock vaults, ask for the status or stop the
+        /// agent.
+        let isReserved: Bool
         /// Whether it has sent a request.
         var hasAsked = false
         /// Since when the client has been idle; `nil` while its request is handled.
@@ -21,6 +26,15 @@ final class Connections: Sendable {
     private struct State {
         var entries: [UInt64: Entry] = [:]
         var last: UInt64 = 0
+
+        /// Ends the connection that is needed least.
+        ///
+        /// - Returns: `false` if every client waits for a response.
+        mutating func endLeastNeeded(of entries: [UInt64: Entry]) -> Bool {
+            guard let number = Connections.leastNeeded(of: entries) else { return false }
+            self.entries.removeValue(forKey: number)?.connection.shutDown()
+            return true
+        }
     }
 
     private let state = Mutex(State())
@@ -32,24 +46,37 @@ final class Connections: Sendable {
     ///
     /// If a user has too many connections, only that user's are considered. The first choice is one
     /// that never sent a request, the second one of the process with the most connections; among
-    /// several, the one that has been silent longest.
+    /// several, the one that has been silent longest. If all wait for a response, the new one is
+    /// reserved for what must always be possible; see ``isReserved(_:)``.
     ///
-    /// - Returns: the client's number; `nil` if every other client waits for a response.
+    /// - Returns: the client's number; `nil` if there are too many even of those.
     func add(_ connection: FrameConnection, from peer: LocalSocket.Peer) -> UInt64? {
         state.withLock { state in
-            let own = state.entries.filter { $0.value.peer.user == peer.user }
+            let ordinary = state.entries.filter { !$0.value.isReserved }
+            let own = ordinary.filter { $0.value.peer.user == peer.user }
             let hasTooMany = own.count >= Connections.limitPerUser
-            if hasTooMany || state.entries.count >= limit {
-                let others = hasTooMany ? own : state.entries
-                guard let number = Connections.leastNeeded(of: others) else { return nil }
-                state.entries[number]?.connection.shutDown()
-                state.entries[number] = nil
+            var isReserved = false
+            if hasTooMany || ordinary.count >= limit {
+                isReserved = !state.endLeastNeeded(of: hasTooMany ? own : ordinary)
+            }
+            if isReserved {
+                let others = state.entries.filter(\.value.isReserved)
+                let own = others.filter { $0.value.peer.user == peer.user }
+                let hasTooMany = own.count >= Connections.reservedPerUser
+                if hasTooMany || others.count >= limit / Connections.reservedPerUser {
+                    guard state.endLeastNeeded(of: hasTooMany ? own : others) else { return nil }
+                }
             }
             state.last += 1
             state.entries[state.last] = Entry(
-                connection: connection, peer: peer, silentSince: .now)
+                connection: connection, peer: peer, isReserved: isReserved, silentSince: .now)
             return state.last
         }
+    }
+
+    /// Whether this client may only lock vaults, ask for the status or stop the agent.
+    func isReserved(_ number: UInt64) -> Bool {
+        state.withLock { $0.entries[number]?.isReserved ?? true }
     }
 
     /// The connection to end; `nil` if every client waits for a response.

@@ -37,9 +37,14 @@ extension HeldVaults {
 
     struct State {
         var vaults: [VaultPlace: Held] = [:] {
-            // Whatever locks a vault ends the requests that still use its key.
-            didSet { endWaits() }
+            // Whatever locks a vault wipes its key, and ends the requests that still use it.
+            didSet {
+                wipeKeys()
+                endWaits()
+            }
         }
+        /// The keys of the vaults, by unlocking.
+        var keys: [UInt64: HeldKey] = [:]
         /// The waiting requests, by number.
         var waits: [UInt64: Wait] = [:]
         var lastWait: UInt64 = 0
@@ -57,6 +62,19 @@ extension HeldVaults.State {
     /// The clocks are not read atomically, and the kernel adjusts them; a smaller difference does not
     /// mean a suspend.
     private static let leastSuspend = Duration.seconds(1)
+
+    /// Wipes the keys of vaults that are no longer held.
+    ///
+    /// When the agent ends, requests that have begun may end, too.
+    private mutating func wipeKeys() {
+        // There is one key for each vault.
+        guard keys.count != vaults.count, !isClosed else { return }
+        let held = Set(vaults.values.map(\.unlocking))
+        for (unlocking, key) in keys where !held.contains(unlocking) {
+            key.wipe()
+            keys[unlocking] = nil
+        }
+    }
 
     /// Wakes the waiting requests whose vault is no longer held.
     private mutating func endWaits() {

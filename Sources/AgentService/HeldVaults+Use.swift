@@ -10,15 +10,24 @@ extension HeldVaults {
     /// Locks the vault if its file is missing, was replaced by an older one or by another vault, or has
     /// a new key.
     ///
-    /// - Parameter mayChange: whether the vault may be changed.
+    /// - Parameters:
+    ///   - largest: the size of the largest file that the request may read.
+    ///   - mayChange: whether the vault may be changed.
     package func use(
-        _ place: VaultPlace, mayChange: @escaping () -> Bool = { true }
+        _ place: VaultPlace, upTo largest: Int = .max,
+        mayChange: @escaping () -> Bool = { true }
     ) throws(Refusal) -> Use {
+        func use(of held: Held) -> Use {
+            let vault = held.vault.vault()
+            vault.mayChange = mayChange
+            vault.largestFile = largest
+            return Use(vault: vault, unlocking: held.unlocking)
+        }
         guard let held = current(place) else { throw .notHeld }
         let stamp = held.vault.stamp()
-        if let stamp, stamp == held.stamp { return use(of: held, mayChange) }
+        if let stamp, stamp == held.stamp { return use(of: held) }
         guard let size = stamp?.size, size > HeldVaults.largestSmallFile else {
-            return try refreshed(held, stamp, at: place, mayChange)
+            return try refreshed(use(of: held), stamp, at: place)
         }
         try largeReading.withLock { _ throws(Refusal) in
             // Another thread may have read it meanwhile.
@@ -28,28 +37,20 @@ extension HeldVaults {
                 lock(place, since: held.unlocking)
                 throw .notHeld
             }
-            _ = try refreshed(held, stamp, at: place, mayChange)
+            _ = try refreshed(use(of: held), stamp, at: place)
         }
         guard let held = current(place) else { throw .notHeld }
-        return use(of: held, mayChange)
-    }
-
-    private func use(of held: Held, _ mayChange: @escaping () -> Bool) -> Use {
-        let vault = held.vault.vault()
-        vault.mayChange = mayChange
-        return Use(vault: vault, unlocking: held.unlocking)
+        return use(of: held)
     }
 
     private func refreshed(
-        _ held: Held, _ stamp: FileStamp?, at place: VaultPlace,
-        _ mayChange: @escaping () -> Bool
+        _ use: Use, _ stamp: FileStamp?, at place: VaultPlace
     ) throws(Refusal) -> Use {
-        let use = use(of: held, mayChange)
         let vault = use.vault
         let reason: LockReason
         do throws(VaultError) {
             guard try !vault.refresh() else {
-                keep(HeldVault(vault), stamp, of: place, held.unlocking)
+                keep(HeldVault(vault), stamp, of: place, use.unlocking)
                 return use
             }
             reason = .olderFile
@@ -59,12 +60,12 @@ extension HeldVaults {
             reason = .rekeyed
         } catch .notFound {
             // It may have been moved away; a copy that appears later is not used without asking.
-            lock(place, since: held.unlocking)
+            lock(place, since: use.unlocking)
             throw .vault(.notFound)
         } catch {
             throw .vault(error)
         }
-        lock(place, since: held.unlocking)
+        lock(place, since: use.unlocking)
         throw .locked(reason)
     }
 

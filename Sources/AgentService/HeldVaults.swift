@@ -28,10 +28,22 @@ package final class HeldVaults: Sendable {
     /// One large file is read at a time.
     let largeReading = Mutex(())
 
-    /// - Parameter wake: called when ``dropExpired()`` must be called again, because a vault is held.
-    package init(
-        clock: @escaping @Sendable () -> AgentClock, wake: @escaping @Sendable () -> Void = {}
+    /// The total size of the files of all vaults that are held.
+    let largestTotal: Int64
+
+    /// Where the keys may be.
+    private let memory: KeyMemory
+
+    /// - Parameters:
+    ///   - largestTotal: the total size of the files of all vaults that are held.
+    ///   - wake: called when ``dropExpired()`` must be called again, because a vault is held.
+    init(
+        _ memory: KeyMemory = .locked, largestTotal: Int64 = .max,
+        clock: @escaping @Sendable () -> AgentClock,
+        wake: @escaping @Sendable () -> Void = {}
     ) {
+        self.memory = memory
+        self.largestTotal = largestTotal
         self.clock = clock
         self.wake = wake
         state = Mutex(State(suspended: clock().suspended))
@@ -62,20 +74,25 @@ package final class HeldVaults: Sendable {
         state.withLock { $0.opening[unlocking] = nil }
     }
 
+    /// Whether the key of a vault is where it may be.
+    func mayHold(_ vault: HeldVault) -> Bool { memory.mayHold(vault.heldKey) }
+
     /// Holds a vault that has just been opened.
     ///
     /// - Parameter unlocking: the number of the unlocking that began.
-    /// - Returns: whether the vault is held; it is not if it was locked meanwhile, or if the agent is
-    ///   ending.
+    /// - Returns: whether the vault is held; it is not if it was locked meanwhile, if its key is not
+    ///   where it may be, or if the agent is ending.
     package func hold(
         _ vault: HeldVault, for time: HoldingTime, _ unlocking: UInt64
     ) -> Bool {
+        guard mayHold(vault) else { return false }
         let now = clock()
         let size = vault.stamp()?.size ?? 0
         let isHeld = state.withLock { state in
             state.drop(at: now)
             guard let place = state.opening.removeValue(forKey: unlocking), !state.isClosed
             else { return false }
+            state.keys[unlocking] = vault.heldKey
             state.vaults[place] = Held(
                 vault: vault, stamp: nil, size: size, unlocking: unlocking, time: time,
                 end: now.sinceBoot + time.total, lastUse: now.sinceBoot)
@@ -142,8 +159,8 @@ package final class HeldVaults: Sendable {
     /// Forgets all keys, and holds none from now on.
     package func close() {
         state.withLock { state in
-            state.vaults = [:]
             state.isClosed = true
+            state.vaults = [:]
         }
     }
 

@@ -21,9 +21,9 @@ enum KeyHolder {
 
     /// Confines this process, and serves clients until the supervisor ends or a client asks it to
     /// stop.
-    static func run(_ mode: AgentMode, _ timing: AgentTiming) -> Never {
+    static func run(_ mode: AgentMode, _ memory: KeyMemory, _ timing: AgentTiming) -> Never {
         do throws(SystemCallFailure) {
-            try serve(mode, timing)
+            try serve(mode, memory, timing)
             ProcessEnd.atOnce(with: 0)
         } catch {
             // There is nobody left to report to.
@@ -32,7 +32,7 @@ enum KeyHolder {
     }
 
     private static func serve(
-        _ mode: AgentMode, _ timing: AgentTiming
+        _ mode: AgentMode, _ memory: KeyMemory, _ timing: AgentTiming
     ) throws(SystemCallFailure) {
         try ProcessHardening.apply()
         // Both standard streams are the socket to the supervisor.
@@ -56,7 +56,8 @@ enum KeyHolder {
             return
         }
         try report(.confined, to: supervisor)
-        let vaults = HeldVaults(clock: timing.clock, wake: news.send)
+        let vaults = HeldVaults(
+            memory, largestTotal: mode.largestTotal, clock: timing.clock, wake: news.send)
         let service = AgentServices(
             vaults: vaults, reach: .folders(reach), limitsFiles: limitsFiles,
             helpers: HelperChannel(helpers), stop: stop, deviceTimeout: timing.deviceTimeout)
@@ -159,7 +160,8 @@ enum KeyHolder {
         }
         let reach = mode.reach(of: peer.user) ?? service.reach
         let client = ClientConnection(
-            connection, number: number, service.reaching(reach)
+            connection, number: number, service.reaching(reach),
+            isReserved: connections.isReserved(number)
         ) { isServed in
             connections.set(number, isServed: isServed)
         }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Limits how much memory the requests of all users take at the same time.
 ///
-/// Each user has one turn at a time, and those who have waited longest come first.
+/// Those who have the least memory come first, and among them those who have waited longest.
 final class MemoryTurns: Sendable {
     fileprivate struct Waiting {
         let number: UInt64
@@ -14,21 +14,27 @@ final class MemoryTurns: Sendable {
     fileprivate struct State {
         var waiting: [Waiting] = []
         var last: UInt64 = 0
-        /// The memory of each turn, by user.
+        /// The memory of each user's turns.
         var turns: [UInt32: Int] = [:]
         var used = 0
     }
 
     private let total: Int
+    private let perUser: Int?
     private let state = Mutex(State())
 
     /// How often to look whether a turn has come.
     private static let interval = Duration.milliseconds(20)
 
-    /// - Parameter total: the memory of all turns in bytes; one turn is given out in any case.
-    init(total: Int) { self.total = total }
+    /// - Parameters:
+    ///   - total: the memory of all turns in bytes; one turn is given out in any case.
+    ///   - perUser: the memory of each user's turns; `nil` if each user has one turn at a time.
+    init(total: Int, perUser: Int? = nil) {
+        self.total = total
+        self.perUser = perUser
+    }
 
-    /// Waits until it is the user's turn to take `size` bytes; ``end(of:)`` ends the turn.
+    /// Waits until it is the user's turn to take `size` bytes; ``end(of:size:)`` ends the turn.
     ///
     /// - Parameters:
     ///   - timeout: how long to wait.
@@ -41,34 +47,48 @@ final class MemoryTurns: Sendable {
         let number = state.withLock { state in
             state.last += 1
             state.waiting.append(
-                Waiting(number: state.last, user: user, size: min(size, total)))
+                Waiting(number: state.last, user: user, size: fitting(size)))
             return state.last
         }
         defer { state.withLock { $0.waiting.removeAll { $0.number == number } } }
         while true {
-            if state.withLock({ $0.admit(number, within: total) }) { return true }
+            if state.withLock({ $0.admit(number, within: total, perUser) }) { return true }
             guard deadline.timeRemaining > .zero, isWanted() else { return false }
             _ = try Polling.wait(for: [], timeout: MemoryTurns.interval)
         }
     }
 
-    /// Ends the user's turn.
-    func end(of user: UInt32) {
+    /// Ends a turn of the user that began with this size.
+    func end(of user: UInt32, size: Int) {
+        let size = fitting(size)
         state.withLock { state in
-            state.used -= state.turns.removeValue(forKey: user) ?? 0
+            state.used -= size
+            guard perUser != nil, let left = state.turns[user].map({ $0 - size }), left > 0 else {
+                state.turns[user] = nil
+                return
+            }
+            state.turns[user] = left
         }
     }
+
+    /// A turn that is larger than all together gets everything.
+    private func fitting(_ size: Int) -> Int { min(size, perUser ?? total, total) }
 }
 
 extension MemoryTurns.State {
     /// Begins the turn of a waiting request if it is the first that can have one.
     ///
     /// A large request is not overtaken by small ones.
-    fileprivate mutating func admit(_ number: UInt64, within total: Int) -> Bool {
-        guard let first = waiting.first(where: { turns[$0.user] == nil }),
-            first.number == number, used + first.size <= total
-        else { return false }
-        turns[first.user] = first.size
+    fileprivate mutating func admit(
+        _ number: UInt64, within total: Int, _ perUser: Int?
+    ) -> Bool {
+        let possible = waiting.filter { waiting in
+            guard let taken = turns[waiting.user] else { return true }
+            return perUser.map { taken + waiting.size <= $0 } ?? false
+        }
+        let first = possible.min { (turns[$0.user] ?? 0) < (turns[$1.user] ?? 0) }
+        guard let first, first.number == number, used + first.size <= total else { return false }
+        turns[first.user, default: 0] += first.size
         used += first.size
         return true
     }

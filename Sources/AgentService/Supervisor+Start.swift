@@ -12,7 +12,9 @@ extension Supervisor {
         init(_ failure: SystemCallFailure) { report = .failed(failure) }
     }
 
-    static func start(_ mode: AgentMode) throws(StartFailure) -> Supervisor {
+    static func start(
+        _ mode: AgentMode, _ memory: KeyMemory
+    ) throws(StartFailure) -> Supervisor {
         do throws(SystemCallFailure) {
             try ProcessHardening.apply()
             try ProcessHardening.requireNoTracer()
@@ -32,14 +34,15 @@ extension Supervisor {
                 let listener = try LocalSocket.listen(
                     at: folder.path(of: AgentProtocol.socketName))
                 let socket = try folder.inode(of: AgentProtocol.socketName)
-                return try start(mode, on: listener, in: folder, lock, socket: socket)
+                return try start(mode, memory, on: listener, in: folder, lock, socket: socket)
             } catch {
                 throw StartFailure(error)
             }
         case .system(let path):
             let lock = try lock(inStateFolder: path)
             do {
-                return try start(mode, on: LocalSocket.inherited(), in: nil, lock, socket: nil)
+                return try start(
+                    mode, memory, on: LocalSocket.inherited(), in: nil, lock, socket: nil)
             } catch {
                 throw StartFailure(error)
             }
@@ -71,13 +74,14 @@ extension Supervisor {
 
     /// Starts the key holder.
     private static func start(
-        _ mode: AgentMode, on listener: borrowing FileDescriptor,
+        _ mode: AgentMode, _ memory: KeyMemory, on listener: borrowing FileDescriptor,
         in folder: consuming OpenRuntimeFolder?, _ lock: consuming FileLock, socket: UInt64?
     ) throws(SystemCallFailure) -> Supervisor {
         let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
         guard let path = RunningProgram.path() else { throw noPath }
         let keyHolder = try ChildProcess(
-            running: path, arguments: mode.argumentsOfKeyHolder, over: SocketPair())
+            running: path, arguments: memory.arguments + mode.argumentsOfKeyHolder,
+            over: SocketPair())
         let channel = try SocketPair()
         try keyHolder.input.send(1, with: listener)
         try keyHolder.input.send(1, with: channel.second)

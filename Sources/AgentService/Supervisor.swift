@@ -30,10 +30,12 @@ struct Supervisor: ~Copyable {
     private static let checkInterval = Duration.seconds(10)
 
     /// Starts the agent, reports on standard output whether that worked, and waits until it ends.
-    static func run(_ mode: AgentMode) -> Never {
+    static func run(_ mode: AgentMode, _ memory: KeyMemory) -> Never {
         let output = FileDescriptor(owning: StandardStream.output.rawValue)
         do throws(StartFailure) {
-            var agent = try start(mode)
+            var agent = try start(mode, memory)
+            // Without a log, there is nobody to warn.
+            do { try memory.warn(in: mode) } catch {}
             let status = agent.supervise(reportingTo: output)
             agent.end()
             ProcessEnd.atOnce(with: status)

@@ -15,12 +15,19 @@ internal import COpenSSL
     /// Allocates `capacity` bytes and lets `fill` write them in place.
     ///
     /// - Throws: what `fill` throws; the memory is also wiped in that case.
-    public init<Failure: Error>(
+    public convenience init<Failure: Error>(
         capacity: Int, initializingWith fill: (inout OutputSpan<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        try self.init(capacity: capacity, isKey: false, initializingWith: fill)
+    }
+
+    private init<Failure: Error>(
+        capacity: Int, isKey: Bool,
+        initializingWith fill: (inout OutputSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
         precondition(capacity >= 0, "a capacity is not negative")
         SecretHeap.prepare()
-        let allocated = unsafe SecretHeap.allocate(max(capacity, 1))
+        let allocated = unsafe SecretHeap.allocate(max(capacity, 1), isKey: isKey)
         guard let ready = unsafe allocated else { preconditionFailure("out of memory") }
         unsafe self.memory = ready
         self.capacity = capacity
@@ -43,6 +50,16 @@ internal import COpenSSL
             output.append(copying: bytes)
         }
     }
+
+    /// Copies the key of a vault into the part of the locked heap that is reserved for such keys.
+    package convenience init(key: SecretBytes) {
+        self.init(capacity: key.count, isKey: true) { output in
+            key.withBytes { output.append(copying: $0) }
+        }
+    }
+
+    /// Whether the bytes cannot be written to swap.
+    package var isLocked: Bool { unsafe SecretHeap.isLocked(memory) }
 
     /// Joins the parts.
     package convenience init(joining parts: [SecretBytes]) {

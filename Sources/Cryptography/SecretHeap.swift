@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Synchronization
 
 /// OpenSSL's locked heap, created once per process.
 enum SecretHeap {
@@ -38,22 +39,41 @@ enum SecretHeap {
         return (largest, CRYPTO_secure_malloc_init(largest, smallestBlock) == 1)
     }
 
-    /// Allocates `count` zeroed bytes, locked while the heap has space.
+    /// The part of the heap that only OpenSSL uses: each thread's random number generator is kept
+    /// there and cannot be kept anywhere else.
+    private static var roomOfOpenSSL: Int { min(512 << 10, made.size / 2) }
+    /// The part that only keys of vaults use: enough for 2,000.
+    private static var roomOfKeys: Int { min(64 << 10, made.size / 8) }
+
+    /// Only one thread at a time looks how much is left and takes it.
+    private static let turn = Mutex(())
+
+    /// Allocates `count` zeroed bytes, locked while there is room in the heap.
     ///
     /// When the heap is full, ordinary memory is used; `CRYPTO_secure_clear_free` also wipes it.
     /// An import of many keys must not fail because of the limit.
-    static func allocate(_ count: Int) -> UnsafeMutableRawPointer? {
-        // Reserve part of the heap for OpenSSL: each thread's random number generator is kept there
-        // and cannot be kept anywhere else.
-        let room = made.size - min(512 << 10, made.size / 2)
-        if count <= room - min(CRYPTO_secure_used(), room) {
-            let locked = unsafe CRYPTO_secure_zalloc(count, "SecretBytes", 0)
-            if unsafe locked != nil { return unsafe locked }
-            // The failed allocation left an entry in OpenSSL's error queue, which must not be
-            // reported later.
-            ERR_clear_error()
+    ///
+    /// - Parameter isKey: whether they are the key of a vault.
+    static func allocate(_ count: Int, isKey: Bool = false) -> UnsafeMutableRawPointer? {
+        let room = made.size - roomOfOpenSSL - (isKey ? 0 : roomOfKeys)
+        // OpenSSL rounds up to a power of two.
+        var block = smallestBlock
+        while block < count { block *= 2 }
+        let locked = turn.withLock { _ -> UInt? in
+            guard block <= room - min(CRYPTO_secure_used(), room) else { return nil }
+            let bytes = unsafe CRYPTO_secure_zalloc(count, "SecretBytes", 0)
+            return unsafe bytes == nil ? nil : UInt(bitPattern: bytes)
         }
+        if let locked { return unsafe UnsafeMutableRawPointer(bitPattern: locked) }
+        // A failed allocation left an entry in OpenSSL's error queue, which must not be reported
+        // later.
+        ERR_clear_error()
         return unsafe CRYPTO_zalloc(count, "SecretBytes", 0)
+    }
+
+    /// Whether these bytes cannot be written to swap.
+    static func isLocked(_ bytes: UnsafeMutableRawPointer) -> Bool {
+        unsafe made.isLocked && CRYPTO_secure_allocated(bytes) == 1
     }
 }
 

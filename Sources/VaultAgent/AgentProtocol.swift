@@ -22,12 +22,13 @@ package enum AgentProtocol {
 
     /// The requests that may exceed ``largestRequest``.
     ///
-    /// - Parameter isAdmitted: whether this one is read; its argument says whether it moves a vault.
+    /// - Parameter isAdmitted: whether the one that begins with these bytes, and has this size, is
+    ///   read.
     package static func largeRequests(
-        where isAdmitted: @escaping @Sendable (Bool) -> Bool
+        where isAdmitted: @escaping @Sendable (Span<UInt8>, Int) -> Bool
     ) -> IncomingFrame.LargeFrames {
-        IncomingFrame.LargeFrames(limit: largestEdit) { beginning in
-            AgentRequest.isEdit(beginning) && isAdmitted(AgentRequest.isMove(beginning))
+        IncomingFrame.LargeFrames(limit: largestEdit) { beginning, size in
+            AgentRequest.isEdit(beginning) && isAdmitted(beginning, size)
         }
     }
 

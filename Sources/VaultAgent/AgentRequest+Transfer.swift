@@ -119,8 +119,10 @@ extension AgentRequest: Transferable {
         case .stop: self = .stop
         case .list: self = .list(try fields.value(bytes))
         case .find:
-            self = .find(
-                try fields.value(bytes), try fields.values(bytes), try fields.optional(bytes))
+            let place: VaultPlace = try fields.value(bytes)
+            let names: [String] = try fields.values(bytes, most: AgentRequest.mostNames)
+            guard AgentRequest.canFind(names) else { throw FieldReader.Unreadable() }
+            self = .find(place, names, try fields.optional(bytes))
         case .code:
             self = .code(
                 try fields.value(bytes), try fields.value(bytes), try fields.value(bytes),
@@ -149,9 +151,11 @@ extension AgentRequest: Transferable {
             self = .login(
                 try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
         case .contents:
+            let place: VaultPlace = try fields.value(bytes)
+            let ids: [RecordID] = try fields.values(bytes, most: AgentRequest.mostContents)
+            guard AgentRequest.canOpen(ids) else { throw FieldReader.Unreadable() }
             self = .contents(
-                try fields.value(bytes), try fields.values(bytes), try fields.value(bytes),
-                isUse: try fields.flag(bytes))
+                place, ids, try fields.value(bytes), isUse: try fields.flag(bytes))
         }
     }
 
@@ -171,7 +175,8 @@ extension AgentRequest: Transferable {
         return frame.count > 1 && edits.contains(frame[1])
     }
 
-    static func isMove(_ frame: Span<UInt8>) -> Bool {
+    /// Whether it moves a vault.
+    package static func isMove(_ frame: Span<UInt8>) -> Bool {
         frame.count > 1 && frame[1] == Kind.move.rawValue
     }
 

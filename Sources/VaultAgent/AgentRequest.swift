@@ -22,7 +22,7 @@ package enum AgentRequest: Sendable {
     /// Lists the entries that these names find, or all if one of them does not find exactly one;
     /// no timer is reset.
     ///
-    /// If a single name finds a time-based entry that requires no check at each use, its code for
+    /// No name occurs twice. If a single name finds a time-based entry that requires no check at each use, its code for
     /// this time is also computed, as by ``code(_:_:_:_:)``.
     case find(VaultPlace, [String], CodeTime?)
     /// Computes a code.
@@ -42,7 +42,7 @@ package enum AgentRequest: Sendable {
     /// Proves again what opens the vault, so that this connection may show secrets.
     case prove(VaultPlace, VaultOpener, ceiling: Int)
     /// Opens entries for a verb that shows secrets; after ``prove(_:_:ceiling:)``, and after the
-    /// check that an entry requires. A check is for a single entry.
+    /// check that an entry requires. A check is for a single entry, and no entry occurs twice.
     ///
     /// - Parameter isUse: whether to record that the entries were used.
     case contents(VaultPlace, [RecordID], AgentPresence, isUse: Bool)
@@ -63,22 +63,6 @@ extension AgentRequest {
     var isSlow: Bool {
         if case .login = self { true } else { false }
     }
-
-    /// Asks for the entries that these names find; for all if there are many names.
-    ///
-    /// - Parameter time: the time of the code that is needed; `nil` for none.
-    package static func entries(
-        named names: [String], in place: VaultPlace, codeAt time: CodeTime? = nil
-    ) -> AgentRequest {
-        let size = names.reduce(0) { $0 + $1.utf8.count }
-        guard names.count <= mostNames, size <= longestNames else { return .list(place) }
-        return .find(place, names, time)
-    }
-
-    /// The agent searches for each name, while it sends all entries once.
-    private static let mostNames = 16
-    /// The total size of the names in bytes, so that they fit into a request.
-    private static let longestNames = 8192
 
     /// The same request for the vault at `place`, if it is about a vault.
     package func at(_ place: VaultPlace) -> AgentRequest {

@@ -7,6 +7,7 @@ extension AgentResponse: Transferable {
         case done, notHeld, locked, outOfReach, listing, code, match, noMatch, lockOut, check
         case status, failed, refused, noVerdict, noCode, says, asks, misunderstood, otherVersion
         case tooManyClients, edited, contents, moving, standing, login, parcel, found, asksPIN
+        case notLocked
     }
 
     package func write(to output: FrameWriter) {
@@ -17,6 +18,7 @@ extension AgentResponse: Transferable {
             output.append(choice: Kind.locked)
             output.append(choice: reason)
         case .outOfReach: output.append(choice: Kind.outOfReach)
+        case .notLocked: output.append(choice: Kind.notLocked)
         case .moving: output.append(choice: Kind.moving)
         case .standing(let standing):
             output.append(choice: Kind.standing)
@@ -94,6 +96,7 @@ extension AgentResponse: Transferable {
         case .notHeld: self = .notHeld
         case .locked: self = .locked(try fields.choice(bytes))
         case .outOfReach: self = .outOfReach
+        case .notLocked: self = .notLocked
         case .moving: self = .moving
         case .standing: self = .standing(try fields.value(bytes))
         case .parcel: self = .parcel(try fields.value(bytes))

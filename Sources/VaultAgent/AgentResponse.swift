@@ -10,6 +10,8 @@ package enum AgentResponse: Sendable {
     case notHeld
     /// The agent has just locked the vault, for this reason.
     case locked(LockReason)
+    /// There is no locked memory for the vault's key, so the agent does not hold it.
+    case notLocked
     /// The agent cannot reach the vault's folder; it can reach the folders that it was started for.
     case outOfReach
     /// The vault is being moved to or from the system agent, and cannot be used until that is

@@ -9,14 +9,19 @@ package enum AgentStart {
     ///
     /// If another process starts an agent at the same time, this connects to that one; if an agent is
     /// ending, this starts one after it.
-    package static func run(folders: [String]) throws(AgentFailure) -> AgentClient {
+    ///
+    /// - Parameter unlockedMemory: whether it may hold keys where no memory can be locked.
+    package static func run(
+        folders: [String], unlockedMemory: Bool = false
+    ) throws(AgentFailure) -> AgentClient {
         guard let path = RunningProgram.companion("watchword-agent") else {
             throw .programNotFound
         }
         let deadline = Moment.now + timeout
+        let options = unlockedMemory ? ["--unlocked-memory"] : []
         do { _ = try RuntimeFolder.open(makes: true) } catch { throw .folder(error) }
         while true {
-            switch try start(path, folders, until: deadline) {
+            switch try start(path, options + folders, until: deadline) {
             case .ready: return try AgentClient()
             case .taken: break
             case .failed(let failure): throw .notStarted(failure)
@@ -36,12 +41,12 @@ package enum AgentStart {
 
     /// Starts the program, and waits for its report.
     private static func start(
-        _ path: String, _ folders: [String], until deadline: Moment
+        _ path: String, _ arguments: [String], until deadline: Moment
     ) throws(AgentFailure) -> AgentReport? {
         let environment = Environment.variables(["XDG_RUNTIME_DIR", "DBUS_SYSTEM_BUS_ADDRESS"])
         do throws(SystemCallFailure) {
             let pipe = try BackgroundProgram.start(
-                path, arguments: folders, environment: environment)
+                path, arguments: arguments, environment: environment)
             return try report(from: pipe, until: deadline)
         } catch {
             throw .system(error)

@@ -1,7 +1,9 @@
 import Cryptography
 import Foundation
+import POSIX
 import TestSupport
 import Testing
+import VaultAgent
 
 @testable import SecretVault
 
@@ -43,6 +45,40 @@ struct AgentKeyTests {
         try agent.configure("required pam_permit.so")
         try agent.shell("bin/watchword \(AgentFixture.unlock)")
         #expect(try agent.shell("bin/watchword code A --at 59").text == "287082\n")
+    }
+
+    @Test("a lock wipes the key at once while a request computes, and the request ends")
+    func computing() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let (place, key, holder) = (try agent.place(), try agent.vaultKey(), try agent.keyHolder())
+        let path = agent.folder.file("run/watchword/agent.sock")
+        let connection = FrameConnection(try LocalSocket.connect(to: path))
+        let items = (1...50_000).map { number in
+            ImportItem(
+                .plainSecret(
+                    issuer: "", account: "\(number)", value: SecretBytes(text: "\(number)")),
+                details: EntryDetails(), origin: nil)
+        }
+        let frame = try FrameWriter()
+        frame.append(AgentProtocol.version)
+        frame.append(
+            AgentRequest.rehearse(
+                place, .importing(ImportEdit(items, DuplicateChoices(.skip)))))
+        #expect(try connection.send(frame, timeout: .seconds(60)))
+        #expect(try ProcessMemory.holds(key, in: holder))
+        guard case .done = try agent.client().send(.lock(place)) else {
+            Issue.record("not locked")
+            return
+        }
+        #expect(try !ProcessMemory.holds(key, in: holder))
+        let received = try connection.receive(
+            limit: 1 << 26, idleTime: .seconds(60), timeout: .seconds(10))
+        guard case .frame(let answer) = received else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(try answer.withBytes { "\(try AgentResponse(parsing: $0).isNotHeld)" } == "true")
     }
 
     @Test(
@@ -91,11 +127,16 @@ struct AgentKeyTests {
     }
 }
 
+extension AgentResponse {
+    fileprivate var isNotHeld: Bool { if case .notHeld = self { true } else { false } }
+}
+
 extension AgentFixture {
     /// The key of the vault.
     func vaultKey() throws -> SecretBytes {
         let opener = VaultOpener.passphrase(SecretBytes(text: Self.passphrase))
-        return try Vault.unlock(at: folder.file(Self.vault), with: opener).key.secret
+        let vault = try Vault.unlock(at: folder.file(Self.vault), with: opener)
+        return try vault.key.withSecret { SecretBytes(key: $0) }
     }
 }
 

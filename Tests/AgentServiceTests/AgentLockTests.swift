@@ -175,6 +175,115 @@ struct AgentLockTests {
         #expect(peers.indices.filter { ready[$0] } == [1, 2, 3, 4, 5])
     }
 
+    @Test("while all connections wait for responses, a few more may lock, and each user has some")
+    func reserved() throws {
+        let connections = Connections(limit: 66)
+        var peers: [Peer] = []
+        func connect(_ user: UInt32, isServed: Bool) throws -> UInt64? {
+            let pair = try SocketPair()
+            peers.append(Peer(try pair.second.duplicate()))
+            let number = connections.add(
+                FrameConnection(pair.takeFirst()), from: LocalSocket.Peer(user: user, process: 1))
+            if isServed, let number { connections.set(number, isServed: true) }
+            return number
+        }
+        for _ in 1...Connections.limitPerUser {
+            let number = try #require(try connect(1, isServed: true))
+            #expect(!connections.isReserved(number))
+        }
+        // The oldest of them makes room for a further one, unless it is served.
+        let first = try #require(try connect(1, isServed: false))
+        #expect(connections.isReserved(first))
+        for _ in 1...4 {
+            let number = try #require(try connect(1, isServed: true))
+            #expect(connections.isReserved(number))
+        }
+        #expect(try Polling.ready(of: [peers[64].end], timeout: .zero)[0])
+        #expect(try connect(1, isServed: false) == nil)
+        // Another user is not affected until all connections are used.
+        for isReserved in [false, false, true] {
+            let number = try #require(try connect(2, isServed: true))
+            #expect(connections.isReserved(number) == isReserved)
+        }
+        withExtendedLifetime(peers) {}
+    }
+
+    @Test("lock, status and stop are answered while all connections wait for a save")
+    func busy() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let (place, path) = (try agent.place(), agent.folder.file("run/watchword/agent.sock"))
+        let id = try agent.listing(agent.client(), of: place).entries[0].summary.id
+        // Saves wait for this lock.
+        let own = try Folder(
+            opening: agent.folder.file(".local/share/watchword/.watchword/by-name/vault"))
+        let lock = try FileLock("lock", in: own, timeout: .seconds(10))
+        var busy: [FrameConnection] = []
+        for _ in 1...Connections.limitPerUser {
+            let connection = FrameConnection(try LocalSocket.connect(to: path))
+            let frame = try FrameWriter()
+            frame.append(AgentProtocol.version)
+            frame.append(AgentRequest.edit(place, .remove(id, purge: false), .none))
+            #expect(try connection.send(frame, timeout: .seconds(10)))
+            busy.append(connection)
+        }
+        guard case .status(let status) = try agent.client().send(.status) else {
+            Issue.record("no status")
+            return
+        }
+        #expect(status.vaults.count == 1)
+        guard case .done = try agent.client().send(.lock(place)) else {
+            Issue.record("not locked")
+            return
+        }
+        withExtendedLifetime(lock) {}
+        _ = consume lock
+        for connection in busy {
+            let received = try connection.receive(
+                limit: 1 << 20, idleTime: .seconds(60), timeout: .seconds(10))
+            guard case .frame(let frame) = received else { continue }
+            #expect(try frame.withBytes { "\(try AgentResponse(parsing: $0))" } == "notHeld")
+        }
+        guard case .done = try agent.client().send(.stop) else {
+            Issue.record("not stopped")
+            return
+        }
+    }
+
+    @Test("a reserved connection locks and gives the status, and nothing else")
+    func reservedRequests() throws {
+        let agent = try AgentFixture()
+        let place = try agent.place()
+        for (request, expected) in [
+            (AgentRequest.lock(place), "notHeld"), (.lockAll, "done"), (.stop, "done"),
+            (.list(place), "tooManyClients"),
+            (.unlock(place, opener, ceiling: 20, .standard), "tooManyClients"),
+        ] {
+            let pair = try SocketPair()
+            let service = AgentServices(
+                vaults: HeldVaults(clock: AgentClock.now), reach: .folders([place.folder]),
+                limitsFiles: false, helpers: HelperChannel(try SocketPair().takeFirst()),
+                stop: try WakeSignal())
+            let frame = try FrameWriter()
+            frame.append(AgentProtocol.version)
+            frame.append(request)
+            try frame.write(to: pair.second)
+            let end = FrameConnection(try pair.second.duplicate())
+            let connection = ClientConnection(
+                FrameConnection(pair.takeFirst()), number: 1, service,
+                firstTimeout: .milliseconds(100), isReserved: true
+            ) { _ in }
+            connection.serve()
+            let received = try end.receive(
+                limit: 1 << 20, idleTime: .zero, timeout: .seconds(10))
+            guard case .frame(let answer) = received else {
+                Issue.record("no answer to \(request)")
+                continue
+            }
+            #expect(try answer.withBytes { "\(try AgentResponse(parsing: $0))" } == expected)
+        }
+    }
+
     /// The client's end of a connection, in a collection.
     private final class Peer {
         private let file: FileDescriptor
@@ -220,6 +329,31 @@ struct AgentLockTests {
         #expect(terminal.screen.contains("287082"))
         #expect(Moment.now < start + .seconds(60))
         try agent.shell("kill -CONT \(holder)")
+    }
+
+    @Test(
+        "a key that cannot be locked in memory is not held, unless the agent was started to do so",
+        .enabled(if: geteuid() != 0 || ForeignProgram("setpriv") != nil, "setpriv is missing"))
+    func unlockedMemory() throws {
+        let agent = try AgentFixture()
+        // Root may otherwise lock any amount.
+        let without = geteuid() == 0 ? "setpriv --bounding-set -ipc_lock " : ""
+        let unlock = "ulimit -l 0; exec \(without)watchword \(AgentFixture.unlock)"
+        let refused = try agent.shell(unlock, status: 6)
+        #expect(
+            AgentFixture.errors(refused).contains(
+                "the agent does not hold the key, because it cannot lock memory for it"))
+        #expect(try agent.run("agent status --json").text.contains("\"vaults\":[]"))
+        // The agent that is running keeps its rule.
+        try agent.shell(unlock + " --unlocked-memory", status: 6)
+        try agent.run("agent stop")
+        let warned = try agent.shell(unlock + " --unlocked-memory")
+        #expect(AgentFixture.errors(warned).contains("warning: no memory can be locked"))
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+        // Where memory can be locked, the option changes nothing.
+        try agent.run("agent stop")
+        let usual = try agent.run("\(AgentFixture.unlock) --unlocked-memory")
+        #expect(!AgentFixture.errors(usual).contains("warning"))
     }
 
     @Test("a vault whose name is not ASCII is unlocked, and names that look alike differ")

@@ -60,7 +60,6 @@ struct AgentSearchTests {
             }
         }
         #expect(try code("bank") == "287082")
-        #expect(try code("bank", "bank") == nil)
         #expect(try code("bank", "you") == nil)
         #expect(try code("Site") == nil)
         #expect(try code("PerUse") == nil)
@@ -80,14 +79,35 @@ struct AgentSearchTests {
         }
     }
 
+    @Test("a request of another program with a repeated name or entry is refused")
+    func repeated() throws {
+        let agent = try AgentFixture(Self.entries)
+        try agent.run(AgentFixture.unlock)
+        let place = try agent.place()
+        let id = try agent.listing(agent.client(), of: place).entries[0].summary.id
+        let requests: [AgentRequest] = [
+            .find(place, ["Bank", "Bank"], nil),
+            .find(place, (1...17).map { "n\($0)" }, nil),
+            .contents(place, [id, id], .none, isUse: false),
+        ]
+        for request in requests {
+            let client = try agent.client()
+            #expect(throws: AgentFailure.malformed) { try client.send(request) }
+        }
+        // A command asks for each name once.
+        #expect(try agent.run("code Bank Bank --at 59").text == "287082\n")
+    }
+
     @Test("many names are not searched for by the agent")
     func manyNames() throws {
         let place = try VaultPlace(at: "/vault")
         func isSearch(_ names: [String]) -> Bool {
             if case .find = AgentRequest.entries(named: names, in: place) { true } else { false }
         }
-        #expect(isSearch([String](repeating: "n", count: 16)))
-        #expect(!isSearch([String](repeating: "n", count: 17)))
+        let names = (1...17).map { "n\($0)" }
+        #expect(isSearch(Array(names[..<16])))
+        #expect(!isSearch(names))
+        #expect(isSearch(Array(names[..<16] + names[..<16])))
         #expect(isSearch([String(repeating: "é", count: 4096)]))
         #expect(!isSearch([String(repeating: "é", count: 4096) + "n"]))
     }

@@ -18,7 +18,7 @@ struct MemoryTurnsTests {
         #expect(try begin(turns, 1))
         #expect(try !begin(turns, 1))
         #expect(try begin(turns, 2))
-        turns.end(of: 1)
+        turns.end(of: 1, size: 0)
         #expect(try begin(turns, 1))
     }
 
@@ -28,9 +28,9 @@ struct MemoryTurnsTests {
         #expect(try begin(turns, 1, 6))
         #expect(try !begin(turns, 2, 5))
         #expect(try begin(turns, 3, 4))
-        turns.end(of: 1)
+        turns.end(of: 1, size: 6)
         #expect(try !begin(turns, 2, 99))
-        turns.end(of: 3)
+        turns.end(of: 3, size: 4)
         #expect(try begin(turns, 2, 99))
         #expect(try !begin(turns, 1, 1))
     }
@@ -56,9 +56,53 @@ struct MemoryTurnsTests {
             })
         _ = try Polling.ready(of: [.reading(isWaiting.first)], timeout: .seconds(60))
         #expect(try !begin(turns, 3, 4))
-        turns.end(of: 1)
+        turns.end(of: 1, size: 6)
         worker.join()
         #expect(try !begin(turns, 3, 4))
+    }
+
+    @Test("a user has several turns within a limit, and one that exceeds it runs alone")
+    func severalTurns() throws {
+        let turns = MemoryTurns(total: 20, perUser: 10)
+        #expect(try begin(turns, 1, 6))
+        #expect(try !begin(turns, 1, 5))
+        #expect(try begin(turns, 1, 4))
+        #expect(try begin(turns, 2, 99))
+        #expect(try !begin(turns, 3, 1))
+        turns.end(of: 2, size: 99)
+        turns.end(of: 1, size: 6)
+        #expect(try begin(turns, 1, 5))
+        #expect(try begin(turns, 2, 10))
+        #expect(try begin(turns, 1, 1))
+        #expect(try !begin(turns, 1, 1))
+    }
+
+    @Test("those who have the least come first, however many others wait")
+    func least() throws {
+        let turns = MemoryTurns(total: 10, perUser: 8)
+        #expect(try begin(turns, 1, 3))
+        #expect(try begin(turns, 1, 3))
+        #expect(try begin(turns, 2, 3))
+        let isWaiting = try SocketPair()
+        let worker = try #require(
+            WorkerThread {
+                do {
+                    // It waits while the user has much.
+                    _ = try turns.begin(
+                        of: 1, size: 2, timeout: .seconds(60),
+                        while: {
+                            do { try isWaiting.second.send(1) } catch {}
+                            return true
+                        })
+                } catch {
+                    Issue.record(error)
+                }
+            })
+        _ = try Polling.ready(of: [.reading(isWaiting.first)], timeout: .seconds(60))
+        #expect(try begin(turns, 3, 1))
+        turns.end(of: 3, size: 1)
+        turns.end(of: 2, size: 3)
+        worker.join()
     }
 
     @Test("a request that is no longer wanted stops waiting, and leaves its place")
@@ -68,7 +112,7 @@ struct MemoryTurnsTests {
         let hasBegun = try turns.begin(
             of: 2, size: 1, timeout: .seconds(60), while: { false })
         #expect(!hasBegun)
-        turns.end(of: 1)
+        turns.end(of: 1, size: 1)
         #expect(try begin(turns, 3, 1))
     }
 }

@@ -41,6 +41,23 @@ struct SecretBytesTests {
         #expect(keys.count == 200_000)
     }
 
+    @Test("when other secrets have filled the locked heap, keys of vaults are still locked")
+    func reserved() {
+        var others: [SecretBytes] = []
+        // Blocks of all sizes, so that rounding up does not take what is reserved.
+        for size in [1 << 20, 3 << 17, 33 << 10, 33, 1] {
+            repeat {
+                others.append(SecretBytes(capacity: size) { $0.append(1) })
+            } while others.last?.isLocked == true
+        }
+        let key = SecretBytes(capacity: 32) { output in
+            while output.freeCapacity > 0 { output.append(7) }
+        }
+        let keys = (0..<1_000).map { _ in SecretBytes(key: key) }
+        #expect(keys.allSatisfy { $0.isLocked && $0 == key })
+        #expect(others.allSatisfy { $0.count == 1 })
+    }
+
     /// Makes prepared keys, which cannot be copied, storable in an array.
     private final class Holder {
         let key: PreparedKey

@@ -5,7 +5,9 @@ import Testing
 
 struct IncomingFrameTests {
     private static let largest = 64 << 20
-    private static let large = IncomingFrame.LargeFrames(limit: largest) { $0[0] == 1 }
+    private static let large = IncomingFrame.LargeFrames(limit: largest) { bytes, _ in
+        bytes[0] == 1
+    }
 
     private func header(_ size: Int) -> [UInt8] { UInt32(size).littleEndianBytes }
 

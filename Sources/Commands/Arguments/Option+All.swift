@@ -164,6 +164,8 @@ extension Option {
     static let idle = Option(
         "idle", .text("TIME"), "lock after TIME without use (default 15m)")
     static let atMost = Option("at-most", .text("TIME"), "lock after TIME in any case (default 8h)")
+    static let unlockedMemory = Option(
+        "unlocked-memory", "keep the key in memory that may be swapped if none can be locked")
     static let allVaults = Option("all", "lock all vaults")
 
     // Signing in.

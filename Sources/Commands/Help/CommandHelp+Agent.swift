@@ -4,7 +4,7 @@ import Arguments
 extension CommandHelp {
     static let unlock = CommandHelp(
         summary: "unlock the vault once, for the next commands",
-        operands: .none, options: [.idle, .atMost],
+        operands: .none, options: [.idle, .atMost, .unlockedMemory],
         examples: [
             "watchword unlock",
             "watchword unlock --idle 5m --at-most 1h",
@@ -24,6 +24,9 @@ extension CommandHelp {
                 + "not count as confirmation. Failures count in the same way as without the agent.",
             "The agent can read only the folder of the default vault and the folder of the vault for "
                 + "which it was started. To unlock a vault in another folder, run “agent stop” first.",
+            "The agent keeps the key in memory that is never written to swap. Where the limit "
+                + "RLIMIT_MEMLOCK allows none, it refuses to hold the key unless it was started with "
+                + "--unlocked-memory.",
             "With --no-agent, or if WATCHWORD_AGENT is “off”, a command opens the vault itself. "
                 + "--passphrase-file, --read-only and the options for the recovery key have the same effect.",
         ])

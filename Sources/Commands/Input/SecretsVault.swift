@@ -106,15 +106,12 @@ extension Session {
         case .held(let vault, _):
             var contents: [EntryContent] = []
             while contents.count < entries.count {
-                let next = entries[contents.count...].prefix(Session.contentsAtOnce)
+                let next = entries[contents.count...].prefix(AgentRequest.mostContents)
                 contents += try self.contents(of: next.map(\.id), by: vault)
             }
             return contents
         }
     }
-
-    /// How many of the largest secrets fit in one response of the agent.
-    private static let contentsAtOnce = 500
 
     private func contents(
         of ids: [RecordID], by vault: AgentVault

@@ -94,14 +94,26 @@ extension Session {
     func edited(
         _ edit: VaultEdit, by vault: AgentVault
     ) throws(CommandFailure) -> (EditOutcome, [VaultReport]) {
+        try expectRoom(for: edit, in: vault)
         let response = try exchange(.edit(vault.place, edit, .none), with: vault.client)
         return try outcome(of: edit, in: response, by: vault)
     }
 
     /// The outcome of an edit that is not saved, as if every presence check had succeeded.
     func rehearsed(_ edit: VaultEdit, by vault: AgentVault) throws(CommandFailure) -> EditOutcome {
+        try expectRoom(for: edit, in: vault)
         let response = try exchange(.rehearse(vault.place, edit), with: vault.client)
         return try outcome(of: edit, in: response, by: vault).0
+    }
+
+    /// The agent refuses to read an edit that adds more entries than a vault can have.
+    private func expectRoom(
+        for edit: VaultEdit, in vault: AgentVault
+    ) throws(CommandFailure) {
+        guard case .importing(let edit) = edit, edit.items.count > TransferLimits.entries else {
+            return
+        }
+        throw .vault(VisibleText.of(vault.place.path), .overLimit(.entries))
     }
 
     private func outcome(

@@ -47,16 +47,21 @@ extension Session {
     /// - Returns: `nil` if this run uses another vault: a named one, or the default vault, if it
     ///   exists in the user's data folder.
     func systemVault() throws(CommandFailure) -> SystemVault? {
+        guard let client = try systemAgent(), let standing = try standing(of: client) else {
+            return nil
+        }
+        guard !standing.isMoving else { throw .moveUnfinished }
+        return SystemVault(client: client, standing: standing)
+    }
+
+    /// The system agent, if it may keep the vault that this run uses.
+    func systemAgent() throws(CommandFailure) -> AgentClient? {
         guard usesDefaultVault else { return nil }
         if let path = standardVaultPath() {
             let isTaken = try inVault(path) { () throws(VaultError) in try Vault.isTaken(path) }
             guard !isTaken else { return nil }
         }
-        let client: AgentClient?
-        do { client = try SystemAgent.connect() } catch { throw .agent(error) }
-        guard let client, let standing = try standing(of: client) else { return nil }
-        guard !standing.isMoving else { throw .moveUnfinished }
-        return SystemVault(client: client, standing: standing)
+        do { return try SystemAgent.connect() } catch { throw .agent(error) }
     }
 
     /// What the system agent knows about this user's vault; `nil` if it keeps none.
@@ -159,6 +164,7 @@ extension Session {
             switch response {
             // The vault was there before.
             case .moving, .failed(.notFound): throw .moveUnfinished
+            case .notLocked: throw .keyNotLocked(bySystem: true)
             case .refused(let cost): throw .moveRefused(cost)
             case .noVerdict(let failure):
                 let reason = person.failure ?? failure.reason

@@ -13,6 +13,18 @@ extension Messages {
             + "/etc/security/limits.conf or LimitMEMLOCK= in the systemd unit"
     }
 
+    /// Why the agent does not hold a key.
+    static func sentenceForKeyNotLocked(bySystem: Bool) -> String {
+        let reason =
+            "the agent does not hold the key, because it cannot lock memory for it "
+            + "(RLIMIT_MEMLOCK), and the key could be written to swap; "
+        return reason
+            + (bySystem
+                ? "ask an administrator to raise LimitMEMLOCK= in the agent's unit"
+                : "raise “memlock” in /etc/security/limits.conf, or run watchword agent stop and "
+                    + "then watchword unlock --unlocked-memory")
+    }
+
     static let unsynchronizedClock =
         "the system clock is not synchronised; codes may be wrong"
 

@@ -50,6 +50,7 @@ enum Messages {
         case .outOfReach(let path):
             "\(path): the running agent cannot reach this folder; run watchword agent stop and "
                 + "unlock again, or use --no-agent"
+        case .keyNotLocked(let bySystem): sentenceForKeyNotLocked(bySystem: bySystem)
         case .keptBySystem:
             "the system agent keeps the vault, and this command needs the vault's file; run "
                 + "watchword vault move --to-user first, or name another vault with --vault"

@@ -76,6 +76,8 @@ enum CommandFailure: ProgramFailure {
     case agentLocked(LockReason?)
     /// The running agent cannot reach the folder of the vault at this path.
     case outOfReach(String)
+    /// The agent cannot lock memory for the key; whether it is the system agent.
+    case keyNotLocked(bySystem: Bool)
     /// The system agent keeps the vault, and the command needs the file.
     case keptBySystem
     /// No system agent is installed.

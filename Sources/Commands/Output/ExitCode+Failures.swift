@@ -34,7 +34,7 @@ extension ExitCode {
                 .agent(.folder(.notOwned)), .outOfReach, .keptBySystem, .moveUnfinished, .twoVaults,
                 .systemCost:
                 .badInput
-            case .agent, .noSystemAgent: .system
+            case .agent, .noSystemAgent, .keyNotLocked: .system
             case .agentLocked: .presence
             case .input(_, let error): ExitCode(error)
             case .output(_, let error): ExitCode(error)

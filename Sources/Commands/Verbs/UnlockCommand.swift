@@ -1,5 +1,6 @@
 import Arguments
 import CommandRunner
+import Cryptography
 import POSIX
 import SecretVault
 import VaultAgent
@@ -37,6 +38,7 @@ enum UnlockCommand {
             case .failed(let error):
                 throw session.refusal(error, at: path) { session.status(path, since: began) }
             case .outOfReach: throw .outOfReach(VisibleText.of(path))
+            case .notLocked: throw .keyNotLocked(bySystem: false)
             // It is ending.
             case .notHeld: throw .agent(.noAnswer)
             default: throw .agent(.malformed)
@@ -59,6 +61,9 @@ enum UnlockCommand {
             }
         }
         session.printReports(listing.reports, of: listing.entries.map(\.summary))
+        if session.arguments.has(.unlockedMemory), SecretBytes.lockedLimit == 0 {
+            session.printer.warn(Messages.sentence(forLockedMemory: 0))
+        }
         session.printer.note(Messages.sentence(for: time))
         return .done
     }
@@ -88,7 +93,8 @@ enum UnlockCommand {
 enum LockCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let all = session.arguments.has(.allVaults)
-        if let system = try session.systemAgent(all: all) {
+        // No other request comes first: however busy the agent is, this one gets through.
+        if let system = all ? try session.anySystemAgent() : try session.systemAgent() {
             let response = try session.exchange(.lock(.ofSystem), with: system)
             guard all else { return try end(with: response, session) }
         }
@@ -128,9 +134,8 @@ extension Session {
         }
     }
 
-    /// The system agent, if it keeps the vault of this command, or to lock all vaults.
-    fileprivate func systemAgent(all: Bool) throws(CommandFailure) -> AgentClient? {
-        guard all else { return try systemVault()?.client }
+    /// The system agent, whatever vault this run uses.
+    fileprivate func anySystemAgent() throws(CommandFailure) -> AgentClient? {
         do { return try SystemAgent.connect() } catch { throw .agent(error) }
     }
 
@@ -144,6 +149,11 @@ extension Session {
                 folders.append(try VaultPlace(at: standard).folderPath)
             } catch {}
         }
-        do { return try AgentStart.run(folders: folders) } catch { throw .agent(error) }
+        do {
+            return try AgentStart.run(
+                folders: folders, unlockedMemory: arguments.has(.unlockedMemory))
+        } catch {
+            throw .agent(error)
+        }
     }
 }

@@ -7,11 +7,13 @@ public struct IncomingFrame {
     public struct LargeFrames: Sendable {
         /// Their maximum size in bytes.
         let limit: Int
-        /// Whether a frame that begins with these bytes is of the kind.
-        let include: @Sendable (Span<UInt8>) -> Bool
+        /// Whether a frame that begins with these bytes, and has this size, is of the kind.
+        let include: @Sendable (Span<UInt8>, Int) -> Bool
 
         /// Allows frames of at most `limit` bytes.
-        public init(limit: Int, where include: @escaping @Sendable (Span<UInt8>) -> Bool) {
+        public init(
+            limit: Int, where include: @escaping @Sendable (Span<UInt8>, Int) -> Bool
+        ) {
             self.limit = limit
             self.include = include
         }
@@ -89,7 +91,7 @@ public struct IncomingFrame {
     }
 
     private func isLargeFrame(_ beginning: Span<UInt8>) -> Bool {
-        largeFrames?.include(beginning) ?? false
+        largeFrames?.include(beginning, size) ?? false
     }
 
     private var size: Int { Int(header.withBytes { UInt32(littleEndian: $0) }) }

@@ -51,9 +51,9 @@ extension UnlockedVault {
         } catch {
             throw OpenerCheck.Failure(reason: error, mayConcealAttempt: false)
         }
-        let found: SecretBytes
+        let found: VaultKey
         do throws(SlotRefusal) {
-            found = try document.openedKey(with: opener, ceiling: ceiling).0.secret
+            found = try document.openedKey(with: opener, ceiling: ceiling).0
         } catch {
             switch error.outcome {
             case .refused: return false
@@ -62,9 +62,13 @@ extension UnlockedVault {
                     reason: error.error, mayConcealAttempt: error.outcome == .undecided)
             }
         }
-        guard found == key.secret || !state.isRekeyed(in: document) else {
+        let isSame: Bool
+        do { isSame = try found.isEqual(to: key) } catch {
+            throw OpenerCheck.Failure(reason: error, mayConcealAttempt: false)
+        }
+        guard isSame || !state.isRekeyed(in: document) else {
             throw OpenerCheck.Failure(reason: .rekeyed, mayConcealAttempt: false)
         }
-        return found == key.secret
+        return isSame
     }
 }

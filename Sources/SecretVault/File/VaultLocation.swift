@@ -84,13 +84,22 @@ struct VaultLocation {
     }
 
     /// Reads the vault file; needs no lock, because the file is always complete.
-    func read() throws(VaultError) -> [UInt8] { try VaultLocation.read(name, in: openFolder()) }
+    ///
+    /// - Parameter largest: the size of the largest file to read.
+    /// - Throws: ``VaultError/busy`` if the file is larger.
+    func read(upTo largest: Int = .max) throws(VaultError) -> [UInt8] {
+        try VaultLocation.read(name, in: openFolder(), upTo: largest)
+    }
 
     /// Reads a vault file.
-    static func read(_ name: String, in folder: borrowing Folder) throws(VaultError) -> [UInt8] {
+    static func read(
+        _ name: String, in folder: borrowing Folder, upTo largest: Int = .max
+    ) throws(VaultError) -> [UInt8] {
         do {
-            return try folder.readPrivateFile(name, limit: VaultLimits.fileSize)
+            return try folder.readPrivateFile(
+                name, limit: min(largest, VaultLimits.fileSize))
         } catch {
+            if case .tooLarge(let limit) = error, limit < VaultLimits.fileSize { throw .busy }
             throw VaultError(error)
         }
     }

@@ -24,8 +24,10 @@ struct VaultWriter: ~Copyable {
         self.own = own
     }
 
-    /// The current bytes of the file.
-    func read() throws(VaultError) -> [UInt8] { try VaultLocation.read(location.name, in: folder) }
+    /// The current bytes of the file, which must not be larger than `largest`.
+    func read(upTo largest: Int = .max) throws(VaultError) -> [UInt8] {
+        try VaultLocation.read(location.name, in: folder, upTo: largest)
+    }
 
     /// Whether there is a file of any type at the vault's path.
     func isTaken() throws(VaultError) -> Bool { try location.containsFile(in: folder) }

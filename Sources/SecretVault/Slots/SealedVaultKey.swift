@@ -15,8 +15,10 @@ enum SealedVaultKey {
         let agreed = try agreedSecret(ephemeral, with: publicKey, or: .damaged(.header))
         let wrapping = try wrappingKey(
             agreed, authenticationKey, salt: ephemeral.publicKey + publicKey)
-        let box = try SealedBox.seal(
-            key.secret, under: wrapping, associatedData: VaultLines.vault(key.vaultID) + lead)
+        let box = try key.withSecret { secret throws(VaultError) in
+            try SealedBox.seal(
+                secret, under: wrapping, associatedData: VaultLines.vault(key.vaultID) + lead)
+        }
         return ephemeral.publicKey + box
     }
 

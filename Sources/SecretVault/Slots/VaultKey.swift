@@ -1,11 +1,56 @@
 internal import Cryptography
+internal import Synchronization
 
 /// The vault key, and the keys that are derived from it.
-struct VaultKey {
-    let secret: SecretBytes
+///
+/// All copies share its bytes, which one thread may wipe while others use the vault.
+struct VaultKey: Sendable {
+    private let bytes: Bytes
     let vaultID: [UInt8]
 
     static let count = 32
+
+    private final class Bytes: Sendable {
+        /// `nil` after they were wiped.
+        let secret: Mutex<SecretBytes?>
+
+        init(_ secret: SecretBytes) { self.secret = Mutex(SecretBytes(key: secret)) }
+    }
+
+    init(secret: SecretBytes, vaultID: [UInt8]) {
+        bytes = Bytes(secret)
+        self.vaultID = vaultID
+    }
+
+    /// Lends the key to `body`, which must not keep it: it is wiped when nobody uses it.
+    ///
+    /// - Throws: ``VaultError/busy`` after ``wipe()``.
+    func withSecret<Result>(
+        _ body: (SecretBytes) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        try bytes.secret.withLock { secret throws(VaultError) in
+            guard let secret else { throw .busy }
+            return try body(secret)
+        }
+    }
+
+    /// Wipes the key for whoever uses the vault; what they do next with it fails.
+    func wipe() { bytes.secret.withLock { $0 = nil } }
+
+    /// Whether the key cannot be written to swap.
+    var isLocked: Bool {
+        bytes.secret.withLock { secret in
+            guard let secret else { return true }
+            return secret.isLocked
+        }
+    }
+
+    /// Whether both are the key of the same vault, compared in constant time.
+    func isEqual(to other: VaultKey) throws(VaultError) -> Bool {
+        guard bytes !== other.bytes else { return true }
+        let known = try other.withSecret { SecretBytes(key: $0) }
+        return try withSecret { $0 == known }
+    }
 
     /// The purpose of a derived key; no two purposes share a key.
     enum Purpose: String {
@@ -28,7 +73,9 @@ struct VaultKey {
 
     /// Derives the key for `purpose`, for one record if `id` is given.
     func derived(for purpose: Purpose, of id: RecordID? = nil) throws(VaultError) -> SecretBytes {
-        try VaultKey.derive(purpose, from: secret, salt: vaultID, suffix: id?.bytes ?? [])
+        try withSecret { secret throws(VaultError) in
+            try VaultKey.derive(purpose, from: secret, salt: vaultID, suffix: id?.bytes ?? [])
+        }
     }
 
     /// Derives a key for `purpose` from any secret.

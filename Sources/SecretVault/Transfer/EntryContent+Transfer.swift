@@ -20,7 +20,7 @@ extension EntryContent: Transferable {
         let range = try fields.string(bytes, limit: TransferLimits.string)
         let payload = try RecordPayload(
             content: bytes.extracting(range), kind: traits.kind, limit: TransferLimits.string,
-            mostParameters: TransferLimits.elements)
+            mostParameters: TransferLimits.parts)
         let content = EntryContent(issuer: issuer, account: account, traits, payload)
         guard let content else { throw FieldReader.Unreadable() }
         self = content
@@ -37,6 +37,6 @@ extension EntryDetails: Transferable {
     ) throws(FieldReader.Unreadable) {
         try self.init(
             reading: &fields, in: bytes, limit: TransferLimits.string,
-            mostTags: TransferLimits.elements)
+            mostTags: TransferLimits.parts)
     }
 }

@@ -25,11 +25,16 @@ extension Transferable {
 }
 
 /// The limits of a value that another process sends.
-enum TransferLimits {
+package enum TransferLimits {
     /// The maximum size of a text or secret in bytes.
     static let string = 1 << 20
     /// The maximum number of elements in a list.
-    static let elements = 1 << 20
+    package static let elements = 1 << 20
+    /// The maximum number of small parts of one entry, such as tags: each takes more memory than it
+    /// has bytes.
+    package static let parts = 1 << 10
+    /// The maximum number of entries that one edit adds: as many as a vault can have.
+    package static let entries = VaultLimits.entries
 }
 
 extension FieldReader {
@@ -47,11 +52,11 @@ extension FieldReader {
         try flag(bytes) ? try value(bytes) : nil
     }
 
-    /// Reads a list of values.
+    /// Reads a list of at most `most` values.
     package mutating func values<Value: Transferable>(
-        _ bytes: Span<UInt8>
+        _ bytes: Span<UInt8>, most: Int = TransferLimits.elements
     ) throws(Unreadable) -> [Value] {
-        try list(bytes, most: TransferLimits.elements) {
+        try list(bytes, most: most) {
             (fields, bytes) throws(Unreadable) in try fields.value(bytes)
         }
     }

@@ -32,6 +32,9 @@ package struct HeldVault: Sendable {
             state: state, generationReport: generationReport, reports: reports)
     }
 
+    /// The key, without what is known of the vault.
+    package var heldKey: HeldKey { HeldKey(key: key) }
+
     /// The stamp of the file that ``UnlockedVault/refresh()`` reads; `nil` if it is missing or cannot
     /// be accessed.
     package func stamp() -> FileStamp? { FileStamp(of: location.folder + "/" + location.name) }
@@ -40,6 +43,17 @@ package struct HeldVault: Sendable {
     package func isNewer(than other: HeldVault) -> Bool {
         (state.generation, state.changes) > (other.state.generation, other.state.changes)
     }
+}
+
+/// The key of a ``HeldVault``, which all threads share.
+package struct HeldKey: Sendable {
+    fileprivate let key: VaultKey
+
+    /// Wipes the key at once; whoever still uses the vault gets ``VaultError/busy``.
+    package func wipe() { key.wipe() }
+
+    /// Whether the key cannot be written to swap.
+    package var isLocked: Bool { key.isLocked }
 }
 
 extension UnlockedVault {
@@ -54,7 +68,7 @@ extension UnlockedVault {
         let again = try Vault.unlock(
             at: path, with: opener, ceiling: ceiling ?? self.ceiling, savesWipes: false)
         guard again.key.vaultID == key.vaultID else { throw .replaced }
-        guard again.key.secret == key.secret else { throw .rekeyed }
+        guard try again.key.isEqual(to: key) else { throw .rekeyed }
     }
 
     /// One entry.

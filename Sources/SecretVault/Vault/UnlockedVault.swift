@@ -32,6 +32,8 @@ public final class UnlockedVault {
     var clearsFailures = false
     /// Whether the vault may be changed now; checked while no other process can change it.
     package var mayChange: () -> Bool = { true }
+    /// The size of the largest file that is read again.
+    package var largestFile = Int.max
     /// The entries that have used the presence proved by unlocking.
     var usedOnce: Set<RecordID> = []
     /// The purpose of each entry's last proof, until the proof is spent.
@@ -113,7 +115,7 @@ public final class UnlockedVault {
         guard !isReadOnly else { throw .openedReadOnly }
         var writer = try VaultWriter(location)
         guard mayChange() else { throw .busy }
-        let read = try writer.read()
+        let read = try writer.read(upTo: largestFile)
         let current = try verified(VaultDocument(parsing: read))
         let mark = writer.mark()
         let wiped = try genuineWipes(in: current)
@@ -152,7 +154,7 @@ public final class UnlockedVault {
     }
 
     func reload() throws(VaultError) {
-        state = try verified(VaultDocument(parsing: location.read()))
+        state = try verified(VaultDocument(parsing: location.read(upTo: largestFile)))
     }
 
     /// Reads the file again, which another process has changed.
@@ -164,7 +166,7 @@ public final class UnlockedVault {
         // Read the generation record first, as ``Vault/unlock(at:with:ceiling:readOnly:reading:)``
         // does.
         let mark = try GenerationRecord.read(of: location)
-        let document = try VaultDocument(parsing: location.read())
+        let document = try VaultDocument(parsing: location.read(upTo: largestFile))
         guard document.vaultID == state.vaultID else { throw .replaced }
         let read = try verified(document)
         let report = mark?.report(on: document)

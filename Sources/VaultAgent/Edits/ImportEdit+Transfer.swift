@@ -11,7 +11,7 @@ extension ImportEdit: Transferable {
         reading fields: inout FieldReader, in bytes: Span<UInt8>
     ) throws(FieldReader.Unreadable) {
         let choices: DuplicateChoices = try fields.value(bytes)
-        self.init(try fields.values(bytes), choices)
+        self.init(try fields.values(bytes, most: TransferLimits.entries), choices)
     }
 }
 
@@ -25,7 +25,7 @@ extension DuplicateChoices: Transferable {
         reading fields: inout FieldReader, in bytes: Span<UInt8>
     ) throws(FieldReader.Unreadable) {
         self.init(try fields.choiceByPosition(bytes))
-        let answers: [Answer] = try fields.values(bytes)
+        let answers: [Answer] = try fields.values(bytes, most: TransferLimits.entries)
         var last: String?
         for answer in answers {
             // The names are in strictly ascending order, so that none occurs twice.

@@ -96,7 +96,8 @@ extension DetailsChange: Transferable {
         reading fields: inout FieldReader, in bytes: Span<UInt8>
     ) throws(FieldReader.Unreadable) {
         self.init(
-            added: try fields.values(bytes), removed: try fields.values(bytes),
+            added: try fields.values(bytes, most: TransferLimits.parts),
+            removed: try fields.values(bytes, most: TransferLimits.parts),
             note: try fields.optional(bytes), icon: try fields.optional(bytes),
             isFavourite: try fields.flag(bytes) ? fields.flag(bytes) : nil)
     }

@@ -1,0 +1,208 @@
+import Cryptography
+import Foundation
+import POSIX
+import TestSupport
+import Testing
+
+@testable import AgentService
+@testable import SecretVault
+@testable import VaultAgent
+
+/// Every kind of request at its largest takes no more memory than is charged for it.
+@Suite(
+    .serialized,
+    .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
+struct RequestMemoryTests {
+    private static let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+    /// Entries as small as they can be take the most memory for each byte.
+    private static let entries = 12_000
+    private static let clients = 24
+
+    /// An agent, and a vault with many entries that this test's user may use.
+    private final class Agent {
+        let fixture: SystemAgentFixture
+        let process: Int32
+        /// The agent's memory before it held the vault.
+        let idle: Int
+        let vault: Int
+        let listing: VaultListing
+
+        init() throws {
+            fixture = try SystemAgentFixture()
+            try fixture.keep(["First:me"], of: .root)
+            let client = try fixture.client()
+            // Each thread that answers requests has a stack of its own.
+            _ = try client.send(.status)
+            process = try fixture.keyHolder()
+            idle = try Agent.memory("VmRSS:", of: process)
+            _ = try client.send(
+                .unlock(.ofSystem, RequestMemoryTests.opener, ceiling: 20, .standard))
+            let items = try RequestMemoryTests.items(RequestMemoryTests.entries)
+            let edit = VaultEdit.importing(ImportEdit(items, DuplicateChoices(.skip)))
+            guard case .edited = try client.send(.edit(.ofSystem, edit, .none)),
+                case .listing(let listing) = try client.send(.list(.ofSystem))
+            else { throw AgentFailure.malformed }
+            self.listing = listing
+            vault = Int(try #require(FileStamp(of: fixture.folder.file("state/0/vault"))).size)
+            #expect(listing.entries.count > RequestMemoryTests.entries)
+        }
+
+        /// The most memory that the agent takes while it answers the requests, beyond that before it
+        /// held the vault.
+        func peak(of requests: [AgentRequest], atOnce: Bool = false) throws -> Int {
+            // This also resets the peak (proc(5)).
+            try SystemAgentFixture.root("echo 5 >/proc/\(process)/clear_refs")
+            let connections = try requests.indices.map { _ in
+                FrameConnection(try LocalSocket.connect(to: fixture.folder.file("run/agent.sock")))
+            }
+            if atOnce {
+                let senders = zip(connections, requests).map { connection, request in
+                    WorkerThread {
+                        do { try RequestMemoryTests.exchange(request, connection) } catch {
+                            Issue.record(error)
+                        }
+                    }
+                }
+                for sender in senders { try #require(sender).join() }
+            } else {
+                for request in requests {
+                    try RequestMemoryTests.exchange(request, connections[0])
+                }
+            }
+            return try Agent.memory("VmHWM:", of: process) - idle
+        }
+
+        private static func memory(_ name: String, of process: Int32) throws -> Int {
+            let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+            let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name) })
+            return try #require(Int(line.split(separator: " ")[1])) << 10
+        }
+    }
+
+    private static func exchange(_ request: AgentRequest, _ connection: FrameConnection) throws {
+        let frame = try FrameWriter()
+        frame.append(AgentProtocol.version)
+        frame.append(request)
+        _ = try connection.send(frame, timeout: .seconds(60))
+        // It may be refused, because others have their turn.
+        _ = try connection.receive(
+            limit: 64 << 20, idleTime: .seconds(120), timeout: .seconds(60))
+    }
+
+    private static func size(of request: AgentRequest) throws -> Int {
+        let frame = try FrameWriter()
+        frame.append(request)
+        return frame.withContent { $0.count } + 1
+    }
+
+    private static func items(_ count: Int, tags: Int = 0) throws -> [ImportItem] {
+        let details = EntryDetails(tags: [String](repeating: "", count: tags))
+        return (1...count).map { number in
+            ImportItem(
+                .plainSecret(
+                    issuer: "", account: "\(number)", value: SecretBytes(text: "\(number)")),
+                details: details, origin: nil)
+        }
+    }
+
+    /// The largest requests of a kind; a new kind needs a sample here.
+    private static func largest(
+        of kind: AgentRequest.Kind, _ agent: Agent
+    ) throws -> [AgentRequest] {
+        let ids = agent.listing.entries.map(\.summary.id)
+        let time = CodeTime.moment(59, offset: 0, isRefresh: false)
+        let prove = AgentRequest.prove(.ofSystem, opener, ceiling: 20)
+        let first = try #require(ids.first)
+        let edits = try [items(20_000), items(500, tags: TransferLimits.parts)].map {
+            VaultEdit.importing(ImportEdit($0, DuplicateChoices(.skip)))
+        }
+        switch kind {
+        case .unlock: return [.unlock(.ofSystem, opener, ceiling: 20, .standard)]
+        case .open: return [.open(.ofSystem, opener, ceiling: 20)]
+        case .standing: return [.standing(.ofSystem, since: 0)]
+        case .lock: return []  // It would end the test, and reads nothing.
+        case .lockAll: return []
+        case .status: return [.status]
+        case .stop: return [.stop]
+        case .list: return [.list(.ofSystem)]
+        case .find:
+            // Each is a part of every name or of none, and the last of one only.
+            let names = (1...16).map { "\(entries - $0)" }
+            return [
+                .find(.ofSystem, names, nil), .find(.ofSystem, [""], time),
+                .find(.ofSystem, (1...16).map { String(repeating: " ", count: $0) }, time),
+            ]
+        case .code: return [.code(.ofSystem, first, time, .none)]
+        case .verify:
+            let code = CodeComparison(code: "287082", moment: 59, behind: 1, ahead: 1)
+            return [.verify(.ofSystem, first, code, .opener(opener))]
+        case .lockOut: return [.lockOut(.ofSystem, first)]
+        case .check: return [.check(.ofSystem)]
+        case .edit: return edits.map { .edit(.ofSystem, $0, .none) }
+        case .confirm: return [.confirm(.ofSystem, first, .opener(opener))]
+        case .rehearse: return edits.map { .rehearse(.ofSystem, $0) }
+        case .prove: return [prove]
+        case .contents:
+            let most = Array(ids[1...AgentRequest.mostContents])
+            return [prove, .contents(.ofSystem, most, .none, isUse: false)]
+        case .login:
+            return [
+                .login(
+                    .ofSystem,
+                    SecretBytes(capacity: 1 << 20) { output in
+                        while output.freeCapacity > 0 { output.append(0) }
+                    }, .none)
+            ]
+        case .move:
+            let folder = try TemporaryFolder()
+            try SystemAgentFixture.root(
+                """
+                cp '\(agent.fixture.folder.path)/state/0/vault' '\(folder.path)/vault'
+                chown 0 '\(folder.path)/vault'; chmod 600 '\(folder.path)/vault'
+                """)
+            let parcel = try Vault.pack(folder.file("vault"))
+            return [
+                .move(.receive(parcel, opener, ceiling: 20)),
+                .move(.give(opener, ceiling: 20)),
+            ]
+        case .answer: return [.answer(SecretBytes(text: "no question"))]
+        case .cancel: return [.cancel]
+        }
+    }
+
+    @Test("each kind of request at its largest takes at most what is charged for it")
+    func kinds() throws {
+        let agent = try Agent()
+        // A vault that is held takes four times its size.
+        let held = 4 * agent.vault
+        // The move is the last one: it locks the vault.
+        for kind in AgentRequest.Kind.allCases.filter({ $0 != .move }) + [.move] {
+            let requests = try Self.largest(of: kind, agent)
+            guard !requests.isEmpty else { continue }
+            let size = try requests.map(Self.size).max() ?? 0
+            let vault = Int(FileStamp(of: agent.fixture.folder.file("state/0/vault"))?.size ?? 0)
+            let charged = MemoryLimits.memory(ofRequest: size, vault: vault)
+            let peak = try agent.peak(of: requests)
+            print("PEAK \(kind) request \(size) vault \(vault) peak \(peak) charged \(charged)")
+            #expect(peak <= held + charged, "\(kind)")
+            // `edit` has enlarged the vault; a new agent would be as large as this one.
+            #expect(try agent.fixture.keyHolder() == agent.process)
+        }
+    }
+
+    @Test("many large requests at once take as much as one of them")
+    func together() throws {
+        let agent = try Agent()
+        let charged = MemoryLimits.memory(ofRequest: 1 << 16, vault: agent.vault)
+        let ids = agent.listing.entries.map(\.summary.id)
+        let names = (1...16).map { "\(Self.entries - $0)" }
+        let requests: [AgentRequest] = [
+            .find(.ofSystem, names, nil), .list(.ofSystem), .check(.ofSystem),
+            .contents(.ofSystem, Array(ids.prefix(500)), .none, isUse: false),
+        ]
+        let peak = try agent.peak(
+            of: (0..<Self.clients).map { requests[$0 % requests.count] }, atOnce: true)
+        print("PEAK together vault \(agent.vault) peak \(peak) charged \(charged)")
+        #expect(peak <= 4 * agent.vault + charged)
+    }
+}
