@@ -161,6 +161,27 @@ struct AccessTests {
         #expect(try await fixture.ask("POST", "/v1/device/logins", "{}", as: nil).status == 400)
     }
 
+    @Test(
+        "V-19 guesses of an API key are limited by address, whether they are well-formed or not",
+        arguments: [nil, "Bearer wwk_", "Bearer wwk_" + String(repeating: "A", count: 43)])
+    func guessedKeys(_ value: String?) async throws {
+        let rate = try #require(AddressRate(perSecond: 1, burst: 3))
+        let fixture = try await ServiceFixture(addressRate: rate)
+        func guess(from peer: String) async throws -> Reply {
+            try await fixture.send(
+                HTTPRequest(
+                    method: "GET", target: "/v1/events",
+                    authorization: value.map { SecretBytes(text: $0) },
+                    body: SecretBytes(text: ""), peer: peer))
+        }
+        for _ in 0..<3 { #expect(try await guess(from: "192.0.2.7").status == 401) }
+        let limited = try await guess(from: "192.0.2.7")
+        #expect(limited.status == 429 && limited.problem == "too-many-requests")
+        #expect(try await guess(from: "192.0.2.8").status == 401)
+        // A client at the same address is not affected.
+        #expect(try await fixture.ask("GET", "/v1/events", peer: "192.0.2.7").status == 200)
+    }
+
     @Test("V-21 a spoofed X-Forwarded-For changes neither the rate limit nor the audit log")
     func spoofedAddress() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 2))
