@@ -1,0 +1,72 @@
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// A vault that was moved, and what is kept about it.
+struct ReplacedCopyTests {
+    private static let opener = VaultOpener.passphrase(TestVault.passphrase)
+
+    private let presented = PresentedSecret(
+        enrolment: [UInt8](repeating: 1, count: 16), generation: 3,
+        digest: [UInt8](repeating: 2, count: 32))
+
+    @Test("a newer copy replaces an older one together with what is kept about it")
+    func newer() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let folder = try TemporaryFolder()
+        let path = folder.file("vault")
+        try Vault.unpack(Vault.pack(vault.path), at: path)
+        let open = try vault.unlock()
+        try open.update { changes throws(VaultError) in
+            try changes.rename(ids[0], issuer: "renamed", account: "")
+        }
+        open.recordUse(of: ids[0], at: 10)
+        try open.record(presented)
+        #expect(throws: VaultError.wrongPassphrase) {
+            try Vault.unlock(at: vault.path, with: .passphrase(secret("wrong")))
+        }
+        let newer = try Vault.pack(vault.path).opened(with: Self.opener, ceiling: 20)
+        try Vault.replace(path, in: Vault.identity(at: path), with: newer)
+        #expect(try folder.bytes(of: "vault") == vault.bytes())
+        #expect(try Vault.lockOut(at: path).failures == 1)
+        let there = try Vault.unlock(at: path, with: Self.opener)
+        #expect(there.reports.isEmpty)
+        #expect(there.lastUses == [ids[0]: 10])
+        #expect(try there.lastPresented(of: presented.enrolment) == presented)
+        #expect(try !TestVault.files(in: folder).contains(TestVault.own("previous")))
+    }
+
+    @Test("after a purge, only the newest generation is known, also if a save did not record it")
+    func purged() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let open = try vault.unlock()
+        open.recordUse(of: ids[0], at: 10)
+        let older = try vault.bytes()
+        let record = try vault.folder.bytes(of: TestVault.own("generation"))
+        try open.update { changes throws(VaultError) in
+            try changes.remove(ids[0], purge: false)
+        }
+        try vault.put(record, as: TestVault.own("generation"))
+        let generation = open.generation
+        try Vault.purge(vault.path, in: Vault.identity(at: vault.path))
+        let locks = ["attempts.lock", "presence.lock", "uses.lock"].map(TestVault.counted)
+        #expect(try vault.files() == locks + ["generation", "lock"].map(TestVault.own))
+        // Somebody puts a copy back.
+        try vault.put(older)
+        #expect(
+            try vault.unlock().reports
+                == [.olderFile(generation: generation - 1, newest: generation)])
+    }
+
+    @Test("a vault is not packed during a login, whose outcome would be missing")
+    func login() throws {
+        let vault = try TestVault()
+        let turn = try vault.unlock().takeLoginLock()
+        #expect(throws: VaultError.busy) { try Vault.pack(vault.path) }
+        _ = consume turn
+        _ = try Vault.pack(vault.path)
+    }
+}
