@@ -152,6 +152,23 @@ struct AccessControlCheckTests {
         #expect(try vault.unlock().entries[0].tombstone != nil)
     }
 
+    @Test("while the vault may not be changed, no check begins and nothing is saved")
+    func notNow() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        let before = try vault.bytes()
+        open.mayChange = { false }
+        let late = Answering(answer: .success(true)) { Issue.record("the check ran") }
+        #expect(try outcome(late, open, ids[0]) == "\(Refusal.vault(.busy))")
+        #expect(throws: VaultError.busy) {
+            try open.update { changes throws(VaultError) in
+                try changes.remove(ids[1], purge: false)
+            }
+        }
+        #expect(try vault.attempts().isEmpty)
+        #expect(try vault.bytes() == before)
+    }
+
     @Test("a failed check counts, even if another check has succeeded and cleared the count")
     func clearedMeanwhile() throws {
         let (vault, ids) = try made()

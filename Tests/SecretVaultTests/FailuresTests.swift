@@ -219,6 +219,18 @@ struct FailuresTests {
         }
     }
 
+    @Test("an attempt that is begun, refused or withdrawn keeps the latest time seen")
+    func latestTime() throws {
+        var clock = TestClock()
+        let failed = try failures(5, at: clock)
+        clock.pass(60)
+        clock.wall -= 86_400
+        let begun = Failures.beginning(after: failed, at: clock.reading)
+        #expect(begun.seen == failed.seen)
+        #expect(Failures.refusing(in: begun, at: clock.reading).seen == failed.seen)
+        #expect(begun.withdrawing()?.seen == failed.seen)
+    }
+
     @Test("a boot clock that is behind its last reading belongs to another boot")
     func earlierBootClock() throws {
         let clock = TestClock()

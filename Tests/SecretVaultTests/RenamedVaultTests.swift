@@ -55,6 +55,16 @@ struct RenamedVaultTests {
         #expect(try open(other).entries.map(\.issuer) == ["bob"])
     }
 
+    @Test("O-12 a writer that is killed after a purge leaves nothing under a former name")
+    func killed() throws {
+        let (vault, path, _) = try renamed()
+        let writer = try VaultWriter(VaultLocation(path))
+        let bytes = try writer.read()
+        let vaultID = try VaultDocument(parsing: bytes).vaultID
+        try writer.save(bytes, of: vaultID, replacing: bytes, previous: .purged)
+        #expect(try !generations(vault).contains(Self.oldPrevious))
+    }
+
     @Test("O-12 leftovers of a killed writer under a former name do not prevent purging")
     func sharedBlocks() throws {
         let (vault, path, ids) = try renamed()

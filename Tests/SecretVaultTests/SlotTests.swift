@@ -80,6 +80,19 @@ struct SlotTests {
         #expect(logN == expected)
     }
 
+    @Test(
+        "removing a slot erases the file that it still opens, also if the vault keeps its key",
+        arguments: [true, false])
+    func removed(keepsKey: Bool) throws {
+        let vault = try TestVault(recoveryKey: true)
+        _ = try vault.fill()
+        #expect(try vault.files().contains(TestVault.own("previous")))
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.removeSlot(changes.slot(2), keepsKey: keepsKey)
+        }
+        #expect(try !vault.files().contains(TestVault.own("previous")))
+    }
+
     @Test("the recovery key lets the user replace a forgotten passphrase, and nothing is lost")
     func forgotten() throws {
         let vault = try TestVault(recoveryKey: true)

@@ -137,6 +137,33 @@ struct UnwritableTests {
         try other.disk.setReadOnly(true)
         #expect(throws: VaultError.wipingDue) { try unlock(other, Self.right, readOnly: true) }
     }
+
+    @Test("on a read-only disk, no check opens an entry that is due to be wiped")
+    func dueEntry() throws {
+        let vault = try mounted()
+        let access = AccessControl(presence: .perUse(.any), onFailure: .wipe(after: .three))
+        try unlock(vault, Self.right).update { changes throws(VaultError) in
+            try changes.setAccessControl(of: vault.ids[0], to: access)
+        }
+        // A process was killed after the third refusal, before the wipe.
+        let document = try VaultDocument(parsing: vault.disk.folder.bytes(of: "vault"))
+        var attempts = Attempts(of: document.vaultID)
+        for _ in 0..<3 {
+            attempts.addRefusal(
+                of: document.records[0].subject, by: document.slotsDigest, at: .now())
+        }
+        try AttemptCounter(VaultLocation(vault.path), of: document.vaultID).save(attempts)
+        try vault.disk.setReadOnly(true)
+        let open = try Vault.unlock(
+            at: vault.path, with: .recoveryKey(vault.recoveryKey), readOnly: true)
+        var yes = Accepting()
+        do {
+            _ = try open.prove(&yes, for: vault.ids[0], words: "test")
+            Issue.record("a check opened the entry")
+        } catch {
+            guard case .vault(.wipingDue) = error else { throw error }
+        }
+    }
 }
 
 /// A check that always fails.
@@ -144,6 +171,13 @@ struct Refusing: PresenceCheck {
     typealias Grade = Advisory
 
     mutating func isPresent(for purpose: String) -> Bool { false }
+}
+
+/// A check that always passes.
+private struct Accepting: PresenceCheck {
+    typealias Grade = Advisory
+
+    mutating func isPresent(for purpose: String) -> Bool { true }
 }
 
 /// Clocks and permissions that an unprivileged user can change.
