@@ -40,6 +40,21 @@ struct ExportFileTests {
         try restore("out.file", in: fixture, expecting: all)
     }
 
+    @Test(
+        "an export is on disk before it replaces a file, and so is its name in the end",
+        .enabled(if: ForeignProgram.canTrace, "strace is missing or cannot trace here"),
+        arguments: ["", "--force"])
+    func powerFailure(options: String) throws {
+        let fixture = try fixture()
+        if options == "--force" { try fixture.folder.write([1], to: "out.file") }
+        let strace = "strace " + PowerFailure.options.joined(separator: " ")
+        try fixture.run(
+            "\(strace) calls watchword export \(options) -o out.file --passphrase-file pass.txt")
+        let calls = try fixture.folder.bytes(of: "calls")
+        #expect(String(decoding: calls, as: UTF8.self).contains("fsync("))
+        #expect(PowerFailure.omissions(in: calls, below: fixture.folder.path) == [])
+    }
+
     @Test("Google Authenticator's pictures hold at most ten entries, and import together")
     func pictures() throws {
         let fixture = try VaultFixture([])

@@ -251,6 +251,56 @@ struct KilledSaveTests {
         }
     }
 
+    @Test(
+        "a file is on disk before it gets or loses a name, and so are all names in the end",
+        arguments: runs, [[], ["-e", "inject=linkat:error=EPERM"]])
+    func powerFailure(run: Run, options: [String]) throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let writer = BuiltProgram.path("vault-writer")
+        let vault = try prepared(with: writer, for: run)
+        try omitsNothing(strace, options, [run.verb, vault.path, "new", "1"], vault.folder)
+    }
+
+    @Test("a new vault and its folders are on disk in the end")
+    func powerFailureMaking() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let folder = try TemporaryFolder()
+        try omitsNothing(strace, [], ["create", folder.file("vault"), "", "0"], folder)
+    }
+
+    @Test("a trace shows which file or folder a power failure would damage")
+    func omissions() {
+        let calls = [
+            "write(6</d/new>, \"x\", 1) = 1", "fsync(6</d/new>) = 0",
+            "linkat(5</d>, \"old\", 5</d>, \"previous\", 0) = 0",
+            "renameat(5</d>, \"new\", 5</d>, \"old\") = 0", "fsync(5</d>) = 0",
+            "pwrite64(6</d/previous>, \"\\0\", 1, 0) = 1", "fdatasync(6</d/previous>) = 0",
+            "unlinkat(5</d>, \"previous\", 0) = 0",
+        ]
+        func omissions(without left: Int?) -> [String] {
+            let rest = calls.enumerated().filter { $0.offset != left }.map(\.element)
+            return PowerFailure.omissions(
+                in: Array(rest.joined(separator: "\n").utf8), below: "/d")
+        }
+        #expect(omissions(without: nil) == [])
+        #expect(omissions(without: 1) == ["renameat: /d/new", "at the end: /d/new"])
+        #expect(omissions(without: 4) == ["at the end: /d"])
+        #expect(omissions(without: 6) == ["unlinkat: /d/previous", "at the end: /d/previous"])
+    }
+
+    private func omitsNothing(
+        _ strace: ForeignProgram, _ options: [String], _ words: [String], _ folder: TemporaryFolder
+    ) throws {
+        let log = try TemporaryFolder()
+        let outcome = try strace.run(
+            options + PowerFailure.options + [
+                log.file("calls"), BuiltProgram.path("vault-writer"),
+            ] + words)
+        #expect(outcome.status == 0)
+        let calls = try log.bytes(of: "calls")
+        #expect(PowerFailure.omissions(in: calls, below: folder.path) == [])
+    }
+
     private func name(of call: String) -> Substring { call.prefix { $0 != "(" } }
 
     // The vault is saved once the folder is synced for the first time.
