@@ -7,6 +7,15 @@ import Testing
 struct AgentTests {
     private static let code = "code Site --at 59"
 
+    @Test("--read-only opens the vault without the agent")
+    func readOnly() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        #expect(try agent.run(Self.code).text == "287082\n")
+        // Nobody can be asked for the passphrase.
+        #expect(try agent.run(Self.code + " --read-only", status: 4).text == "")
+    }
+
     @Test("after one unlocking, commands need no passphrase until the vault is locked")
     func unlockAndLock() throws {
         let agent = try AgentFixture()

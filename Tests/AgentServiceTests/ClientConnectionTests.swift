@@ -76,6 +76,9 @@ struct ClientConnectionTests {
         #expect(try code(90) == "969429")
         #expect(try code(60) == "359152")
         #expect(try code(59) == "failed(SecretVault.VaultError.presenceNeeded)")
+        // Another program changes the entry.
+        try agent.run("edit A --tag work --passphrase-file pass.txt")
+        #expect(try code(90) == "failed(SecretVault.VaultError.presenceNeeded)")
     }
 
     @Test("a reused check is valid for one time step before and after the agent's time")

@@ -344,6 +344,29 @@ struct HeldVaultsTests {
         #expect(vaults.reusableCheck(for: renamed, in: place, again) == nil)
     }
 
+    @Test("a proof of what opens a vault counts until the next lock, and for five minutes at most")
+    func proofs() throws {
+        try hold()
+        let service = AgentServices(
+            vaults: vaults, reach: .folders([place.folder]), limitsFiles: false,
+            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+        let use = try vaults.use(place)
+        func isProved(until end: Moment, since unlocking: UInt64) -> Bool {
+            let proof = RepeatedProof(place: place, unlocking: unlocking, end: end)
+            return service.isProved([proof], in: use, place)
+        }
+        #expect(isProved(until: .now + .seconds(60), since: use.unlocking))
+        #expect(!isProved(until: .now, since: use.unlocking))
+        #expect(!isProved(until: .now + .seconds(60), since: use.unlocking + 1))
+        var proofs: [RepeatedProof] = []
+        for _ in 0..<2 {
+            _ = try service.prove(.passphrase(passphrase), ceiling: 20, in: use, place, &proofs)
+        }
+        #expect(proofs.count == 1)
+        let rest = try #require(proofs.first).end.timeRemaining
+        #expect(rest > .seconds(200) && rest <= .seconds(300))
+    }
+
     @Test("an entry without a reuse time requires each check")
     func noReuse() throws {
         let entry = try entry(0)
