@@ -148,6 +148,22 @@ import Testing
         #expect(try device.signIn(&server).hasPrefix("wwl_"))
     }
 
+    @Test("an enrolment whose generation leaves no room for later ones is refused")
+    func lastGeneration() throws {
+        let device = try Device()
+        var server = TestServer()
+        let credential = try #require(Token("cr_1"))
+        func enrol(_ generation: UInt64) throws {
+            let handed = HelperResponse.NextSecret(
+                secret: SecretBytes(text: "wws_1"), generation: generation)
+            server.scripted = [.success(.enrolled(credential: credential, handed))]
+            try device.enrol(&server)
+        }
+        #expect(throws: DeviceLoginError.unexpectedResponse) { try enrol(1 << 62) }
+        #expect(try device.unlock().entries.isEmpty)
+        try enrol(1 << 62 - 1)
+    }
+
     @Test("a device can still sign in to a server that lost its last decision")
     func rolledBack() throws {
         let device = try Device()

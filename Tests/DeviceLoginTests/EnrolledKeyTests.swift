@@ -86,6 +86,49 @@ struct EnrolledKeyTests {
         }
     }
 
+    @Test("a key in the vault signs only if it is the key that was registered")
+    func otherKey() throws {
+        let (key, other) = (try Self.sample(), try Self.sample())
+        let mixed = EnrolledKey(
+            server: key.server, authorities: [], credential: key.credential, changed: 0,
+            point: other.point, ticketDigest: key.ticketDigest, holding: key.holding,
+            registration: nil)
+        let tpm = TPMAccess(.standard)
+        #expect(try key.signer(in: tpm).point == key.point)
+        #expect(throws: DeviceLoginError.unreadable) { _ = try mixed.signer(in: tpm) }
+    }
+
+    /// A TPM that signs with a key in this process.
+    private struct OtherTPM: TokenRequestHandler {
+        let key: SigningKey
+
+        func carryOut(
+            _ request: TokenRequest, with person: inout some TokenHelper.Person
+        ) throws(TokenHelper.Failure) -> TokenResult {
+            guard case .sign(let message, _, _, _) = request else { throw .badAnswer }
+            do { return .signature(try key.sign(message.span)) } catch { throw .badAnswer }
+        }
+    }
+
+    @Test("a signature that the registered key did not make is refused")
+    func otherSignature() throws {
+        let key = try Self.sample(isInTPM: true)
+        guard case .tpm(let stored, let authorization) = key.holding else { return }
+        let challenge = try #require(
+            DeviceKeyTranscript.Challenge([UInt8](repeating: 1, count: 32), expiry: 1))
+        let transcript = DeviceKeyTranscript.signIn(
+            try key.server.scope(.none), credential: "cr_1", challenge: challenge)
+        let other = try SigningKey.make()
+        let tpm = TPMAccess(.standard, through: OtherTPM(key: other))
+        var person = KnownPIN(value: nil)
+        func sign(for point: [UInt8]) throws(DeviceLoginError) -> [UInt8] {
+            try TPMSigner(stored, point: point, authorization, in: tpm)
+                .sign(transcript, asking: &person)
+        }
+        #expect(try !sign(for: other.point).isEmpty)
+        #expect(throws: DeviceLoginError.token(.badAnswer)) { try sign(for: key.point) }
+    }
+
     @Test("the longest form fits the space that is reserved for it")
     func longest() throws {
         let key = try Self.sample(
