@@ -79,6 +79,20 @@ struct ImportEditTests {
         #expect(other.vault.entries.map(\.name) == [names[0]])
     }
 
+    @Test("an import adds at most a hundred entries with one key")
+    func repeatedKey() throws {
+        let edited = try EditedVault()
+        let items = try (1...101).map { (period: Int64) in
+            let credential = try Credential(
+                issuer: "", account: "\(period)", key: EditedVault.key,
+                movingFactor: .time(TimeStep(period: period)))
+            return item(.oneTimePassword(credential))
+        }
+        let found = try outcomes(items, in: edited)
+        #expect(found.last == .refused(.keyRepeatedTooOften))
+        #expect(edited.vault.entries.count == 100)
+    }
+
     @Test("the user's choice for a name is applied, and the policy applies to the other names")
     func choices() throws {
         let names = ["a", "b", "c", "d"].map { EntryName(typed: $0) }
