@@ -1,5 +1,7 @@
+import Cryptography
 import PostgreSQLServer
 import StoreContract
+import TestSupport
 import Testing
 import Verification
 
@@ -71,6 +73,36 @@ struct RollbackTests {
         // A client that had read the lost events never gets an old position.
         #expect(events[1].position > 1_000_000_000)
         #expect(try database.audit().isWhole(events: 4))
+    }
+
+    @Test("N-39 recovery ends credentials that are known to have ended, and deletes kept responses")
+    func ended() async throws {
+        let database = try TestDatabase()
+        let address = try #require(PostgreSQLAddress(database.url))
+        let key = database.keys.auditKey
+        let store = try database.open()
+        let verifier = Verifier(store: store, keys: database.keys, clock: { .at(0) })
+        var ids: [CredentialID] = []
+        for letter in ["a", "b"] {
+            let given = try OneTimePasswordImport(
+                key: SecretBytes(text: String(repeating: letter, count: 20)),
+                factor: .time(period: 30, lastUsedStep: nil), isConfirmed: true)
+            let outcome = try await verifier.importOneTimePassword(given, for: .sample("alice"))
+            guard case .imported(let id, _) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            ids.append(id)
+        }
+        _ = try await store.commit([.insertAnswer(.sample(1))])
+        store.close()
+        let (report, end) = try PostgreSQLVerificationStore.settle(
+            address, key: key, ended: [ids[1]], now: .at(100))
+        #expect(report == FailoverRecoveryReport(kept: 1, ended: 1, clientsRevoked: 0))
+        let later = try PostgreSQLVerificationStore(connecting: address, key: key, known: [end])
+        #expect(try await later.credential(ids[0])?.state == .active)
+        #expect(try await later.credential(ids[1])?.state == .revoked)
+        #expect(try await later.answer(key: AnswerRow.sample(1).key) == nil)
     }
 
     @Test("T-10 O-07 recovery refuses a clock behind the newest event")
