@@ -104,6 +104,23 @@ struct AccessControlTerminalTests {
         #expect(try !fixture.countsFailures())
     }
 
+    @Test("an import asks for confirmation of each further per-use entry that it replaces")
+    func replaced() throws {
+        let fixture = try asking()
+        let lines = ["A", "B"].map { name in
+            "otpauth://totp/\(name):\(name.lowercased())?issuer=\(name)"
+                + "&secret=\(name)FRGGZDFMZTWQ2LKMFRGGZDFMZTWQ2LK\n"
+        }
+        try fixture.folder.write(Array(lines.joined().utf8), to: "new.txt")
+        let terminal = try fixture.terminal("watchword import new.txt --on-duplicate replace")
+        try terminal.answer([
+            ("Passphrase: ", VaultFixture.passphrase),
+            ("To replace B:b (2 of 2), enter the passphrase again: ", VaultFixture.passphrase),
+        ])
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("2 replaced"))
+    }
+
     @Test("watch asks for confirmation of each requested per-use entry, then shows them all")
     func watch() throws {
         let fixture = try asking()
