@@ -395,15 +395,4 @@ struct HeldVaultsTests {
         #expect(throws: HeldVaults.Refusal.self) { try vaults.use(place) }
         #expect(!isHeld)
     }
-
-    @Test("two paths to one file are one place, and two files are two")
-    func places() throws {
-        let same = try VaultPlace(at: folder.path + "/./vault")
-        #expect(same == place)
-        #expect(same.hashValue == place.hashValue)
-        #expect(try VaultPlace(at: folder.file("other")) != place)
-        try hold()
-        #expect(vaults.lock(same))
-        #expect(!vaults.lock(place))
-    }
 }

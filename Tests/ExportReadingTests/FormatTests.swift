@@ -5,24 +5,6 @@ import Testing
 
 @testable import ExportReading
 
-/// A made-up export and what it contains.
-struct MadeExport: CustomTestStringConvertible, Sendable {
-    let format: ExportFormat
-    let name: String
-    let text: String
-    /// The entries' summaries; `refused REASON` for a refused row.
-    let lines: [String]
-
-    init(_ format: ExportFormat, _ name: String, _ text: String, _ lines: String...) {
-        self.format = format
-        self.name = name
-        self.text = text
-        self.lines = lines
-    }
-
-    var testDescription: String { "\(format.name): \(name)" }
-}
-
 /// The entry of the examples, from its issuer and account on.
 private let standard = "Acme|ann 00112233445566778899 SHA1 6 30"
 private let key = "AAISEM2EKVTHPCEZ"

@@ -24,14 +24,14 @@ private struct Answering: PresenceCheck {
 private typealias Refusal = AccessControlError<Answering.Broken>
 
 struct AccessControlCheckTests {
-    private static let perUse = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
+    static let perUse = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
     private static let wiping = AccessControl(
         presence: .perUse(.any), onFailure: .wipe(after: .three))
     private static var no: Answering { Answering(answer: .success(false)) }
     private static var yes: Answering { Answering(answer: .success(true)) }
 
     /// A vault whose first entry has this access control.
-    private func made(_ access: AccessControl = perUse) throws -> (TestVault, [RecordID]) {
+    func made(_ access: AccessControl = perUse) throws -> (TestVault, [RecordID]) {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
         try vault.unlock().update { changes throws(VaultError) in
@@ -330,39 +330,6 @@ struct AccessControlCheckTests {
         #expect(timely.issuer == "Wi-Fi")
     }
 
-    @Test("checking a passphrase or recovery key against an open vault is not counted")
-    func openedBy() throws {
-        let (vault, _) = try made()
-        let open = try vault.unlock()
-        let key = try #require(vault.recoveryKey)
-        #expect(try open.isOpened(by: .passphrase(TestVault.passphrase)))
-        #expect(try open.isOpened(by: .recoveryKey(key)))
-        for _ in 0..<9 { #expect(try !open.isOpened(by: .passphrase(secret("wrong")))) }
-        #expect(try vault.attempts().isEmpty)
-    }
-
-    @Test("a passphrase check has the cryptographic grade and is counted like any other check")
-    func openerCheck() throws {
-        let (vault, ids) = try made()
-        let open = try vault.unlock()
-        func proof(_ opener: VaultOpener) throws -> PresenceProof<Cryptographic> {
-            var check = OpenerCheck(opener, of: open)
-            return try open.prove(&check, for: ids[0], words: "test")
-        }
-        do {
-            _ = try proof(.passphrase(secret("wrong")))
-            Issue.record("a wrong passphrase yielded a proof")
-        } catch AccessControlError<OpenerCheck.Failure>.refused(let cost) {
-            #expect(cost == .free(left: 3))
-        }
-        #expect(try vault.attempts().records[ids[0]]?.failures.count == 1)
-        let key = try #require(vault.recoveryKey)
-        for opener in [VaultOpener.passphrase(TestVault.passphrase), .recoveryKey(key)] {
-            #expect(try open.open(ids[0], proof: proof(opener)).issuer == "GitHub")
-            #expect(try vault.attempts().isEmpty)
-        }
-    }
-
     @Test("wrong passphrases at several entries lock the vault, and wipe no other entry")
     func guesses() throws {
         let (vault, ids) = try made()
@@ -420,22 +387,5 @@ struct AccessControlCheckTests {
         #expect(said.count { $0.contains("refused(") } == 5)
         #expect(said.count { $0.contains("lockedOut(") } == 9)
         #expect(try vault.attempts().records[ids[0]]?.failures.count == 5)
-    }
-}
-
-extension TestVault {
-    /// The box of an entry, as in the file.
-    func box(of id: RecordID) throws -> String {
-        let document = try VaultDocument(parsing: bytes())
-        let index = try #require(document.records.firstIndex { $0.id == id })
-        guard case .sealed(let box) = document.bodies[index] else { throw VaultError.wiped }
-        return String(decoding: box, as: UTF8.self)
-    }
-
-    /// The files that contain the text.
-    func holders(of box: String) throws -> [String] {
-        try files().filter { !$0.contains("/ID/") }.filter { name in
-            String(decoding: try folder.bytes(of: name), as: UTF8.self).contains(box)
-        }
     }
 }

@@ -387,16 +387,3 @@ func atOnce(_ count: Int, _ verb: String, _ vault: TestVault, _ name: String, _ 
         ],
         input: Array(lines.utf8))
 }
-
-extension TestVault {
-    /// The clocks at the last failure of the vault.
-    func readingOfFailure() throws(VaultError) -> ClockReading {
-        do {
-            let failures = try #require(try attempts().vault)
-            return ClockReading(
-                wall: Int64(failures.seen), boot: failures.boot, uptime: Int64(failures.uptime))
-        } catch {
-            throw .noSuchEntry
-        }
-    }
-}

@@ -170,3 +170,31 @@ struct Facts: Equatable {
         }
     }
 }
+
+extension TestVault {
+    /// The box of an entry, as in the file.
+    func box(of id: RecordID) throws -> String {
+        let document = try VaultDocument(parsing: bytes())
+        let index = try #require(document.records.firstIndex { $0.id == id })
+        guard case .sealed(let box) = document.bodies[index] else { throw VaultError.wiped }
+        return String(decoding: box, as: UTF8.self)
+    }
+
+    /// The files that contain the text.
+    func holders(of box: String) throws -> [String] {
+        try files().filter { !$0.contains("/ID/") }.filter { name in
+            String(decoding: try folder.bytes(of: name), as: UTF8.self).contains(box)
+        }
+    }
+
+    /// The clocks at the last failure of the vault.
+    func readingOfFailure() throws(VaultError) -> ClockReading {
+        do {
+            let failures = try #require(try attempts().vault)
+            return ClockReading(
+                wall: Int64(failures.seen), boot: failures.boot, uptime: Int64(failures.uptime))
+        } catch {
+            throw .noSuchEntry
+        }
+    }
+}

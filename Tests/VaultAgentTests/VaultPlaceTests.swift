@@ -1,0 +1,15 @@
+import TestSupport
+import Testing
+import VaultAgent
+
+struct VaultPlaceTests {
+    @Test("two paths to one file are one place, and two files are two")
+    func places() throws {
+        let folder = try TemporaryFolder()
+        let place = try VaultPlace(at: folder.file("vault"))
+        let same = try VaultPlace(at: folder.path + "/./vault")
+        #expect(same == place)
+        #expect(same.hashValue == place.hashValue)
+        #expect(try VaultPlace(at: folder.file("other")) != place)
+    }
+}
