@@ -103,11 +103,11 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
 
     /// Warns if standard output is a file that other users can read.
     ///
-    /// Call this before a secret is printed.
+    /// Call this before something is printed that may be a secret.
     package func warnIfOthersCanRead() {
         guard let mode = StandardStream.output.modeReadableByOthers else { return }
         warn(
-            "other users can read the file to which the secret is written "
+            "other users can read the file that standard output is written to "
                 + "(mode 0\(String(mode, radix: 8))); run chmod 600 on it, and umask 077 before the next "
                 + "time")
     }

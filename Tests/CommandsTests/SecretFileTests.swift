@@ -14,7 +14,7 @@ struct SecretFileTests {
         try fixture.folder.write(
             Array("otpauth://totp/x?secret=\(VaultFixture.key)".utf8), to: "uri.txt")
         try fixture.run("watchword qr write --text-file uri.txt --png shot.png")
-        let words = "other users can read the file to which the secret is written (mode 0644)"
+        let words = "other users can read the file that standard output is written to (mode 0644)"
         func errors(_ command: String) throws -> String {
             String(decoding: try fixture.run(command).errors, as: UTF8.self)
         }

@@ -68,6 +68,8 @@ public struct ForeignProgram: Sendable {
         let folder = try TemporaryFolder()
         let inputPath = try folder.write(input, to: "input")
         try folder.write([], to: "output")
+        // Programs warn before they write a secret to a file that other users can read.
+        try setMode(0o600, of: folder.file("output"))
         try folder.write([], to: "errors")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)

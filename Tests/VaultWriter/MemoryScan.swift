@@ -19,12 +19,13 @@ struct MemoryScan {
         defer { close(memory) }
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 16)
         unsafe buffer.initialize(repeating: 0)
+        guard let first = buffer.baseAddress else { return -1 }
         // Clear the buffer, so that the next search does not find what this one has read.
         defer {
-            unsafe explicit_bzero(buffer.baseAddress, buffer.count)
+            unsafe explicit_bzero(first, buffer.count)
             unsafe buffer.deallocate()
         }
-        let own = unsafe Int(bitPattern: buffer.baseAddress)
+        let own = Int(bitPattern: first)
         var found = 0
         var line = [CChar](repeating: 0, count: 4096)
         while unsafe fgets(&line, Int32(line.count), maps) != nil {
