@@ -250,40 +250,6 @@ struct AgentLockTests {
         }
     }
 
-    @Test("a reserved connection locks and gives the status, and nothing else")
-    func reservedRequests() throws {
-        let agent = try AgentFixture()
-        let place = try agent.place()
-        for (request, expected) in [
-            (AgentRequest.lock(place), "notHeld"), (.lockAll, "done"), (.stop, "done"),
-            (.list(place), "tooManyClients"),
-            (.unlock(place, opener, ceiling: 20, .standard), "tooManyClients"),
-        ] {
-            let pair = try SocketPair()
-            let service = AgentServices(
-                vaults: HeldVaults(clock: AgentClock.now), reach: .folders([place.folder]),
-                limitsFiles: false, helpers: HelperChannel(try SocketPair().takeFirst()),
-                stop: try WakeSignal())
-            let frame = try FrameWriter()
-            frame.append(AgentProtocol.version)
-            frame.append(request)
-            try frame.write(to: pair.second)
-            let end = FrameConnection(try pair.second.duplicate())
-            let connection = ClientConnection(
-                FrameConnection(pair.takeFirst()), number: 1, service,
-                firstTimeout: .milliseconds(100), isReserved: true
-            ) { _ in }
-            connection.serve()
-            let received = try end.receive(
-                limit: 1 << 20, idleTime: .zero, timeout: .seconds(10))
-            guard case .frame(let answer) = received else {
-                Issue.record("no answer to \(request)")
-                continue
-            }
-            #expect(try answer.withBytes { "\(try AgentResponse(parsing: $0))" } == expected)
-        }
-    }
-
     /// The client's end of a connection, in a collection.
     private final class Peer {
         private let file: FileDescriptor

@@ -95,7 +95,7 @@ struct AgentSearchTests {
             #expect(throws: AgentFailure.malformed) { try client.send(request) }
         }
         // A command asks for each name once.
-        #expect(try agent.run("code Bank Bank --at 59").text == "287082\n")
+        #expect(try agent.run("code Bank Bank --at 59").text == "287082  Bank:ann\n")
     }
 
     @Test("many names are not searched for by the agent")
