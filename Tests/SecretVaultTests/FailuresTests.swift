@@ -220,7 +220,7 @@ struct FailuresTests {
     }
 
     @Test("an attempt that is begun, refused or withdrawn keeps the latest time seen")
-    func latestTime() throws {
+    func laterAttempts() throws {
         var clock = TestClock()
         let failed = try failures(5, at: clock)
         clock.pass(60)

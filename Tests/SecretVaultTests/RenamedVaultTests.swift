@@ -58,7 +58,7 @@ struct RenamedVaultTests {
     @Test("O-12 a writer that is killed after a purge leaves nothing under a former name")
     func killed() throws {
         let (vault, path, _) = try renamed()
-        let writer = try VaultWriter(VaultLocation(path))
+        var writer = try VaultWriter(VaultLocation(path))
         let bytes = try writer.read()
         let vaultID = try VaultDocument(parsing: bytes).vaultID
         try writer.save(bytes, of: vaultID, replacing: bytes, previous: .purged)
