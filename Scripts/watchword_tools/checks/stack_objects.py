@@ -5,10 +5,13 @@ The optimiser moves an object to the stack, leaves it without a header, and then
 """
 import concurrent.futures
 import itertools
+import os
 import platform
 import re
 import subprocess
+import tempfile
 
+REPRODUCTION = os.path.join(os.path.dirname(__file__), "stack-promotion.swift")
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.*)>:$")
 INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\s+(?:\w+ )?([a-z]\w*) *(.*?)(?:\s+#.*)?$")
 OPERAND = re.compile(r"(?:[^,(]|\([^)]*\))+")
@@ -118,11 +121,22 @@ def search(program):
     return found
 
 
+def reproduces():
+    """Returns whether the search finds the fault in the reproduction, compiled with this compiler."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "reproduction")
+        subprocess.run(["swiftc", "-O", REPRODUCTION, "-o", program], check=True)
+        return any("bin" in function for function in search(program))
+
+
 def report(programs):
-    """Prints what is found in the programs; returns whether anything was."""
+    """Prints what is wrong with the programs; returns whether anything is."""
     if platform.machine() != "x86_64":
         print(f"skipped: the search knows only the machine code of x86-64, not of {platform.machine()}")
         return False
+    if not reproduces():
+        print(f"the search does not find the fault in {REPRODUCTION}: remove both if this compiler has no such fault")
+        return True
     with concurrent.futures.ProcessPoolExecutor() as processes:
         found = list(processes.map(search, programs))
     for program, functions in zip(programs, found):
