@@ -1,4 +1,8 @@
 #pragma once
+#include <libxml/xmlversion.h>
+// Foundation has its own definitions of ICU's types, and optimised code that imports both does not compile.
+// Without ICU, only the last members of a structure are missing that we neither make nor read.
+#undef LIBXML_ICU_ENABLED
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/tree.h>
