@@ -94,9 +94,11 @@ extension AgentServices {
     ///   - beginning: the first bytes of the request's frame.
     ///   - size: the size of the frame.
     ///   - place: the place of the vault for the connection, if there is one.
+    ///   - isWanted: whether to go on waiting.
     /// - Returns: `nil` if the request needs no turn; why there is none.
     func turn(
-        for beginning: Span<UInt8>, size: Int, usedAt place: (VaultPlace) -> VaultPlace
+        for beginning: Span<UInt8>, size: Int, usedAt place: (VaultPlace) -> VaultPlace,
+        while isWanted: () -> Bool
     ) throws(TurnRefusal) -> RequestTurn? {
         guard case .account(let account) = reach, !AgentRequest.isAlwaysAnswered(beginning)
         else { return nil }
@@ -112,7 +114,8 @@ extension AgentServices {
         let hasBegun: Bool
         do throws(SystemCallFailure) {
             hasBegun = try limits.turns(for: memory).begin(
-                of: account.user, size: memory, timeout: MemoryLimits.shortTimeout)
+                of: account.user, size: memory, timeout: MemoryLimits.shortTimeout,
+                while: isWanted)
         } catch {
             throw TurnRefusal(response: .failed(.system(error)))
         }

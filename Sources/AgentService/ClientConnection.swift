@@ -16,6 +16,8 @@ final class ClientConnection: @unchecked Sendable {
     let number: UInt64
     /// Whether it may only lock vaults, ask for the status or stop the agent.
     private let isReserved: Bool
+    /// Whether the connection has not been ended to make room for another.
+    private let isWanted: @Sendable () -> Bool
     private let setServed: @Sendable (Bool) -> Void
     /// The entries that this client proved presence for, to refresh the codes that it shows.
     var shown: [ShownEntry] = []
@@ -44,6 +46,7 @@ final class ClientConnection: @unchecked Sendable {
     init(
         _ connection: FrameConnection, number: UInt64, _ service: AgentServices,
         firstTimeout: Duration = .seconds(10), isReserved: Bool = false,
+        isWanted: @escaping @Sendable () -> Bool = { true },
         setServed: @escaping @Sendable (Bool) -> Void
     ) {
         self.connection = connection
@@ -51,6 +54,7 @@ final class ClientConnection: @unchecked Sendable {
         self.service = service
         self.firstTimeout = firstTimeout
         self.isReserved = isReserved
+        self.isWanted = isWanted
         self.setServed = setServed
     }
 
@@ -149,7 +153,7 @@ final class ClientConnection: @unchecked Sendable {
     private func beginTurn(for beginning: Span<UInt8>, size: Int) -> Bool {
         guard turn == nil else { return true }
         do throws(TurnRefusal) {
-            turn = try service.turn(for: beginning, size: size, usedAt: own)
+            turn = try service.turn(for: beginning, size: size, usedAt: own, while: isWanted)
             service.largestFile = turn?.largestFile ?? .max
             return true
         } catch {

@@ -7,6 +7,8 @@ final class Connections: Sendable {
     static let limitPerUser = 64
     /// How many further connections of one user may lock the vault, whatever else is running.
     private static let reservedPerUser = 4
+    /// The most threads that serve clients of one user, including those of connections that were ended.
+    private static let threadsPerUser = 2 * limitPerUser
     /// The most clients at a time, without those.
     private let limit: Int
 
@@ -25,6 +27,8 @@ final class Connections: Sendable {
 
     private struct State {
         var entries: [UInt64: Entry] = [:]
+        /// The users of all clients whose threads have not ended.
+        var users: [UInt64: UInt32] = [:]
         var last: UInt64 = 0
 
         /// Ends the connection that is needed least.
@@ -49,9 +53,12 @@ final class Connections: Sendable {
     /// several, the one that has been silent longest. If all wait for a response, the new one is
     /// reserved for what must always be possible; see ``isReserved(_:)``.
     ///
-    /// - Returns: the client's number; `nil` if there are too many even of those.
+    /// - Returns: the client's number; `nil` if there are too many even of those, or if too many
+    ///   threads of ended connections are still running.
     func add(_ connection: FrameConnection, from peer: LocalSocket.Peer) -> UInt64? {
         state.withLock { state in
+            let threads = state.users.values.count { $0 == peer.user }
+            guard threads < Connections.threadsPerUser else { return nil }
             let ordinary = state.entries.filter { !$0.value.isReserved }
             let own = ordinary.filter { $0.value.peer.user == peer.user }
             let hasTooMany = own.count >= Connections.limitPerUser
@@ -70,8 +77,14 @@ final class Connections: Sendable {
             state.last += 1
             state.entries[state.last] = Entry(
                 connection: connection, peer: peer, isReserved: isReserved, silentSince: .now)
+            state.users[state.last] = peer.user
             return state.last
         }
+    }
+
+    /// Whether the client's connection has not been ended.
+    func contains(_ number: UInt64) -> Bool {
+        state.withLock { $0.entries[number] != nil }
     }
 
     /// Whether this client may only lock vaults, ask for the status or stop the agent.
@@ -109,7 +122,11 @@ final class Connections: Sendable {
         }
     }
 
+    /// Forgets a client whose thread ends.
     func remove(_ number: UInt64) {
-        state.withLock { $0.entries[number] = nil }
+        state.withLock { state in
+            state.entries[number] = nil
+            state.users[number] = nil
+        }
     }
 }

@@ -161,7 +161,8 @@ enum KeyHolder {
         let reach = mode.reach(of: peer.user) ?? service.reach
         let client = ClientConnection(
             connection, number: number, service.reaching(reach),
-            isReserved: connections.isReserved(number)
+            isReserved: connections.isReserved(number),
+            isWanted: { connections.contains(number) }
         ) { isServed in
             connections.set(number, isServed: isServed)
         }

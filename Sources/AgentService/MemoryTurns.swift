@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// Limits how much memory the requests of all users take at the same time.
 ///
-/// Those who have the least memory come first, and among them those who have waited longest.
+/// Those who have the least memory come first; among them those whose last turn began longest ago, and
+/// then those who have waited longest.
 final class MemoryTurns: Sendable {
     fileprivate struct Waiting {
         let number: UInt64
@@ -17,6 +18,8 @@ final class MemoryTurns: Sendable {
         /// The memory of each user's turns.
         var turns: [UInt32: Int] = [:]
         var used = 0
+        /// When each user's last turn began, in the order of ``last``.
+        var served: [UInt32: UInt64] = [:]
     }
 
     private let total: Int
@@ -76,6 +79,8 @@ final class MemoryTurns: Sendable {
 }
 
 extension MemoryTurns.State {
+    private typealias Waiting = MemoryTurns.Waiting
+
     /// Begins the turn of a waiting request if it is the first that can have one.
     ///
     /// A large request is not overtaken by small ones.
@@ -86,10 +91,15 @@ extension MemoryTurns.State {
             guard let taken = turns[waiting.user] else { return true }
             return perUser.map { taken + waiting.size <= $0 } ?? false
         }
-        let first = possible.min { (turns[$0.user] ?? 0) < (turns[$1.user] ?? 0) }
+        func rank(_ waiting: Waiting) -> (Int, UInt64, UInt64) {
+            (turns[waiting.user] ?? 0, served[waiting.user] ?? 0, waiting.number)
+        }
+        let first = possible.min { rank($0) < rank($1) }
         guard let first, first.number == number, used + first.size <= total else { return false }
         turns[first.user, default: 0] += first.size
         used += first.size
+        last += 1
+        served[first.user] = last
         return true
     }
 }

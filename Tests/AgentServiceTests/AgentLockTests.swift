@@ -175,6 +175,23 @@ struct AgentLockTests {
         #expect(peers.indices.filter { ready[$0] } == [1, 2, 3, 4, 5])
     }
 
+    @Test("a user gets no more threads while those of ended connections are still running")
+    func threads() throws {
+        let connections = Connections(limit: 1000)
+        func connect(_ user: UInt32) throws -> UInt64? {
+            connections.add(
+                FrameConnection(try SocketPair().takeFirst()),
+                from: LocalSocket.Peer(user: user, process: 1))
+        }
+        let first = try #require(try connect(1))
+        for _ in 2...(2 * Connections.limitPerUser) { #expect(try connect(1) != nil) }
+        #expect(!connections.contains(first))
+        #expect(try connect(1) == nil)
+        #expect(try connect(2) != nil)
+        connections.remove(first)
+        #expect(try connect(1) != nil)
+    }
+
     @Test("while all connections wait for responses, a few more may lock, and each user has some")
     func reserved() throws {
         let connections = Connections(limit: 66)

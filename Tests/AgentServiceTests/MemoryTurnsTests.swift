@@ -115,4 +115,39 @@ struct MemoryTurnsTests {
         turns.end(of: 1, size: 1)
         #expect(try begin(turns, 3, 1))
     }
+    @Test("among users without turns, the one whose last turn began longest ago comes first")
+    func fairness() throws {
+        let turns = MemoryTurns(total: 10)
+        for user: UInt32 in [1, 2] {
+            #expect(try begin(turns, user, 10))
+            turns.end(of: user, size: 10)
+        }
+        #expect(try begin(turns, 3, 10))
+        let isWaiting = try SocketPair()
+        func waiting(_ user: UInt32) throws -> WorkerThread {
+            let thread = try #require(
+                WorkerThread {
+                    do {
+                        let hasBegun = try turns.begin(
+                            of: user, size: 10, timeout: .seconds(60),
+                            while: {
+                                do { try isWaiting.second.send(1) } catch {}
+                                return true
+                            })
+                        #expect(hasBegun)
+                    } catch {
+                        Issue.record(error)
+                    }
+                })
+            _ = try Polling.ready(of: [.reading(isWaiting.first)], timeout: .seconds(60))
+            return thread
+        }
+        // User 2 asks first, but was served after user 1.
+        let later = try waiting(2)
+        let first = try waiting(1)
+        turns.end(of: 3, size: 10)
+        first.join()
+        turns.end(of: 1, size: 10)
+        later.join()
+    }
 }

@@ -173,11 +173,14 @@ enum MergeCommand {
             "\(path) was not deleted; to delete it, run: rm \(ShellWord.quoted(path))")
     }
 
-    /// Whether the copy is in the vault's folder; one in another folder may be in use there.
+    /// Whether the file is a copy in the vault's folder, and not the vault itself.
+    ///
+    /// A copy in another folder may be in use there.
     private static func isBesideVault(_ other: String, _ session: Session) throws(CommandFailure)
         -> Bool
     {
         let vault = try session.vaultPath()
+        guard FileStamp(of: other) != FileStamp(of: vault) else { return false }
         do {
             return try Folder.areSame(
                 OutputFile.split(other).folder, OutputFile.split(vault).folder)
