@@ -47,9 +47,4 @@ internal import Testing
             try reader.read(contents: ["picture"])
         }
     }
-
-    @Test("the reader program is found beside the running program")
-    func beside() throws {
-        #expect(throws: Never.self) { try ReaderPool().prepare() }
-    }
 }
