@@ -199,6 +199,7 @@ import Testing
         try device.enrol(&server)
         server.credential = "cr_bob"
         try device.enrol(&server, ticket: SecretBytes(text: "wwt_bob"), account: "bob")
+        server.credential = "cr_new"
         try device.enrol(&server, ticket: SecretBytes(text: "wwt_new"))
         #expect(try device.unlock().entries.map(\.account) == ["bob", "alice"])
         #expect(!(try device.keepsPrevious()))

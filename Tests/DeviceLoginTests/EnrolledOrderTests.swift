@@ -64,6 +64,7 @@ import Testing
         try EnrolledSecret.markStale(form(device), in: device.unlock())
         #expect(throws: DeviceLoginError.stale) { try device.signIn(&server) }
         #expect(server.arrived.count == 1)
+        server.credential = "cr_second"
         try device.enrol(&server, ticket: SecretBytes(text: "wwt_second"))
         _ = try device.signIn(&server)
         #expect(server.row.wiped == nil)
