@@ -48,7 +48,11 @@ struct ConstantTimeTests {
         let control = try #require(counts["control"])
         counts["control"] = nil
         #expect(control.count == 5 && Set(control).count >= 4, "\(control)")
-        var groups: Set = ["bytes", "secrets", "chain", "successor"]
+        var groups: Set = ["bytes", "secrets"]
+        // The release program cannot call what only its module can see.
+        #if DEBUG
+            groups.formUnion(["chain", "successor"])
+        #endif
         for algorithm in ["sha1", "sha256", "sha512"] {
             groups.formUnion(["right \(algorithm)", "wrong \(algorithm)"])
         }
