@@ -1,3 +1,4 @@
+import Cryptography
 import POSIX
 import TestSupport
 import Testing
@@ -200,6 +201,28 @@ struct WipedRecordTests {
         try sample.vault.put(other.bytes)
         let reports = try sample.vault.unlock().reports
         #expect(reports.contains(.vanished(ids[0])), "\(reports)")
+    }
+
+    @Test("a wipe without the key leaves a previous generation with other slots to the next unlock")
+    func otherSlots() throws {
+        let sample = try Sample()
+        let box = try sample.vault.box(of: sample.wiped)
+        let older = try sample.vault.bytes()
+        let cost = try ScryptCost(logN: 10)
+        let open = try sample.vault.unlock()
+        try open.update { changes throws(VaultError) in
+            try changes.addPassphrase(secret("another"), cost: cost, now: TestVault.now)
+        }
+        for name in ["a", "b"] {
+            try open.update { changes throws(VaultError) in
+                try changes.rename(sample.wiped, issuer: name, account: "")
+            }
+        }
+        try sample.vault.put(older)
+        try sample.wipe()
+        #expect(try sample.vault.holders(of: box) == [TestVault.own("previous")])
+        #expect(try sample.vault.unlock().entries[3].tombstone != nil)
+        #expect(try sample.vault.holders(of: box) == [])
     }
 
     @Test("each of several entries wiped at once is counted as a change")

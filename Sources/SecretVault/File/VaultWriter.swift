@@ -93,15 +93,20 @@ struct VaultWriter: ~Copyable {
     /// Replaces these records' secrets with tombstones in the previous generation.
     ///
     /// Under former names, older files of the vault are erased.
+    ///
+    /// - Parameter slots: if not `nil`, a previous generation with other slots is left as it is.
     mutating func wipePrevious(
-        _ ids: Set<RecordID>, of vaultID: [UInt8], leaving tombstone: Tombstone
+        _ ids: Set<RecordID>, of vaultID: [UInt8], leaving tombstone: Tombstone,
+        ifOpenedBy slots: SlotsDigest? = nil
     ) throws(VaultError) {
         try eraseLeftovers(of: vaultID)
         try eraseUnderFormerNames(of: vaultID, passingOverLocked: true)
         let wiped: VaultDocument?
         do throws(VaultError) {
             let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
-            wiped = try VaultDocument(parsing: bytes).wiping(ids, leaving: tombstone)
+            let previous = try VaultDocument(parsing: bytes)
+            if let slots, previous.slotsDigest != slots { return }
+            wiped = try previous.wiping(ids, leaving: tombstone)
         } catch .notFound {
             return
         } catch {
@@ -194,7 +199,10 @@ extension VaultWriter {
         defer { LinkedFileRecord.add(linked, in: own) }
         let document = try VaultDocument(parsing: read())
         // The older file first: on a full disk, it is erased, and its space is needed.
-        try wipePrevious(ids, of: document.vaultID, leaving: tombstone)
+        // Refusals by these slots count only in files that have them: the file may be an older one
+        // that somebody put back. The next save with the key wipes any previous generation.
+        try wipePrevious(
+            ids, of: document.vaultID, leaving: tombstone, ifOpenedBy: document.slotsDigest)
         guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
         do throws(VaultError) {
             try save(
