@@ -80,15 +80,20 @@ extension VaultChanges {
         let current = state
         var undone: [UndoneChange] = []
         var order: [RecordID] = []
+        var hasVanished = false
         for old in previous.records {
-            order.append(old.line.id)
             if let record = current.record(old.line.id) {
+                order.append(old.line.id)
                 guard
                     let change = try changeBack(
                         record, to: old, edited: edits.mark(ofChanged: old))
                 else { continue }
                 undone.append(change)
+            } else if old.isWipedWithoutKey {
+                // Nobody with the key has wiped it, so it must not return as a wiped entry.
+                hasVanished = true
             } else {
+                order.append(old.line.id)
                 state.append(restored(old, edited: edits.mark(ofRemoved: old)))
                 undone.append(UndoneChange(of: old, .restored))
             }
@@ -103,6 +108,7 @@ extension VaultChanges {
         }
         guard order.count <= VaultLimits.entries else { throw .overLimit(.entries) }
         guard undone.contains(where: { $0.action != .kept }) else {
+            if hasVanished { throw .nothingToUndo(.vanished) }
             throw .nothingToUndo(
                 undone.isEmpty ? .noChange(from: previous, to: current) : .enrolment)
         }
@@ -133,7 +139,6 @@ extension VaultChanges {
     /// Restores a removed record; its failures still count, because it is not resealed.
     private func restored(_ old: VaultState.Record, edited: EntryEdit) -> VaultState.Record {
         var listed = old.listed
-        if case .tombstone(let tombstone) = old.body { listed.secret = .wiped(tombstone) }
         listed.properties.edited = edited
         return VaultState.Record(line: old.line, listed: listed, body: old.body)
     }
