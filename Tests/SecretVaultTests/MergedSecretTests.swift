@@ -52,6 +52,67 @@ extension MergeTests {
         #expect(try !copies.vault.files().contains(TestVault.own("previous")))
     }
 
+    /// Replaces the secret of an entry in a file by a tombstone, without the key.
+    private func forge(_ id: RecordID, in name: String, of vault: TestVault) throws {
+        let document = try VaultDocument(parsing: vault.folder.bytes(of: name))
+        let tombstone = Tombstone(time: 50, reason: .failures)
+        try vault.put(#require(try document.wiping([id], leaving: tombstone)).bytes, as: name)
+    }
+
+    @Test("an entry that only the copy had, and has lost, is named, and merged from an honest copy")
+    func onlyThere() throws {
+        let copies = try Copies()
+        let new = EntryContent.plainSecret(issuer: "new", account: "", value: secret("there"))
+        try copies.there { changes throws(VaultError) in try changes.add(new, now: 100) }
+        try copies.here(rename(copies.ids[0], "here", 100))
+        let honest = try copies.vault.folder.bytes(of: "copy")
+        let id = try #require(try copies.unlockedCopy().entries.last?.id)
+        try forge(id, in: "copy", of: copies.vault)
+        let plan = try copies.merge()
+        #expect(plan.unmerged.map(\.id) == [id] && plan.declinedWipes.isEmpty)
+        #expect(!plan.isMerged && plan.changes.isEmpty)
+        try copies.vault.put(honest, as: "copy")
+        #expect(try copies.merge().changes.map(\.action) == [.added])
+        #expect(try copies.facts(id) == Facts(new))
+        #expect(try copies.plan().2.isMerged)
+    }
+
+    @Test("a key that was changed in the copy, and is lost there, is merged from an honest copy")
+    func changedThere() throws {
+        let copies = try Copies()
+        let id = copies.ids[2]
+        let new = EntryContent.plainSecret(
+            issuer: "Wi-Fi", account: "home", value: secret("there"))
+        try copies.there { changes throws(VaultError) in
+            try changes.replace(id, with: new, now: 100)
+        }
+        try copies.here(rename(copies.ids[0], "here", 100))
+        let honest = try copies.vault.folder.bytes(of: "copy")
+        try forge(id, in: "copy", of: copies.vault)
+        let plan = try copies.merge()
+        #expect(plan.unmerged.map(\.id) == [id] && plan.declinedWipes == [id])
+        try copies.vault.put(honest, as: "copy")
+        #expect(try copies.merge().changes.map(\.action) == [.replaced([.secret])])
+        #expect(try copies.facts(id) == Facts(new))
+    }
+
+    @Test("an entry that has vanished here takes the newer key of the copy")
+    func vanishedHere() throws {
+        let copies = try Copies()
+        let id = copies.ids[2]
+        let new = EntryContent.plainSecret(
+            issuer: "Wi-Fi", account: "home", value: secret("there"))
+        try copies.there { changes throws(VaultError) in
+            try changes.replace(id, with: new, now: 100)
+        }
+        try copies.here(rename(copies.ids[0], "here", 100))
+        try forge(id, in: "vault", of: copies.vault)
+        let plan = try copies.merge()
+        #expect(plan.unmerged.isEmpty && plan.changes.map(\.action) == [.restored])
+        #expect(try copies.facts(id) == Facts(new))
+        #expect(try copies.plan().2.isMerged)
+    }
+
     @Test("a copy can be opened without saving it, even if entries were wiped without the key")
     func unchangedCopy() throws {
         let copies = try Copies()

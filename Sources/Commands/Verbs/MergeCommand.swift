@@ -149,6 +149,12 @@ enum MergeCommand {
             }
         }
         let path = VisibleText.of(other)
+        for entry in plan.unmerged where !plan.declinedWipes.contains(entry.id) {
+            session.printer.warn(
+                "\(entry.name.visible) of \(path) was not merged, because its secret was wiped without the "
+                    + "vault’s key, there or here; restore it there or here, for instance with "
+                    + "watchword undo, and merge again")
+        }
         for slot in plan.foreignSlots {
             session.printer.warn(
                 "slot \(slot.number) of \(path) (\(SlotCommand.method(slot))) was not added; to add "
@@ -163,10 +169,12 @@ enum MergeCommand {
         guard !isDry else { return }
         if plan.isMerged {
             session.printer.note("\(path) was already merged; nothing was changed.")
-        } else if plan.changes.isEmpty {
+        } else if plan.changes.isEmpty, plan.unmerged.isEmpty {
             session.printer.note("Merged \(path); no entry differs.")
-        } else {
+        } else if plan.unmerged.isEmpty {
             session.printer.note("Merged \(path).")
+        } else {
+            session.printer.note("Merged \(path), but not all entries.")
         }
         guard !session.arguments.has(.into), try isBesideVault(other, session) else { return }
         session.printer.note(

@@ -57,6 +57,11 @@ public struct MergePlan: Sendable {
     /// The entries that were wiped in the other file without the vault key, which anybody who can
     /// write it can do; they are kept unless the owner accepts that they are wiped.
     public let declinedWipes: [RecordID]
+    /// The entries of the other file that are not merged, because their secrets were wiped without
+    /// the vault key, there or here.
+    ///
+    /// If there are any, the other file does not count as merged.
+    public let unmerged: [EntrySummary]
     /// The entries that the owner accepts to be wiped.
     let acceptedWipes: Set<RecordID>
     /// The entries of the other file that differ here, and whose edits are older than the saves that

@@ -49,16 +49,20 @@ extension UnlockedVault {
         guard copy.key.vaultID == key.vaultID else { throw .otherVault }
         var declined: [RecordID] = []
         var oldEdits: [EntrySummary] = []
+        var unmerged: [EntrySummary] = []
         let changes = try rehearse(joining: copy.state.history) { changes throws(VaultError) in
-            defer { (declined, oldEdits) = (changes.declinedWipes, changes.oldEdits) }
+            defer {
+                (declined, oldEdits) = (changes.declinedWipes, changes.oldEdits)
+                unmerged = changes.unmerged
+            }
             return try changes.merge(
                 copy, accepting: accepted, takingOldEdits: takesOld, comparing: order, now: now)
         }
         let known = Set(state.slots.map(\.slot.head.publicKey))
         return MergePlan(
             changes: changes, isIncluded: state.history.includes(copy.state.history),
-            declinedWipes: declined, acceptedWipes: accepted, oldEdits: oldEdits,
-            takesOldEdits: takesOld,
+            declinedWipes: declined, unmerged: unmerged, acceptedWipes: accepted,
+            oldEdits: oldEdits, takesOldEdits: takesOld,
             foreignSlots: copy.state.slots.map(\.slot)
                 .filter { !known.contains($0.head.publicKey) }.map(SlotSummary.init))
     }

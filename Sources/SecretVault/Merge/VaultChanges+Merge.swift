@@ -19,6 +19,8 @@ extension VaultChanges {
             ours: formerHistory, dropping: takesOld ? [] : Set(oldEdits.map(\.edited.save)),
             theirs: copy.state.history, now: now)
         let copy = try proved(copy, accepting: accepted)
+        // What is not merged now must be merged later.
+        if !unmerged.isEmpty { state.leaveOutMerge(into: formerHistory) }
         let ours = state
         var merged = restored.map(MergeChange.init(restoring:))
         var ids: [RecordID] = []
@@ -55,7 +57,7 @@ extension VaultChanges {
         guard ids.count <= VaultLimits.entries else { throw .overLimit(.entries) }
         try state.arrange(ids)
         invalidateFingerprintIndex()
-        if !merged.isEmpty || !isIncluded { isChanged = true }
+        if !merged.isEmpty || (!isIncluded && unmerged.isEmpty) { isChanged = true }
         return merged
     }
 
@@ -77,13 +79,19 @@ extension VaultChanges {
     private mutating func proved(
         _ copy: VaultCopy, accepting accepted: Set<RecordID>
     ) throws(VaultError) -> VaultCopy {
-        for record in state.records {
-            guard let found = try record.restored(from: copy.state.record(record.line.id))
-            else { continue }
-            try state.replace(found)
-            restored.append(found)
+        let isIncluded = formerHistory.includes(copy.state.history)
+        for record in state.records where record.isWipedWithoutKey {
+            guard let their = copy.state.record(record.line.id) else { continue }
+            var found = try record.restored(from: their)
+            if found == nil { found = try newer(their, than: record, in: copy) }
+            if let found {
+                try state.replace(found)
+                restored.append(found)
+            } else if !isIncluded, !their.isWipedWithoutKey || !their.isVersion(of: record) {
+                unmerged.append(their.summary)
+            }
         }
-        var theirs = formerHistory.includes(copy.state.history) ? state : copy.state
+        var theirs = isIncluded ? state : copy.state
         for record in state.records where record.isWipedWithoutKey {
             try theirs.put(record)
         }
@@ -91,6 +99,9 @@ extension VaultChanges {
             let id = record.line.id
             guard let our = state.record(id) else {
                 if theirs.record(id) != nil { try theirs.remove(id) }
+                if !isIncluded, !formerHistory.contains(record.listed.properties.edited.save) {
+                    unmerged.append(record.summary)
+                }
                 continue
             }
             guard our.isSealed else { continue }
@@ -98,10 +109,32 @@ extension VaultChanges {
                 try theirs.put(record)
             } else {
                 declinedWipes.append(id)
-                try theirs.put(record.restored(from: our) ?? our)
+                let found = try record.restored(from: our)
+                if found == nil, !isIncluded { unmerged.append(record.summary) }
+                try theirs.put(found ?? our)
             }
         }
         return VaultCopy(state: theirs, key: copy.key)
+    }
+
+    /// The record of `copy`, sealed for this vault, if it has its secret, and an edit that follows the
+    /// last one of `record`, which has vanished here.
+    private func newer(
+        _ their: VaultState.Record, than record: VaultState.Record, in copy: VaultCopy
+    ) throws(VaultError) -> VaultState.Record? {
+        guard their.isSealed,
+            copy.state.history.contains(record.listed.properties.edited.save),
+            !formerHistory.contains(their.listed.properties.edited.save)
+        else { return nil }
+        return try MergedEntry(their, with: copy.key)
+            .sealed(like: nil, in: state.generation, under: key)
+    }
+}
+
+extension VaultState.Record {
+    /// Whether both were sealed by the same save, and have the same properties.
+    fileprivate func isVersion(of other: VaultState.Record) -> Bool {
+        line == other.line && listed.properties == other.listed.properties
     }
 }
 

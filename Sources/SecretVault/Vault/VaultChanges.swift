@@ -14,6 +14,9 @@ public struct VaultChanges {
     private(set) var wiped: Set<RecordID> = []
     /// What a merge found to be wiped in the copy without the vault key, and did not wipe.
     var declinedWipes: [RecordID] = []
+    /// The entries of a merged copy that this save does not take over, because their secrets were
+    /// wiped without the vault key.
+    var unmerged: [EntrySummary] = []
     /// The entries of a merged copy whose edits the history may have dropped.
     var oldEdits: [EntrySummary] = []
     /// The entries that had vanished, and that a merge has restored.

@@ -103,6 +103,11 @@ struct VaultState {
     /// Makes the save of this state undo the one before it, which replaced `previous`.
     mutating func undoSaves(to previous: VaultHistory) { history = history.undoing(to: previous) }
 
+    /// Makes the save of this state one that merges no other file into that with history `former`.
+    mutating func leaveOutMerge(into former: VaultHistory) {
+        history = former.followed(by: history.newest)
+    }
+
     /// Whether `first` precedes `second` in the list.
     func lists(_ first: RecordID, before second: RecordID) -> Bool {
         guard let place = places[first], let other = places[second] else { return false }
