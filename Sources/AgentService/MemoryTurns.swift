@@ -79,8 +79,6 @@ final class MemoryTurns: Sendable {
 }
 
 extension MemoryTurns.State {
-    private typealias Waiting = MemoryTurns.Waiting
-
     /// Begins the turn of a waiting request if it is the first that can have one.
     ///
     /// A large request is not overtaken by small ones.
@@ -91,7 +89,7 @@ extension MemoryTurns.State {
             guard let taken = turns[waiting.user] else { return true }
             return perUser.map { taken + waiting.size <= $0 } ?? false
         }
-        func rank(_ waiting: Waiting) -> (Int, UInt64, UInt64) {
+        func rank(_ waiting: MemoryTurns.Waiting) -> (Int, UInt64, UInt64) {
             (turns[waiting.user] ?? 0, served[waiting.user] ?? 0, waiting.number)
         }
         let first = possible.min { rank($0) < rank($1) }
