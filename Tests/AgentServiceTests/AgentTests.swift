@@ -266,8 +266,9 @@ struct AgentTests {
         try terminal.type("\u{4}")
         #expect(try terminal.end() == 4)
         #expect(try agent.run("list").text == "A:a  totp, per-use:passphrase\n")
-        // A name is no secret.
-        try agent.run("rename A B:b")
+        // A later check shows the name.
+        try agent.run("rename A B:b", status: 4)
+        try agent.run("rename A B:b --passphrase-file pass.txt")
         _ = try agent.answering(
             "To change B:b, enter the passphrase again: ", AgentFixture.passphrase,
             "edit B --presence per-unlock")
