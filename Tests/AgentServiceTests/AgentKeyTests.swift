@@ -86,16 +86,18 @@ struct AgentKeyTests {
         .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
     func move() throws {
         let agent = try SystemAgentFixture()
-        try agent.keep(["Bank:me --presence per-use:pam"])
         let path = agent.folder.path
+        // The modules can reach neither the state folder nor what is made after the agent's start.
         try SystemAgentFixture.root(
             """
-            printf '#!/bin/sh\ntouch %s/state/asked\nexec sleep 3600\n' '\(path)' >'\(path)/wait'
+            mkdir -m 777 '\(path)/asked'
+            printf '#!/bin/sh\ntouch %s/asked/now\nexec sleep 3600\n' '\(path)' >'\(path)/wait'
             chmod 755 '\(path)/wait'
             """)
+        try agent.keep(["Bank:me --presence per-use:pam"])
         try agent.configure("required pam_exec.so quiet \(path)/wait")
         let terminal = try agent.terminal("vault move --to-user --passphrase-file pass.txt")
-        try SystemAgentFixture.root("until [ -e '\(path)/state/asked' ]; do :; done")
+        try SystemAgentFixture.root("until [ -e '\(path)/asked/now' ]; do :; done")
         try agent.run("lock")
         #expect(try terminal.end() == 4)
         #expect(terminal.screen.contains("the agent has locked the vault"))
