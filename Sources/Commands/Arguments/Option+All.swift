@@ -143,10 +143,10 @@ extension Option {
     static let acceptWipes = Option(
         "accept-wipes", "also wipe the entries that FILE has lost")
     static let into = Option(
-        "into", .file, "write the result over FILE, an exact copy of the vault (for git)")
+        "into", .file, "merge into FILE, a copy of the vault (for git)")
     static let oldEdits = Option(
         "old-edits", .choice(["keep", "take"]), placeholder: "ACTION",
-        "keep this vault’s version, or take FILE’s, if it cannot be told which is newer")
+        "keep ours or take FILE’s if neither proves newer")
     static let copyPassphraseFile = Option(
         "copy-passphrase-file", .file, "read its passphrase from FILE (- for stdin)")
     static let format = Option(
@@ -165,7 +165,7 @@ extension Option {
         "idle", .text("TIME"), "lock after TIME without use (default 15m)")
     static let atMost = Option("at-most", .text("TIME"), "lock after TIME in any case (default 8h)")
     static let unlockedMemory = Option(
-        "unlocked-memory", "keep the key in memory that may be swapped if none can be locked")
+        "unlocked-memory", "allow memory that can be swapped if none can be locked")
     static let allVaults = Option("all", "lock all vaults")
 
     // Signing in.
