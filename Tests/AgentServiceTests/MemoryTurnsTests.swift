@@ -115,6 +115,7 @@ struct MemoryTurnsTests {
         turns.end(of: 1, size: 1)
         #expect(try begin(turns, 3, 1))
     }
+
     @Test("among users without turns, the one whose last turn began longest ago comes first")
     func fairness() throws {
         let turns = MemoryTurns(total: 10)
@@ -123,8 +124,9 @@ struct MemoryTurnsTests {
             turns.end(of: user, size: 10)
         }
         #expect(try begin(turns, 3, 10))
-        let isWaiting = try SocketPair()
         func waiting(_ user: UInt32) throws -> WorkerThread {
+            // One for each, so that both certainly wait before the turn is free.
+            let isWaiting = try SocketPair()
             let thread = try #require(
                 WorkerThread {
                     do {
