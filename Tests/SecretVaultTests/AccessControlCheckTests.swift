@@ -343,7 +343,8 @@ struct AccessControlCheckTests {
             var check = OpenerCheck(.passphrase(passphrase), of: open)
             do {
                 let proof = try open.prove(&check, for: id, words: "", reading: clock.reading)
-                return try open.open(id, proof: proof).issuer
+                let entry = try open.open(id, proof: proof)
+                return entry.issuer
             } catch let error as Refusal {
                 return "\(error)"
             }
