@@ -19,8 +19,12 @@ func program(_ name: String, path: String? = nil, _ imports: Target.Dependency..
     .executableTarget(name: name, dependencies: imports, path: path, swiftSettings: settings)
 }
 
+// Only the code under test is optimised in release builds: the optimiser would need more time for the
+// tests than for everything else.
 func tests(_ name: String, _ imports: Target.Dependency...) -> Target {
-    .testTarget(name: name, dependencies: imports + ["TestSupport"], swiftSettings: settings)
+    .testTarget(
+        name: name, dependencies: imports + ["TestSupport"],
+        swiftSettings: settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))])
 }
 
 let package = Package(
