@@ -48,11 +48,13 @@ public let faults: [String: @Sendable () -> Void] = [
 /// An index outside every array; computed, so that the compiler does not detect it.
 private var indexOutside: Int { Int(getpid()) }
 
-/// Recurses until the stack overflows. Each call writes to its frame through libc, so that the optimiser
-/// cannot make a loop of the recursion.
+/// Recurses until the stack overflows.
+///
+/// Each call lets libc write to its frame, so that the optimiser cannot make a loop of the recursion.
 private func sink(_ depth: Int) -> Int {
     unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) { frame in
-        unsafe explicit_bzero(frame.baseAddress!, frame.count)
+        guard let start = frame.baseAddress else { return 0 }
+        unsafe explicit_bzero(start, frame.count)
         return unsafe sink(depth &+ 1) &+ Int(frame[0])
     }
 }
