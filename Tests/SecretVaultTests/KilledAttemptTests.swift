@@ -30,14 +30,15 @@ struct KilledAttemptTests {
             let strace = try #require(ForeignProgram("strace"))
             _ = try strace.run(
                 [
-                    "-o", log.file("calls"), "-e",
+                    "-y", "-o", log.file("calls"), "-e",
                     "trace=\(KilledAttemptTests.calls.joined(separator: ","))",
                 ]
                     + command(vault))
-            calls = String(decoding: try log.bytes(of: "calls"), as: UTF8.self)
+            let text = try log.bytes(of: "calls")
+            calls = String(decoding: text, as: UTF8.self)
                 .split(separator: "\n").map(String.init)
                 .filter { !$0.hasPrefix("+++") && !$0.hasPrefix("---") }
-            #expect(UnsyncedFiles.names(in: calls) == [])
+            #expect(PowerFailure.omissions(in: text, below: vault.folder.path) == [])
         }
 
         private func command(_ vault: TestVault) -> [String] {

@@ -54,7 +54,11 @@ extension FileReplacement {
     ) throws(PrivateFileError) {
         if let facts = try facts(of: leftover, in: own), facts.st_size > beginning.count {
             if facts.st_nlink == 1 {
-                try system { () throws(SystemCallFailure) in try overwrite(leftover, in: own) }
+                try system { () throws(SystemCallFailure) in
+                    // Otherwise a power failure could give the overwritten file its former name back.
+                    try own.synchronize()
+                    try overwrite(leftover, in: own)
+                }
             } else if try !isSameFile(leftover, in: own, name, in: folder),
                 try !isSameFile(leftover, in: own, previous, in: own)
             {

@@ -62,7 +62,7 @@ public enum OutputFile {
             guard try !begins(name, with: protected, in: folder) else { throw .protected }
             try replace(name, with: bytes, in: folder)
         } else {
-            try make(name, holding: bytes, in: folder)
+            try make(name, holding: bytes, in: folder, isLasting: true)
         }
     }
 
@@ -137,14 +137,17 @@ public enum OutputFile {
         }
     }
 
+    /// - Parameter isLasting: whether the file keeps this name, which must then be on disk, too.
     private static func make(
-        _ name: String, holding bytes: Span<UInt8>, in folder: borrowing Folder
+        _ name: String, holding bytes: Span<UInt8>, in folder: borrowing Folder,
+        isLasting: Bool = false
     ) throws(OutputFileError) {
         do throws(SystemCallFailure) {
             let file = try folder.make(name)
             do throws(SystemCallFailure) {
                 try file.writeAll(bytes)
                 try file.synchronize()
+                if isLasting { try folder.synchronize() }
             } catch {
                 // Report the first failure.
                 do { try folder.remove(name) } catch _ {}
