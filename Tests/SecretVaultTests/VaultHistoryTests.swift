@@ -65,6 +65,25 @@ struct VaultHistoryTests {
         #expect(read == history)
     }
 
+    @Test("a history that ends with the save that a merge replaced may have dropped newer ones")
+    func droppedByMerge() throws {
+        func save(_ generation: UInt64) throws -> VaultHistory.Save {
+            VaultHistory.Save(generation: generation, id: try .make())
+        }
+        let common = VaultHistory(try save(1))
+        let ours = common.followed(by: try save(2))
+        var theirs = common
+        for generation in UInt64(2)...64 { theirs = theirs.followed(by: try save(generation)) }
+        let copy = theirs
+        theirs = theirs.followed(by: try save(65))
+        var merged = ours.joined(with: theirs, by: try save(66))
+        for generation in UInt64(67)...576 { merged = merged.followed(by: try save(generation)) }
+        #expect(merged.saves.last == ours.newest && !merged.contains(copy.newest.id))
+        #expect(merged.mayHaveDropped(copy.newest.id, of: copy))
+        let later = copy.followed(by: try save(577))
+        #expect(!merged.mayHaveDropped(later.newest.id, of: later))
+    }
+
     @Test("a history is neither empty nor too long, and its first save is the newest")
     func refused() throws {
         func read(_ generations: [UInt64]) throws(FieldReader.Unreadable) -> VaultHistory {

@@ -108,7 +108,9 @@ struct VaultHistory: Hashable {
     func mayHaveDropped(_ edit: SaveID, of other: VaultHistory) -> Bool {
         guard saves.count == VaultHistory.limit, !contains(edit) else { return false }
         guard let save = other.saves.first(where: { $0.id == edit }) else { return true }
-        return save.generation <= saves[saves.count - 1].generation
+        // The last save may be the one that a merge replaced, with a smaller generation than others
+        // that were dropped. The save before it is then the merge, whose generation is greater.
+        return saves.suffix(2).contains { save.generation <= $0.generation }
     }
 
     /// Whether the other file is this one, or an earlier state of it.
