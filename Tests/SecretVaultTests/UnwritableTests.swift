@@ -73,6 +73,33 @@ struct UnwritableTests {
         #expect(wiped.entries.map { $0.tombstone != nil } == [false, false, false, true])
     }
 
+    @Test("on a full disk, failures in an older file erase no previous generation of the vault")
+    func olderFileOnFullDisk() throws {
+        let vault = try mounted()
+        let folder = vault.disk.folder
+        let old = try folder.bytes(of: "vault")
+        let open = try unlock(vault, Self.right)
+        let cost = try ScryptCost(logN: 10)
+        try open.update { changes throws(VaultError) in
+            try changes.changePassphrase(
+                of: changes.slots[0], to: secret("new"), cost: cost, now: 9)
+        }
+        try open.update { changes throws(VaultError) in
+            try changes.rename(vault.ids[2], issuer: "other", account: "")
+        }
+        try TestVault.put(old, as: "vault", in: folder)
+        let previous = try folder.bytes(of: TestVault.own("previous"))
+        try vault.disk.fillUp()
+        for _ in 0..<2 {
+            #expect(throws: VaultError.wrongPassphrase) { try unlock(vault, Self.wrong) }
+        }
+        // The enrolled secret cannot be wiped, and nothing else is tried before that.
+        let full = VaultError.system(SystemCallFailure(call: "write", number: ENOSPC))
+        #expect(throws: full) { try unlock(vault, Self.wrong) }
+        #expect(throws: full) { try unlock(vault, Self.right) }
+        #expect(try folder.bytes(of: TestVault.own("previous")) == previous)
+    }
+
     @Test("--read-only opens a vault on a read-only disk, counts no failures and saves no changes")
     func readOnly() throws {
         let vault = try mounted()

@@ -95,31 +95,34 @@ struct VaultWriter: ~Copyable {
     /// Under former names, older files of the vault are erased.
     ///
     /// - Parameter slots: if not `nil`, a previous generation with other slots is left as it is.
-    mutating func wipePrevious(
+    /// - Returns: whether the previous generation was left as it is.
+    @discardableResult mutating func wipePrevious(
         _ ids: Set<RecordID>, of vaultID: [UInt8], leaving tombstone: Tombstone,
         ifOpenedBy slots: SlotsDigest? = nil
-    ) throws(VaultError) {
+    ) throws(VaultError) -> Bool {
         try eraseLeftovers(of: vaultID)
         try eraseUnderFormerNames(of: vaultID, passingOverLocked: true)
         let wiped: VaultDocument?
         do throws(VaultError) {
             let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
             let previous = try VaultDocument(parsing: bytes)
-            if let slots, previous.slotsDigest != slots { return }
+            if let slots, previous.slotsDigest != slots { return true }
             wiped = try previous.wiping(ids, leaving: tombstone)
         } catch .notFound {
-            return
+            return false
         } catch {
             // What cannot be read may contain the secrets.
-            return try eraseOwnButCurrent(of: vaultID)
+            try eraseOwnButCurrent(of: vaultID)
+            return false
         }
-        guard let wiped else { return }
+        guard let wiped else { return false }
         do {
             try file(of: vaultID).replacePrevious(
                 with: wiped.bytes.span, in: folder, besides: own, noting: &linked)
         } catch {
             throw location.error(error)
         }
+        return false
     }
 
     /// Erases the previous generation of the vault `vaultID` and leftovers of killed writers, under
@@ -201,19 +204,20 @@ extension VaultWriter {
         // The older file first: on a full disk, it is erased, and its space is needed.
         // Refusals by these slots count only in files that have them: the file may be an older one
         // that somebody put back. The next save with the key wipes any previous generation.
-        try wipePrevious(
+        let keepsPrevious = try wipePrevious(
             ids, of: document.vaultID, leaving: tombstone, ifOpenedBy: document.slotsDigest)
         guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
         do throws(VaultError) {
             try save(
                 wiped.bytes, of: wiped.vaultID, replacing: document.bytes, previous: .discarded)
-        } catch .system {
+        } catch .system where !keepsPrevious {
             // The space of the previous generation may be needed.
             try eraseOwnButCurrent(of: document.vaultID)
             try save(
                 wiped.bytes, of: wiped.vaultID, replacing: document.bytes, previous: .discarded)
         }
-        _ = writeGenerationRecord(of: wiped)
+        // An older file that somebody put back must still be reported.
+        if mark()?.report(on: document) == nil { _ = writeGenerationRecord(of: wiped) }
         do {
             try eraseLeftovers(of: document.vaultID)
             try eraseUnderFormerNames(of: document.vaultID, passingOverLocked: false)
