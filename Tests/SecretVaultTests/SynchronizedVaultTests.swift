@@ -79,18 +79,12 @@ struct SynchronizedVaultTests {
     func olderCopy() throws {
         let vault = try TestVault()
         let ids = try vault.fill()
-        try vault.put(vault.bytes(), as: "copy")
+        let old = try vault.bytes()
+        try vault.put(old, as: "copy")
         let copy = vault.folder.file("copy")
         try vault.unlock().update { changes throws(VaultError) in
             try changes.changePassphrase(
                 of: changes.slots[0], to: Self.new, cost: cost(), now: 9)
-        }
-        func refuse(_ path: String, _ passphrase: SecretBytes, times: Int) {
-            for _ in 0..<times {
-                #expect(throws: VaultError.wrongPassphrase) {
-                    try Vault.unlock(at: path, with: .passphrase(passphrase))
-                }
-            }
         }
         // Three refused attempts wipe the fourth entry.
         refuse(copy, Self.new, times: 3)
@@ -99,6 +93,12 @@ struct SynchronizedVaultTests {
         let open = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
         #expect(open.entries.allSatisfy { $0.tombstone == nil })
         #expect(try open.open(ids[3]).kind == .enrolled)
+        // They stay counted while the copy is there.
+        #expect(try Vault.lockOut(at: vault.path).failures == 3)
+        try removeFile(copy)
+        _ = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
+        #expect(try Vault.lockOut(at: vault.path).failures == 0)
+        try vault.put(old, as: "copy")
         // The vault's own refusals still wipe, whatever a copy has refused in between.
         refuse(vault.path, secret("wrong"), times: 2)
         refuse(copy, secret("wrong"), times: 1)
@@ -106,6 +106,59 @@ struct SynchronizedVaultTests {
         refuse(vault.path, secret("wrong"), times: 1)
         #expect(try Vault.status(at: vault.path, since: 0).wiped == 1)
         #expect(try Vault.lockOut(at: vault.path).failures == 4)
+    }
+
+    @Test("O-12 an older copy that opens with a former passphrase clears only its own failures")
+    func formerPassphrase() throws {
+        let vault = try TestVault(recoveryKey: true)
+        let ids = try vault.fill()
+        try vault.put(vault.bytes(), as: "copy")
+        let copy = vault.folder.file("copy")
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.changePassphrase(
+                of: changes.slots[0], to: Self.new, cost: cost(), now: 9)
+        }
+        refuse(vault.path, secret("wrong"), times: 2)
+        refuse(copy, secret("wrong"), times: 1)
+        let openers: [VaultOpener] = [
+            .passphrase(TestVault.passphrase), .recoveryKey(try #require(vault.recoveryKey)),
+        ]
+        for opener in openers {
+            let open = try Vault.unlock(at: copy, with: opener)
+            var check = OpenerCheck(.passphrase(TestVault.passphrase), of: open)
+            _ = try open.prove(&check, for: ids[3], words: "test")
+            #expect(try Vault.lockOut(at: vault.path).failures == 2)
+        }
+        refuse(vault.path, secret("wrong"), times: 1)
+        #expect(try Vault.status(at: vault.path, since: 0).wiped == 1)
+        // The right passphrase clears the vault's failures.
+        _ = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
+        #expect(try Vault.lockOut(at: vault.path).failures == 0)
+    }
+
+    @Test("O-13 a wipe in an older file that was put back does not hide that it is older")
+    func olderFileWiped() throws {
+        let vault = try TestVault()
+        _ = try vault.fill()
+        let old = try vault.bytes()
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.add(.plainSecret(issuer: "a", account: "", value: secret("x")), now: 0)
+        }
+        try vault.put(old)
+        refuse(vault.path, secret("wrong"), times: 3)
+        #expect(try Vault.status(at: vault.path, since: 0).wiped == 1)
+        #expect(
+            try vault.unlock().reports.contains {
+                if case .olderFile = $0 { true } else { false }
+            })
+    }
+
+    private func refuse(_ path: String, _ passphrase: SecretBytes, times: Int) {
+        for _ in 0..<times {
+            #expect(throws: VaultError.wrongPassphrase) {
+                try Vault.unlock(at: path, with: .passphrase(passphrase))
+            }
+        }
     }
 
     private func cost() throws(VaultError) -> ScryptCost {

@@ -108,6 +108,16 @@ struct AttemptCounter: ~Copyable {
         }
     }
 
+    /// The counts after a success in the file with these slots.
+    ///
+    /// It shows nothing about a file with other slots, which may have another passphrase. What such a
+    /// file has refused stays counted while the file is there.
+    func afterSuccess(_ attempts: Attempts, by slots: SlotsDigest) -> Attempts {
+        let others = Set(attempts.refusals.keys).subtracting([slots])
+        return attempts.withoutVault(
+            except: others.isEmpty ? [] : others.intersection(location.slotSets(of: vaultID)))
+    }
+
     /// Wipes the records of `lines` that have reached their limit of refused attempts in the file
     /// with these slots.
     ///

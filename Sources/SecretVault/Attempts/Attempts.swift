@@ -141,8 +141,14 @@ struct Attempts: Hashable {
         return refusals >= limit || self[line.subject]?.undecided ?? 0 >= limit - refusals
     }
 
-    /// A copy without the failures that are counted against the vault.
-    func withoutVault() -> Attempts { Attempts(of: vaultID, vault: nil, records: records) }
+    /// A copy without the failures that are counted against the vault, except those that the slot
+    /// sets `others` have refused.
+    func withoutVault(except others: Set<SlotsDigest>) -> Attempts {
+        let kept = refusals.filter { others.contains($0.key) }
+        return Attempts(
+            of: vaultID, vault: vault?.limited(to: kept.values.reduce(0, +)), refusals: kept,
+            records: records)
+    }
 
     /// A copy without the failures of records that were removed, wiped or resealed.
     func pruned(to lines: [RecordLine], of generation: UInt64) -> Attempts {

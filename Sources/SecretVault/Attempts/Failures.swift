@@ -74,6 +74,15 @@ struct Failures: Hashable {
             seen: seen, boot: boot, uptime: uptime)
     }
 
+    /// A copy with only so many refused attempts, and at most the wait that they cost; `nil` if there
+    /// are none.
+    func limited(to refused: UInt64) -> Failures? {
+        guard refused > 0 else { return nil }
+        return Failures(
+            refused: refused, undecided: 0, wait: min(wait, Failures.wait(after: refused)),
+            seen: seen, boot: boot, uptime: uptime)
+    }
+
     init(
         refused: UInt64, undecided: UInt64, wait: UInt64, seen: UInt64, boot: [UInt8],
         uptime: UInt64

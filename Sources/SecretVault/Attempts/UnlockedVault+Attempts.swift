@@ -23,6 +23,18 @@ extension RecordLine {
     }
 }
 
+extension Attempts {
+    /// The counts without an attempt that was begun.
+    fileprivate func withdrawing(_ tried: borrowing PendingAttempt) -> Attempts {
+        var next = self
+        for subject in tried.subjects {
+            let outcome = Outcome.notMade(before: tried.before[subject], with: tried.with[subject])
+            next = next.deciding(subject, outcome, at: tried.reading)
+        }
+        return next
+    }
+}
+
 // Counts attempts at entries that require a check at each use.
 extension UnlockedVault {
     /// The failures that are counted against the vault and its records.
@@ -130,13 +142,7 @@ extension UnlockedVault {
     func withdraw(_ tried: borrowing PendingAttempt) {
         do throws(VaultError) {
             let counter = try AttemptCounter(location, of: state.vaultID)
-            var attempts = try counter.read()
-            for subject in tried.subjects {
-                let outcome = Attempts.Outcome.notMade(
-                    before: tried.before[subject], with: tried.with[subject])
-                attempts = attempts.deciding(subject, outcome, at: tried.reading)
-            }
-            try counter.save(attempts)
+            try counter.save(counter.read().withdrawing(tried))
         } catch _ {}
     }
 
@@ -148,17 +154,15 @@ extension UnlockedVault {
         try reload()
         let record = state.records[try state.index(of: tried.line.id)]
         guard case .sealed = record.body else { throw .wiped }
-        try clear(tried.subjects, by: counter)
-    }
-
-    private func clear(_ subjects: [Attempts.Subject], by counter: borrowing AttemptCounter)
-        throws(VaultError)
-    {
         let attempts = try counter.read()
+        let slots = try state.slotsDigest()
         // Until a wipe that is due is complete, the failures that require it stay.
-        let isDue = try !attempts.due(in: state.countedLines, by: state.slotsDigest()).isEmpty
+        let clearsVault =
+            tried.subjects.contains(.vault)
+            && attempts.due(in: state.countedLines, by: slots).isEmpty
         var left = attempts
-        for subject in subjects where subject != .vault || !isDue { left[subject] = nil }
+        if clearsVault { left = counter.afterSuccess(attempts.withdrawing(tried), by: slots) }
+        left[tried.line.subject] = nil
         if left != attempts { try counter.save(left) }
     }
 
@@ -167,8 +171,10 @@ extension UnlockedVault {
         guard let failures = try attempts()[line.subject] else { return }
         let rest = failures.rest(at: reading)
         guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
-        if !isReadOnly {
-            try clear([line.subject], by: AttemptCounter(location, of: state.vaultID))
-        }
+        guard !isReadOnly else { return }
+        let counter = try AttemptCounter(location, of: state.vaultID)
+        var attempts = try counter.read()
+        attempts[line.subject] = nil
+        try counter.save(attempts)
     }
 }

@@ -62,6 +62,25 @@ extension VaultLocation {
         return try names.map { name throws(VaultError) in try VaultLocation(base + "/" + name) }
     }
 
+    /// The slot sets of the files of this vault in the folder, and of their previous generations.
+    func slotSets(of vaultID: [UInt8]) -> Set<SlotsDigest> {
+        var sets: Set<SlotsDigest> = []
+        let kept = "/\(VaultLocation.stateFolderName)/by-name/"
+        for (folder, end) in [("/", ""), (kept, "/" + VaultLocation.previous)] {
+            // What cannot be read cannot be attempted, either.
+            do {
+                for name in try Folder.names(at: base + folder) {
+                    do throws(VaultError) {
+                        let file = try VaultLocation(base + folder + name + end)
+                        guard try file.isVault(vaultID) else { continue }
+                        sets.insert(try VaultDocument(parsing: file.read()).slotsDigest)
+                    } catch { continue }
+                }
+            } catch { continue }
+        }
+        return sets
+    }
+
     /// Whether the file here is a vault with this ID, whatever its permissions.
     fileprivate func isVault(_ vaultID: [UInt8]) throws(VaultError) -> Bool {
         do throws(VaultError) {

@@ -200,7 +200,9 @@ public final class UnlockedVault {
         do throws(VaultError) {
             let counter = try AttemptCounter(location, of: state.vaultID)
             let counted = try counter.read().pruned(to: state.countedLines, of: state.generation)
-            try counter.save(clearsFailures ? counted.withoutVault() : counted)
+            try counter.save(
+                clearsFailures
+                    ? counter.afterSuccess(counted, by: state.slotsDigest()) : counted)
             clearsFailures = false
         } catch _ {}
     }

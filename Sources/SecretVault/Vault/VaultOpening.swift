@@ -68,7 +68,9 @@ struct VaultOpening: ~Copyable {
                 throw error.error
             }
             clearsLater = !due(attempts).isEmpty
-            notCleared = counter.settle(clearsLater ? attempts : begun.withoutVault())
+            notCleared = counter.settle(
+                clearsLater
+                    ? attempts : counter.afterSuccess(attempts, by: document.slotsDigest))
             return key
         } otherwise: {
             .system($0)
@@ -119,7 +121,10 @@ struct VaultOpening: ~Copyable {
                 let attempts = try counter.read()
                 // A wipe that failed is still due.
                 clearsLater = !due(attempts).isEmpty
-                if !clearsLater { try counter.save(attempts.withoutVault()) }
+                if !clearsLater {
+                    try counter.save(
+                        counter.afterSuccess(attempts, by: document.slotsDigest))
+                }
             }
         } catch {
             notCleared = .failuresNotCleared(error)
