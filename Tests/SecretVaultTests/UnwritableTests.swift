@@ -163,6 +163,10 @@ struct UnwritableTests {
         try AttemptCounter(VaultLocation(other.path), of: id).save(attempts)
         try other.disk.setReadOnly(true)
         #expect(throws: VaultError.wipingDue) { try unlock(other, Self.right, readOnly: true) }
+        let recovered = try Vault.unlock(
+            at: other.path, with: .recoveryKey(other.recoveryKey), readOnly: true)
+        #expect(throws: VaultError.wipingDue) { try recovered.open(other.ids[3]) }
+        #expect(try recovered.open(other.ids[2]).issuer == "Wi-Fi")
     }
 
     @Test("on a read-only disk, no check opens an entry that is due to be wiped")
@@ -183,6 +187,7 @@ struct UnwritableTests {
         try vault.disk.setReadOnly(true)
         let open = try Vault.unlock(
             at: vault.path, with: .recoveryKey(vault.recoveryKey), readOnly: true)
+        #expect(throws: VaultError.wipingDue) { try open.open(vault.ids[0]) }
         var yes = Accepting()
         do {
             _ = try open.prove(&yes, for: vault.ids[0], words: "test")

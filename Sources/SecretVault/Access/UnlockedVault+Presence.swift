@@ -9,12 +9,14 @@ extension UnlockedVault {
     /// that it requires another check. An earlier proof for the entry becomes invalid.
     ///
     /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/differentCheckRequired``,
-    ///   ``VaultError/noSuchEntry``, ``VaultError/lockedOut(seconds:)``.
+    ///   ``VaultError/noSuchEntry``, ``VaultError/lockedOut(seconds:)``, ``VaultError/wipingDue``.
     public func proofOfUnlocking(
         for id: RecordID, reading: ClockReading = .now(),
         now: @autoclosure () -> Moment = .now
     ) throws(VaultError) -> PresenceProof<Cryptographic> {
-        let line = state.records[try state.index(of: id)].line
+        let record = state.records[try state.index(of: id)]
+        let line = record.line
+        try expectNotDue(record)
         if line.accessControl.presence.isPerUse {
             guard line.accessControl.presence.accepts(Cryptographic.self) else {
                 throw .differentCheckRequired
@@ -53,13 +55,15 @@ extension UnlockedVault {
     /// The caller knows that the check succeeded with the entry's current access control, and uses
     /// it once. A failure since then ends it. An earlier proof for the entry becomes invalid.
     ///
-    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``.
+    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``,
+    ///   ``VaultError/wipingDue``.
     package func proofOfConfirmation(
         for id: RecordID, now: @autoclosure () -> Moment = .now
     ) throws(VaultError) -> PresenceProof<Advisory> {
-        let line = state.records[try state.index(of: id)].line
+        let record = state.records[try state.index(of: id)]
+        try expectNotDue(record)
         // The check that succeeded has removed the earlier failures.
-        guard try attempts()[line.subject] == nil else { throw .presenceNeeded }
+        guard try attempts()[record.line.subject] == nil else { throw .presenceNeeded }
         var check = EarlierCheck()
         let purpose = PresencePurpose("reuse")
         guard let proof = check.prove(for: purpose, now: now().sinceStart) else {

@@ -166,6 +166,14 @@ extension UnlockedVault {
         if left != attempts { try counter.save(left) }
     }
 
+    /// Throws if the entry must be wiped, for instance because the disk is full or read-only.
+    func expectNotDue(_ record: VaultState.Record) throws(VaultError) {
+        guard record.isSealed, case .wipe = record.line.accessControl.onFailure else { return }
+        guard try !attempts().isDue(record.line, by: state.slotsDigest()) else {
+            throw .wipingDue
+        }
+    }
+
     /// Clears the failures of an entry, unless it is locked out.
     func settle(_ line: RecordLine, at reading: ClockReading) throws(VaultError) {
         guard let failures = try attempts()[line.subject] else { return }
