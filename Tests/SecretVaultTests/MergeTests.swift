@@ -156,6 +156,24 @@ struct MergeTests {
         #expect(try copies.vault.unlock().entries[2].accessControl == strict)
     }
 
+    @Test("a merge removes or renames a per-use entry only after a check; details need none")
+    func checksOfOtherChanges() throws {
+        let copies = try Copies()
+        let ids = copies.ids
+        let strict = AccessControl(presence: .perUse(.passphrase), onFailure: .lockOut)
+        try copies.here { changes throws(VaultError) in
+            for id in ids { try changes.setAccessControl(of: id, to: strict, now: 10) }
+        }
+        try copies.vault.put(copies.vault.bytes(), as: "copy")
+        try copies.there { changes throws(VaultError) in
+            try changes.remove(ids[0], purge: false)
+            try changes.rename(ids[1], issuer: "renamed", account: "", now: 100)
+            try changes.setDetails(of: ids[2], to: EntryDetails(note: "n"), now: 100)
+        }
+        let asking = try copies.plan().2.changes.filter(\.requiresCheck).map(\.id)
+        #expect(asking == [ids[0], ids[1]])
+    }
+
     @Test("if both changed the access control, the stricter one is kept")
     func stricter() throws {
         let copies = try Copies()

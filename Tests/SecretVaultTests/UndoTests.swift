@@ -268,7 +268,7 @@ struct UndoTests {
         #expect(try vault.bytes() == bytes)
         _ = try undo(vault, confirmed: [ids[0]])
         #expect(try vault.unlock().entries[0].accessControl.presence == .perUnlock)
-        // A name returns without a check, and so does a removed entry, with its access control.
+        // A removed entry returns without a check, with its access control.
         try vault.unlock().update { changes throws(VaultError) in
             try changes.setAccessControl(of: ids[0], to: strict)
         }
@@ -277,6 +277,29 @@ struct UndoTests {
         }
         #expect(try undo(vault).filter(\.requiresCheck).isEmpty)
         #expect(try vault.unlock().entries[0].accessControl == strict)
+        func asked(
+            after change: (inout VaultChanges) throws(VaultError) -> Void
+        ) throws -> [RecordID] {
+            try vault.unlock().update(change)
+            return try vault.unlock().planOfUndo(now: Self.now).filter(\.requiresCheck).map(\.id)
+        }
+        // Renaming and removing it requires a check, too; changing its details does not.
+        #expect(
+            try asked { changes throws(VaultError) in
+                try changes.rename(ids[0], issuer: "renamed", account: "")
+            } == [ids[0]])
+        #expect(
+            try asked { changes throws(VaultError) in
+                try changes.setDetails(of: ids[0], to: EntryDetails(note: "n"))
+            }.isEmpty)
+        let added = try vault.unlock().update { changes throws(VaultError) in
+            try changes.add(
+                .plainSecret(issuer: "a", account: "", value: secret("x")), accessControl: strict,
+                now: Self.now)
+        }
+        let removal = try vault.unlock().planOfUndo(now: Self.now)
+        #expect(removal.map(\.action) == [.removed])
+        #expect(removal.filter(\.requiresCheck).map(\.id) == [added])
     }
 
     @Test("a plan changes nothing if another process has changed the vault since")

@@ -120,8 +120,8 @@ extension CommandHelp {
                 + "newest state, and a wiped entry stays wiped. Enrolments, passphrases, recovery "
                 + "keys and the vault's key are not undone. After --purge, rekey or a new "
                 + "passphrase, nothing can be undone.",
-            "An entry that requires confirmation at each use also requires it before its key or its "
-                + "access control is changed back.",
+            "An entry that requires confirmation at each use also requires it before its name, its key "
+                + "or its access control is changed back, and before it is removed.",
         ])
     static let merge = CommandHelp(
         summary: "merge a copy of the vault that was edited separately",

@@ -210,7 +210,7 @@ private struct MergedPair {
         }
         switch verdict.result {
         case .removed:
-            if let our { note(.removed, our) }
+            if let our { note(.removed, our, requiresCheck: our.requiresCheck) }
         case .one(.ours):
             guard let our else { return }
             try join(our, with: their, by: verdict, comparing: order)
@@ -254,7 +254,7 @@ private struct MergedPair {
             if try !entry.parts(differingFrom: winner).isEmpty { entry.properties.edited = edit }
         }
         let parts = try entry.parts(differingFrom: our)
-        let isReplaced = parts.contains(.secret) || parts.contains(.accessControl)
+        let isReplaced = parts.contains { $0 != .details }
         wipesOurs = entry.isWiped && !our.isWiped
         if case .both = verdict.result {
             needsCheck = isReplaced && our.requiresCheck

@@ -24,7 +24,8 @@ public struct UndoneChange: Hashable, Sendable {
     public let renamedFrom: EntryNames?
     /// What happens to the entry.
     public let action: Action
-    /// Whether the entry requires a check at each use, and its secret or access control changes.
+    /// Whether the entry requires a check at each use, and is removed, or changes in more than its
+    /// details.
     public let requiresCheck: Bool
 }
 
@@ -185,7 +186,7 @@ extension VaultChanges {
         return UndoneChange(
             id: record.line.id, issuer: properties.issuer, account: properties.account,
             renamedFrom: names, action: .changedBack(parts),
-            requiresCheck: reseals && record.summary.requiresCheckPerUse)
+            requiresCheck: parts != [.details] && record.summary.requiresCheckPerUse)
     }
 
     /// What `record` contained before the last change; `nil` if that is the same, or must not be
@@ -241,7 +242,7 @@ extension UndoneChange {
         let entry = record.summary
         self.init(
             id: entry.id, issuer: entry.issuer, account: entry.account, renamedFrom: nil,
-            action: action, requiresCheck: false)
+            action: action, requiresCheck: action == .removed && entry.requiresCheckPerUse)
     }
 }
 
