@@ -55,7 +55,7 @@ struct TransferTests {
             .conflictingCopy(path: "/home/alice/vault (conflict é)"),
             .wiped(Self.id, Self.tombstone), .generationNotRecorded(.system(Self.call)),
             .vanished(Self.id), .keptUnderSecondName(inode: .max), .wipesNotListed(.busy),
-            .failuresNotCleared(.notFound), .failuresNotCounted,
+            .moreConflictingCopies(count: 3), .failuresNotCleared(.notFound), .failuresNotCounted,
             .notConfirmed(Self.call), .folderOwnedByOther(0), .folderOpenToOthers(mode: 0o777),
         ]
         try roundTrip(reports, of: VaultReport.Kind.allCases)

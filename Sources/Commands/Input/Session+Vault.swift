@@ -52,7 +52,7 @@ extension Session {
             switch report {
             // Repeated codes are dangerous, so this is printed even with --quiet.
             case .olderFile, .otherFile: printer.alarm(sentence)
-            case .conflictingCopy where !copies: continue
+            case .conflictingCopy where !copies, .moreConflictingCopies where !copies: continue
             default: printer.warn(sentence)
             }
         }

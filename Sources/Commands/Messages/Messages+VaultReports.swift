@@ -37,6 +37,9 @@ extension Messages {
         case .conflictingCopy(let path):
             "\(VisibleText.of(path)) is a copy of the vault that was edited separately; to merge it, run: "
                 + "watchword merge \(ShellWord.quoted(VisibleText.of(path)))"
+        case .moreConflictingCopies(let count):
+            "\(count) more such \(count == 1 ? "copy is" : "copies are") beside the vault; merge or "
+                + "remove those above, and they are reported"
         case .wipesNotListed(let error):
             "entries were wiped, but the vault could not be saved, so an older copy would bring them back: "
                 + sentence(for: error)

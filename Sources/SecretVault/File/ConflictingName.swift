@@ -6,37 +6,39 @@ extension VaultLocation {
     /// Reports copies of the vault at this path that another program put beside it, unless the
     /// vault already includes them.
     ///
-    /// The folder is read once; only files with such a name are opened.
+    /// The folder is read once; only files with such a name are opened. Copies that the vault's key
+    /// opens come first, so that other files do not displace them.
     func conflictingCopies(
         of state: VaultState, with key: VaultKey, in folder: borrowing Folder
     ) -> [VaultReport] {
         let names: [(repaired: String, bytes: [CChar])]
         // If the folder cannot be listed, no copies are found.
         do { names = try Folder.exactNames(at: self.folder) } catch { return [] }
-        var reports: [VaultReport] = []
+        var (copies, others): ([String], [String]) = ([], [])
         for (other, bytes) in names where ConflictingName.isName(other, ofCopyOf: name) {
-            guard reports.count < VaultLocation.copyLimit else { break }
             // A name that is not UTF-8 names the file only by its bytes.
             let start = folder.beginning(of: bytes, limit: VaultEnvelope.idLimit)
-            guard start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == state.vaultID,
-                !includes(state, copy: other, key, in: folder)
-            else { continue }
-            reports.append(.conflictingCopy(path: path(beside: other)))
+            guard start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == state.vaultID else {
+                continue
+            }
+            do throws(VaultError) {
+                let document = try VaultDocument(parsing: VaultLocation.read(other, in: folder))
+                let copy = try VaultState(verifying: document, with: key)
+                guard state.history.includes(copy.history), copy.changes == 0 else {
+                    copies.append(other)
+                    continue
+                }
+            } catch {
+                // It may contain other changes.
+                others.append(other)
+            }
         }
-        return reports
-    }
-
-    // A copy that cannot be read, or has another key, may contain other changes.
-    private func includes(
-        _ state: VaultState, copy name: String, _ key: VaultKey, in folder: borrowing Folder
-    ) -> Bool {
-        do throws(VaultError) {
-            let document = try VaultDocument(parsing: VaultLocation.read(name, in: folder))
-            let copy = try VaultState(verifying: document, with: key)
-            return state.history.includes(copy.history) && copy.changes == 0
-        } catch {
-            return false
+        let found = copies + others
+        let reports = found.prefix(VaultLocation.copyLimit).map {
+            VaultReport.conflictingCopy(path: path(beside: $0))
         }
+        let more = found.count - reports.count
+        return more > 0 ? reports + [.moreConflictingCopies(count: more)] : reports
     }
 
     /// The path of another file in the vault's folder.

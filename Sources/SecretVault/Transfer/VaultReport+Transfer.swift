@@ -5,7 +5,7 @@ extension VaultReport: Transferable {
     enum Kind: UInt8, CaseIterable {
         case olderFile, otherFile, conflictingCopy, wiped, generationNotRecorded, wipesNotListed,
             failuresNotCleared, failuresNotCounted, notConfirmed, folderOwnedByOther,
-            folderOpenToOthers, vanished, keptUnderSecondName
+            folderOpenToOthers, vanished, keptUnderSecondName, moreConflictingCopies
     }
 
     package func write(to output: FrameWriter) {
@@ -20,6 +20,9 @@ extension VaultReport: Transferable {
         case .conflictingCopy(let path):
             output.append(choice: Kind.conflictingCopy)
             output.append(path)
+        case .moreConflictingCopies(let count):
+            output.append(choice: Kind.moreConflictingCopies)
+            output.append(signed: Int64(count))
         case .wiped(let id, let tombstone):
             output.append(choice: Kind.wiped)
             output.append(id)
@@ -62,6 +65,8 @@ extension VaultReport: Transferable {
                 generation: try fields.value(bytes), newest: try fields.value(bytes))
         case .otherFile: self = .otherFile(generation: try fields.value(bytes))
         case .conflictingCopy: self = .conflictingCopy(path: try fields.value(bytes))
+        case .moreConflictingCopies:
+            self = .moreConflictingCopies(count: try fields.integer(bytes))
         case .wiped: self = .wiped(try fields.value(bytes), try fields.value(bytes))
         case .vanished: self = .vanished(try fields.value(bytes))
         case .keptUnderSecondName:

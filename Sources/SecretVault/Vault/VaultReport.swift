@@ -11,6 +11,8 @@ public enum VaultReport: Hashable, Sendable {
     /// The file at this path, beside the vault, is a copy of it that another program kept because
     /// both were edited. If the name is not UTF-8, the path contains U+FFFD instead.
     case conflictingCopy(path: String)
+    /// There are so many more such files.
+    case moreConflictingCopies(count: Int)
     /// The entry's secret was wiped.
     case wiped(RecordID, Tombstone)
     /// The entry's secret was wiped without the vault key, and not because of failures that were
