@@ -227,7 +227,7 @@ struct TamperingTests {
         "a slot that somebody added without the key opens nothing, and clears no failures",
         arguments: ["passphrase", "recovery key"])
     func forgedSlot(method: String) throws {
-        let vault = try TestVault()
+        let vault = try TestVault(recoveryKey: true)
         for _ in 0..<3 {
             #expect(throws: VaultError.wrongPassphrase) {
                 try Vault.unlock(at: vault.path, with: .passphrase(secret("wrong")))
@@ -256,6 +256,16 @@ struct TamperingTests {
         // The genuine slot has refused the passphrase, but no recovery key.
         let failures = try #require(try vault.attempts().vault)
         #expect(failures.refused == 3 && failures.undecided == (isPassphrase ? 1 : 0))
+        guard isPassphrase else { return }
+        // The owner's passphrase does not open this file, and costs a wait, because the added slot has
+        // refused it. The recovery key opens the genuine file during that wait.
+        #expect(throws: VaultError.damaged(.header)) { try vault.unlock() }
+        try vault.put(document.bytes)
+        #expect(try Vault.lockOut(at: vault.path).seconds > 0)
+        _ = try Vault.unlock(
+            at: vault.path, with: .recoveryKey(try #require(vault.recoveryKey)))
+        #expect(try Vault.lockOut(at: vault.path).seconds == 0)
+        _ = try vault.unlock()
     }
 
     @Test("the manifest of an older generation does not open under a newer header")
