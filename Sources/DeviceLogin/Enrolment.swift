@@ -77,10 +77,11 @@ public struct Enrolment: Sendable {
         if let holder = try holder(of: state.form(), in: vault, isEarlier) {
             throw .alreadyEnrolled(as: holder)
         }
-        let enrolment = try state.enrolmentDigest()
+        // The entry may be gone. A server never uses a credential's name again.
+        guard try !state.isStale(in: vault) else {
+            throw .alreadyEnrolled(as: EntryName(issuer: name.issuer, account: name.account).text)
+        }
         try inVault { () throws(VaultError) in
-            // A server may use a credential again and start with its first generation.
-            try vault.forgetPresented(of: enrolment)
             try vault.update { changes throws(VaultError) in
                 _ = try put(state.form(), into: &changes, now: now, isEarlier, confirmed)
             }

@@ -75,7 +75,7 @@ import Testing
         #expect(server.arrived.count == 1)
     }
 
-    @Test("after enrolling again, a stale entry signs in, even with the same credential")
+    @Test("after enrolling again with another ticket, a stale entry signs in")
     func enrolledAgain() throws {
         let device = try Device()
         var server = TestServer()
@@ -84,6 +84,11 @@ import Testing
         for _ in 0..<2 { _ = try device.signIn(&server) }
         try restore(old, on: device)
         #expect(throws: DeviceLoginError.stale) { try device.signIn(&server) }
+        // The server sends the first secret again.
+        #expect(throws: DeviceLoginError.alreadyEnrolled(as: "Mill:alice")) {
+            try device.enrol(&server)
+        }
+        server.credential = "cr_second"
         try device.enrol(&server, ticket: SecretBytes(text: "wwt_second"))
         _ = try device.signIn(&server)
         _ = try device.signIn(&server)

@@ -29,8 +29,6 @@ struct PresentedSecretTests {
         let other = try Vault.unlock(
             at: vault.folder.file("other"), with: .passphrase(TestVault.passphrase))
         #expect(try other.lastPresented(of: first.enrolment) == newer)
-        try other.forgetPresented(of: first.enrolment)
-        #expect(try open.lastPresented(of: first.enrolment) == nil)
         #expect(try open.lastPresented(of: presented(2).enrolment) == presented(2))
     }
 

@@ -14,13 +14,6 @@ extension UnlockedVault {
     public func record(_ presented: PresentedSecret) throws(VaultError) {
         try location.changePresented { $0.add(presented) }
     }
-
-    /// Removes the record of an enrolment, for a new enrolment whose generations start again.
-    public func forgetPresented(of enrolment: [UInt8]) throws(VaultError) {
-        guard try lastPresented(of: enrolment) != nil else { return }
-        try location.changePresented { $0.forget(enrolment) }
-    }
-
 }
 
 extension VaultLocation {
