@@ -13,7 +13,7 @@ import VaultAgent
 /// How long vaults are held, by clocks that the test sets.
 struct HeldVaultsTests {
     /// Two clocks that only the test moves.
-    private final class Clocks: Sendable {
+    final class Clocks: Sendable {
         private let time = Mutex(
             AgentClock(sinceBoot: .seconds(1_000), awake: .seconds(900)))
 
@@ -28,10 +28,10 @@ struct HeldVaultsTests {
     }
 
     private let folder: TemporaryFolder
-    private let clocks = Clocks()
-    private let vaults: HeldVaults
-    private let place: VaultPlace
-    private let passphrase = SecretBytes(copying: Array("pass".utf8).span)
+    let clocks = Clocks()
+    let vaults: HeldVaults
+    let place: VaultPlace
+    let passphrase = SecretBytes(copying: Array("pass".utf8).span)
 
     init() throws {
         folder = try TemporaryFolder()
@@ -47,7 +47,7 @@ struct HeldVaultsTests {
         try Vault.unlock(at: place.path, with: .passphrase(passphrase))
     }
 
-    private func hold(idle: Int64 = 900, total: Int64 = 28_800) throws {
+    func hold(idle: Int64 = 900, total: Int64 = 28_800) throws {
         let unlocking = vaults.beginUnlocking(place)
         let time = HoldingTime(idle: .seconds(idle), total: .seconds(total))
         #expect(vaults.hold(HeldVault(try open()), for: time, unlocking))

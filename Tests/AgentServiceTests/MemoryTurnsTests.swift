@@ -12,6 +12,28 @@ struct MemoryTurnsTests {
         try turns.begin(of: user, size: size, timeout: timeout)
     }
 
+    /// Starts a thread that certainly waits for a turn, and gets it.
+    private func waiting(_ turns: MemoryTurns, _ user: UInt32, _ size: Int) throws -> WorkerThread {
+        // One for each, so that all certainly wait before a turn is free.
+        let isWaiting = try SocketPair()
+        let thread = try #require(
+            WorkerThread {
+                do {
+                    let hasBegun = try turns.begin(
+                        of: user, size: size, timeout: .seconds(60),
+                        while: {
+                            do { try isWaiting.second.send(1) } catch {}
+                            return true
+                        })
+                    #expect(hasBegun)
+                } catch {
+                    Issue.record(error)
+                }
+            })
+        _ = try Polling.ready(of: [.reading(isWaiting.first)], timeout: .seconds(60))
+        return thread
+    }
+
     @Test("each user has one turn at a time")
     func users() throws {
         let turns = MemoryTurns(total: .max)
@@ -39,22 +61,7 @@ struct MemoryTurnsTests {
     func order() throws {
         let turns = MemoryTurns(total: 10)
         #expect(try begin(turns, 1, 6))
-        let isWaiting = try SocketPair()
-        let worker = try #require(
-            WorkerThread {
-                do {
-                    let hasBegun = try turns.begin(
-                        of: 2, size: 8, timeout: .seconds(60),
-                        while: {
-                            do { try isWaiting.second.send(1) } catch {}
-                            return true
-                        })
-                    #expect(hasBegun)
-                } catch {
-                    Issue.record(error)
-                }
-            })
-        _ = try Polling.ready(of: [.reading(isWaiting.first)], timeout: .seconds(60))
+        let worker = try waiting(turns, 2, 8)
         #expect(try !begin(turns, 3, 4))
         turns.end(of: 1, size: 6)
         worker.join()
@@ -83,22 +90,8 @@ struct MemoryTurnsTests {
         #expect(try begin(turns, 1, 3))
         #expect(try begin(turns, 1, 3))
         #expect(try begin(turns, 2, 3))
-        let isWaiting = try SocketPair()
-        let worker = try #require(
-            WorkerThread {
-                do {
-                    // It waits while the user has much.
-                    _ = try turns.begin(
-                        of: 1, size: 2, timeout: .seconds(60),
-                        while: {
-                            do { try isWaiting.second.send(1) } catch {}
-                            return true
-                        })
-                } catch {
-                    Issue.record(error)
-                }
-            })
-        _ = try Polling.ready(of: [.reading(isWaiting.first)], timeout: .seconds(60))
+        // It waits while the user has much.
+        let worker = try waiting(turns, 1, 2)
         #expect(try begin(turns, 3, 1))
         turns.end(of: 3, size: 1)
         turns.end(of: 2, size: 3)
@@ -124,29 +117,9 @@ struct MemoryTurnsTests {
             turns.end(of: user, size: 10)
         }
         #expect(try begin(turns, 3, 10))
-        func waiting(_ user: UInt32) throws -> WorkerThread {
-            // One for each, so that both certainly wait before the turn is free.
-            let isWaiting = try SocketPair()
-            let thread = try #require(
-                WorkerThread {
-                    do {
-                        let hasBegun = try turns.begin(
-                            of: user, size: 10, timeout: .seconds(60),
-                            while: {
-                                do { try isWaiting.second.send(1) } catch {}
-                                return true
-                            })
-                        #expect(hasBegun)
-                    } catch {
-                        Issue.record(error)
-                    }
-                })
-            _ = try Polling.ready(of: [.reading(isWaiting.first)], timeout: .seconds(60))
-            return thread
-        }
         // User 2 asks first, but was served after user 1.
-        let later = try waiting(2)
-        let first = try waiting(1)
+        let later = try waiting(turns, 2, 10)
+        let first = try waiting(turns, 1, 10)
         turns.end(of: 3, size: 10)
         first.join()
         turns.end(of: 1, size: 10)

@@ -34,10 +34,7 @@ extension MergeTests {
     func wiped() throws {
         let copies = try Copies()
         let id = copies.ids[0]
-        let document = try VaultDocument(parsing: copies.vault.folder.bytes(of: "copy"))
-        let tombstone = Tombstone(time: 50, reason: .failures)
-        let wiped = try #require(try document.wiping([id], leaving: tombstone))
-        try copies.vault.put(wiped.bytes, as: "copy")
+        try forge(id, in: "copy", of: copies.vault)
         try copies.here(rename(id, "renamed", 100))
         let bytes = try copies.vault.bytes()
         let declined = try copies.merge()
@@ -47,7 +44,7 @@ extension MergeTests {
         let plan = try copies.merge(accepting: [id])
         #expect(plan.isIncluded && plan.changes.map(\.action) == [.wiped])
         let entry = try #require(try copies.vault.unlock().entries.first)
-        #expect(entry.tombstone == tombstone && entry.issuer == "renamed")
+        #expect(entry.tombstone?.time == 50 && entry.issuer == "renamed")
         // The previous generation contained the secret.
         #expect(try !copies.vault.files().contains(TestVault.own("previous")))
     }
@@ -77,16 +74,22 @@ extension MergeTests {
         #expect(try copies.plan().2.isMerged)
     }
 
-    @Test("a key that was changed in the copy, and is lost there, is merged from an honest copy")
-    func changedThere() throws {
-        let copies = try Copies()
-        let id = copies.ids[2]
+    /// Changes a key in the copy, and another entry here.
+    private func changeKey(of id: RecordID, in copies: Copies) throws -> EntryContent {
         let new = EntryContent.plainSecret(
             issuer: "Wi-Fi", account: "home", value: secret("there"))
         try copies.there { changes throws(VaultError) in
             try changes.replace(id, with: new, now: 100)
         }
         try copies.here(rename(copies.ids[0], "here", 100))
+        return new
+    }
+
+    @Test("a key that was changed in the copy, and is lost there, is merged from an honest copy")
+    func changedThere() throws {
+        let copies = try Copies()
+        let id = copies.ids[2]
+        let new = try changeKey(of: id, in: copies)
         let honest = try copies.vault.folder.bytes(of: "copy")
         try forge(id, in: "copy", of: copies.vault)
         let plan = try copies.merge()
@@ -100,12 +103,7 @@ extension MergeTests {
     func vanishedHere() throws {
         let copies = try Copies()
         let id = copies.ids[2]
-        let new = EntryContent.plainSecret(
-            issuer: "Wi-Fi", account: "home", value: secret("there"))
-        try copies.there { changes throws(VaultError) in
-            try changes.replace(id, with: new, now: 100)
-        }
-        try copies.here(rename(copies.ids[0], "here", 100))
+        let new = try changeKey(of: id, in: copies)
         try forge(id, in: "vault", of: copies.vault)
         let plan = try copies.merge()
         #expect(plan.unmerged.isEmpty && plan.changes.map(\.action) == [.restored])
@@ -116,15 +114,13 @@ extension MergeTests {
     @Test("a copy can be opened without saving it, even if entries were wiped without the key")
     func unchangedCopy() throws {
         let copies = try Copies()
-        let document = try VaultDocument(parsing: copies.vault.folder.bytes(of: "copy"))
-        let tombstone = Tombstone(time: 50, reason: .failures)
-        let wiped = try #require(try document.wiping([copies.ids[0]], leaving: tombstone))
-        try copies.vault.put(wiped.bytes, as: "copy")
+        try forge(copies.ids[0], in: "copy", of: copies.vault)
+        let wiped = try copies.vault.folder.bytes(of: "copy")
         _ = try Vault.unlock(
             at: copies.path, with: .passphrase(TestVault.passphrase), savesWipes: false)
-        #expect(try copies.vault.folder.bytes(of: "copy") == wiped.bytes)
+        #expect(try copies.vault.folder.bytes(of: "copy") == wiped)
         _ = try copies.unlockedCopy()
         // Nothing proves the wipe.
-        #expect(try copies.vault.folder.bytes(of: "copy") == wiped.bytes)
+        #expect(try copies.vault.folder.bytes(of: "copy") == wiped)
     }
 }
