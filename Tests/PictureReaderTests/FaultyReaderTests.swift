@@ -26,6 +26,7 @@ internal import Testing
             "open a socket", "fork", "run a program", "signal the parent",
             "write to standard input", "read standard output", "use another descriptor",
             "duplicate a descriptor", "map executable memory", "make memory executable",
+            "raise a limit",
         ])
     func forbiddenLibraryCall(fault: String) throws {
         let readings = try ReaderPool(program: "FaultyReader")

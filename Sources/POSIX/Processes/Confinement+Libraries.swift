@@ -16,9 +16,11 @@ extension Confinement {
         for call: StaticString in ["set_robust_list", "rseq", "sched_yield"] {
             try filter.allow(call)
         }
-        // For ``ProcessorTime/limited(to:_:)``. No limit of this process can exceed its maximum,
-        // which cannot be raised.
-        try filter.allow("prlimit64", when: .argument(0, is: 0))
+        // For ``ProcessorTime/limited(to:_:)``. The limit cannot exceed its maximum, which cannot be
+        // raised.
+        try filter.allow(
+            "prlimit64", when: .argument(0, is: 0),
+            .argument(1, is: Int32(RLIMIT_CPU.rawValue)))
         // Before it starts the first thread, glibc installs this signal's handler, for changing
         // user IDs.
         try filter.allow("rt_sigaction", when: .argument(0, is: 33))
