@@ -38,8 +38,7 @@ extension AgentServices {
         let isMade: Bool
         do throws(DeviceLoginError) {
             if let tpm = order.tpm { _ = try access(to: tpm, for: place, use.unlocking) }
-            let token = RelayedToken(
-                helpers, for: vaults, place, use.unlocking, timeout: deviceTimeout())
+            let token = RelayedToken(relay(in: place, use.unlocking), timeout: deviceTimeout())
             keyPlace = order.keyPlace { TPMAccess($0, through: token) }
             isMade = try order.made(in: earlier) != nil
         } catch {
@@ -61,7 +60,7 @@ extension AgentServices {
         }
         confirmed = []
         do throws(DeviceLoginError) {
-            var courier = RelayedCourier(helpers, for: vaults, place, use.unlocking)
+            var courier = RelayedCourier(relay(in: place, use.unlocking))
             let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) { _ in checked }
             let outcome = try enrolment.register(
                 with: order.enrolment.ticket, replacing: earlier, in: use.vault, turn: turn,
@@ -123,14 +122,13 @@ extension AgentServices {
         case .modules(let words):
             let isPresent: Bool
             do throws(PAMCheckFailure) {
+                let relay = relay(in: place, use.unlocking)
                 if case .account(let account) = reach {
-                    isPresent = try RelayedCheck<Enforced>(
-                        helpers, person, user: account.user, in: vaults, place, use.unlocking
-                    ).isPresent(for: words)
+                    isPresent = try RelayedCheck<Enforced>(relay, person, user: account.user)
+                        .isPresent(for: words)
                 } else {
-                    isPresent = try RelayedCheck<Advisory>(
-                        helpers, person, user: nil, in: vaults, place, use.unlocking
-                    ).isPresent(for: words)
+                    isPresent = try RelayedCheck<Advisory>(relay, person, user: nil)
+                        .isPresent(for: words)
                 }
             } catch {
                 throw vaults.isHeld(place, use.unlocking) ? .noVerdict(error) : .notHeld

@@ -88,7 +88,7 @@ extension AgentServices {
         }
         let ticket: LoginTicket
         do throws(DeviceLoginError) {
-            var courier = RelayedCourier(helpers, for: vaults, place, use.unlocking)
+            var courier = RelayedCourier(relay(in: place, use.unlocking))
             var absent = AbsentPerson()
             let login = try KeyLogin(
                 opened.content, of: id, in: use.vault, presence: opened.presence, tpm: tpm)
@@ -115,6 +115,6 @@ extension AgentServices {
         return TPMAccess(
             address,
             through: RelayedToken(
-                helpers, for: vaults, place, unlocking, asking: person, timeout: deviceTimeout()))
+                relay(in: place, unlocking), asking: person, timeout: deviceTimeout()))
     }
 }

@@ -51,7 +51,7 @@ extension AgentServices {
         }
         let ticket: LoginTicket
         do throws(DeviceLoginError) {
-            var courier = RelayedCourier(helpers, for: vaults, place, use.unlocking)
+            var courier = RelayedCourier(relay(in: place, use.unlocking))
             var login = try EnrolledLogin(content, of: id, in: use.vault)
             ticket = try login.signIn(
                 turn: turn, over: &courier, now: SystemClock.unixTime())
@@ -90,7 +90,7 @@ extension AgentServices {
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
         let confirmed = Set(earlier.filter(confirmations.cover).map(\.id))
         do throws(DeviceLoginError) {
-            var courier = RelayedCourier(helpers, for: vaults, place, use.unlocking)
+            var courier = RelayedCourier(relay(in: place, use.unlocking))
             let secret = try order.enrolment.redeem(
                 order.ticket, in: use.vault, turn: turn, over: &courier,
                 now: SystemClock.unixTime(), isEarlier: order.replaces, confirmed: confirmed)
@@ -141,12 +141,12 @@ extension AgentServices {
     ) throws(EntryRefusal) -> LoginLock {
         let deadline = Moment.now + AgentServices.longestTurn
         while true {
-            let timeout = min(deadline.timeRemaining, AgentServices.turnInterval)
             let turn: LoginLock?
-            do throws(VaultError) { turn = try use.vault.takeLoginLock(timeout: timeout) } catch {
+            do throws(VaultError) { turn = try use.vault.takeLoginLock(timeout: .zero) } catch {
                 guard case .busy = error, deadline.timeRemaining > .zero else {
                     throw .vault(error)
                 }
+                try pause(for: AgentServices.turnInterval)
                 turn = nil
             }
             // Meanwhile, the vault may have been locked.
@@ -157,6 +157,16 @@ extension AgentServices {
 
     /// How long to wait while another process or client signs in.
     private static let longestTurn = Duration.seconds(30)
-    /// How often to check meanwhile that the vault has not been locked.
-    private static let turnInterval = Duration.milliseconds(200)
+    /// How often to look meanwhile whether the turn has come, or the vault has been locked.
+    private static let turnInterval = Duration.milliseconds(50)
+
+    /// Waits, and lets other requests have the memory of this one meanwhile.
+    private func pause(for time: Duration) throws(EntryRefusal) {
+        func wait() throws(SystemCallFailure) { _ = try Polling.wait(for: [], timeout: time) }
+        do throws(SystemCallFailure) {
+            if let turn { try turn.paused(wait) } else { try wait() }
+        } catch {
+            throw .vault(.system(error))
+        }
+    }
 }

@@ -10,18 +10,28 @@ struct MemoryLimits: Sendable {
     let derivations = MemoryTurns(total: .max)
     /// The memory of the derivations of all users.
     let derivationMemory = MemoryTurns(total: 1 << 30)
-    /// Large requests; each user has one at a time.
-    let large = MemoryTurns(total: 1 << 30)
+    /// Large requests to change a vault or to move one; each user has one at a time.
+    let edits = MemoryTurns(total: 1 << 30)
+    /// Requests about a large vault, so that they do not wait for those.
+    let large = MemoryTurns(total: 512 << 20)
     /// The others, so that they do not wait for the large ones.
     let small = MemoryTurns(total: 256 << 20, perUser: 64 << 20)
+    /// Requests that may wait for a person or a server, whose other turn pauses meanwhile.
+    let asking = MemoryTurns(total: 256 << 20, perUser: 4 * leastOfAsking)
 
     /// How long a request waits for its turn to derive a key.
     static let timeout = Duration.seconds(30)
     /// How long it waits for its turn to begin; its sender is waiting too.
+    ///
+    /// It is longer than a client may delay the end of a turn (``AgentProtocol/turnTimeout``).
     static let shortTimeout = Duration.seconds(5)
 
     /// The memory of a request that needs more than this is given to one of its user at a time.
     static let largestSmall = 16 << 20
+    /// What a request that waits takes at least; the program that asks is a part of it.
+    private static let leastOfAsking = 2 << 20
+    /// The size of the largest request that may wait for a person or a server.
+    private static let largestAsking = 2 << 20
     /// What each byte of a request and of the vault's file takes at most, and what each request
     /// takes in any case; `RequestMemoryTests` measures all kinds of requests.
     static let (perByte, base) = (12, 1 << 18)
@@ -38,17 +48,19 @@ struct MemoryLimits: Sendable {
         return base + perByte * (request + vault) + perEntry * entries
     }
 
-    fileprivate func turns(for size: Int) -> MemoryTurns {
-        size > MemoryLimits.largestSmall ? large : small
+    fileprivate func turns(for memory: Int, ofRequest size: Int) -> MemoryTurns {
+        guard memory > MemoryLimits.largestSmall else { return small }
+        return size > AgentProtocol.largestRequest ? edits : large
     }
-}
 
-/// The memory that a request may take.
-struct RequestTurn {
-    fileprivate let user: UInt32
-    fileprivate let memory: Int
-    /// The size of the largest file of the vault that the request may read.
-    let largestFile: Int
+    /// Begins to ask for a request; a vault that it uses takes four times the size of its file.
+    ///
+    /// - Returns: the memory that it takes while it waits; `nil` if too many of its user's wait.
+    fileprivate func beginAsking(for turn: RequestTurn) throws(SystemCallFailure) -> Int? {
+        guard turn.size <= MemoryLimits.largestAsking else { return nil }
+        let memory = max(MemoryLimits.leastOfAsking, 4 * turn.largestFile)
+        return try asking.begin(of: turn.user, size: memory, timeout: .zero) ? memory : nil
+    }
 }
 
 // How much memory the requests of one user and of all users take.
@@ -86,7 +98,17 @@ extension AgentServices {
         return try body()
     }
 
-    /// Waits until a request has its turn; ``end(_:)`` ends it.
+    /// Runs `body`, which may wait for a person or a server, unless too many requests of the user do.
+    func asking(_ body: () -> AgentResponse) -> AgentResponse {
+        guard let turn else { return body() }
+        let memory: Int?
+        do { memory = try limits.beginAsking(for: turn) } catch { return .failed(.system(error)) }
+        guard let memory else { return .tooManyClients }
+        defer { limits.asking.end(of: turn.user, size: memory) }
+        return body()
+    }
+
+    /// Waits until a request has its turn.
     ///
     /// The memory that the request may take is charged before it is read completely.
     ///
@@ -96,9 +118,9 @@ extension AgentServices {
     ///   - place: the place of the vault for the connection, if there is one.
     ///   - isWanted: whether to go on waiting.
     /// - Returns: `nil` if the request needs no turn; why there is none.
-    func turn(
+    func beginTurn(
         for beginning: Span<UInt8>, size: Int, usedAt place: (VaultPlace) -> VaultPlace,
-        while isWanted: () -> Bool
+        while isWanted: @escaping @Sendable () -> Bool
     ) throws(TurnRefusal) -> RequestTurn? {
         guard case .account(let account) = reach, !AgentRequest.isAlwaysAnswered(beginning)
         else { return nil }
@@ -111,21 +133,19 @@ extension AgentServices {
         // Another request may enlarge the file meanwhile.
         let file = Int(FileStamp(of: account.path)?.size ?? 0) + AgentProtocol.largestRequest
         let memory = MemoryLimits.memory(ofRequest: size, vault: file)
+        let turns = limits.turns(for: memory, ofRequest: size)
         let hasBegun: Bool
         do throws(SystemCallFailure) {
-            hasBegun = try limits.turns(for: memory).begin(
+            hasBegun = try turns.begin(
                 of: account.user, size: memory, timeout: MemoryLimits.shortTimeout,
                 while: isWanted)
         } catch {
             throw TurnRefusal(response: .failed(.system(error)))
         }
         guard hasBegun else { throw TurnRefusal(response: .failed(.busy)) }
-        return RequestTurn(user: account.user, memory: memory, largestFile: file + size)
-    }
-
-    /// Ends the turn of a request.
-    func end(_ turn: RequestTurn) {
-        limits.turns(for: turn.memory).end(of: turn.user, size: turn.memory)
+        return RequestTurn(
+            of: account.user, memory: memory, from: turns, size: size, largestFile: file + size,
+            while: isWanted)
     }
 }
 

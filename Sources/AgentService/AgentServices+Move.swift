@@ -98,9 +98,12 @@ extension AgentServices {
         // Locking ends the check, which needs the key.
         let unlocking = vaults.beginUnlocking(place)
         defer { vaults.lock(place) }
+        guard vaults.hasRoom(for: place, size: FileStamp(of: account.path)?.size ?? 0) else {
+            return .vault(.busy)
+        }
         guard vaults.hold(HeldVault(vault), for: .standard, unlocking) else { return .notHeld }
         var check = RelayedCheck<Enforced>(
-            helpers, person, user: account.user, in: vaults, place, unlocking)
+            relay(in: place, unlocking), person, user: account.user)
         do {
             _ = try vault.prove(&check, for: entry.id, words: "")
             return vaults.isHeld(place, unlocking) ? nil : .notHeld

@@ -54,13 +54,13 @@ extension AgentServices {
         case .modules(let words):
             guard case .account(let account) = reach else {
                 var check = RelayedCheck<Advisory>(
-                    helpers, person, user: nil, in: vaults, place, use.unlocking)
+                    relay(in: place, use.unlocking), person, user: nil)
                 return try opened(entry, in: use, place, &check, words: words, takingCounter) {
                     .noVerdict($0)
                 }
             }
             var check = RelayedCheck<Enforced>(
-                helpers, person, user: account.user, in: vaults, place, use.unlocking)
+                relay(in: place, use.unlocking), person, user: account.user)
             return try opened(entry, in: use, place, &check, words: words, takingCounter) {
                 .noVerdict($0)
             }

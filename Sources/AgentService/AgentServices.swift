@@ -15,8 +15,8 @@ struct AgentServices: Sendable {
     let stop: WakeSignal
     /// Shared by all clients.
     var limits = MemoryLimits()
-    /// The size of the largest file that the current request may read.
-    var largestFile = Int.max
+    /// The turn of the current request, if it needs one.
+    var turn: RequestTurn?
     /// How long a TPM may take for each step.
     var deviceTimeout: @Sendable () -> Duration = { TokenHelper.standardTimeout }
     /// The time in Unix seconds.
@@ -106,7 +106,7 @@ struct AgentServices: Sendable {
         _ place: VaultPlace, _ body: (HeldVaults.Use) -> AgentResponse
     ) -> AgentResponse {
         do throws(HeldVaults.Refusal) {
-            let use = try vaults.use(place, upTo: largestFile) { !isMoving }
+            let use = try vaults.use(place, upTo: turn?.largestFile ?? .max) { !isMoving }
             let response = body(use)
             vaults.learn(from: use, of: place)
             switch response {

@@ -35,8 +35,6 @@ final class ClientConnection: @unchecked Sendable {
     /// The vaults that were opened for this connection only.
     var opened: Set<VaultPlace> = []
 
-    /// The turn of the current request.
-    private var turn: RequestTurn?
     /// Why a request was not read.
     private var refusal: AgentResponse?
 
@@ -76,7 +74,8 @@ final class ClientConnection: @unchecked Sendable {
                 } else {
                     idleTime = nil
                 }
-                if turn == nil, !frame.withBytes({ beginTurn(for: $0, size: frame.count) }) {
+                if service.turn == nil, !frame.withBytes({ beginTurn(for: $0, size: frame.count) })
+                {
                     guard try send(refusal ?? .failed(.busy)) else { break }
                     continue
                 }
@@ -105,7 +104,9 @@ final class ClientConnection: @unchecked Sendable {
     private func answer(_ request: AgentRequest) throws(SystemCallFailure) -> Bool {
         // Lists show when entries were last used.
         if case .code = request {} else { uses.record(in: service.vaults) }
-        let response = response(to: request)
+        let response =
+            request.mayAsk
+            ? service.asking { self.response(to: request) } : self.response(to: request)
         let (use, unlocked) = (self.use, self.unlocked)
         (self.use, self.unlocked) = (nil, nil)
         var isReceived = false
@@ -136,7 +137,8 @@ final class ClientConnection: @unchecked Sendable {
         let received = try connection.receive(
             limit: AgentProtocol.largestRequest,
             largeFrames: isReserved ? nil : AgentProtocol.largeRequests(where: beginTurn),
-            idleTime: idleTime, timeout: AgentProtocol.frameTimeout)
+            idleTime: idleTime, timeout: AgentProtocol.frameTimeout,
+            largeTimeout: AgentProtocol.turnTimeout)
         guard case .frame(let frame) = received else {
             if let refusal { _ = try send(refusal) }
             return nil
@@ -151,10 +153,10 @@ final class ClientConnection: @unchecked Sendable {
     ///   - size: the size of its frame.
     /// - Returns: whether it may be read and answered; if not, ``refusal`` says why.
     private func beginTurn(for beginning: Span<UInt8>, size: Int) -> Bool {
-        guard turn == nil else { return true }
+        guard service.turn == nil else { return true }
         do throws(TurnRefusal) {
-            turn = try service.turn(for: beginning, size: size, usedAt: own, while: isWanted)
-            service.largestFile = turn?.largestFile ?? .max
+            service.turn = try service.beginTurn(
+                for: beginning, size: size, usedAt: own, while: isWanted)
             return true
         } catch {
             refusal = error.response
@@ -163,8 +165,8 @@ final class ClientConnection: @unchecked Sendable {
     }
 
     private func endTurn() {
-        if let turn { service.end(turn) }
-        turn = nil
+        service.turn?.end()
+        service.turn = nil
     }
 
     private func isAsking(within time: Duration) throws(SystemCallFailure) -> Bool {
@@ -173,7 +175,7 @@ final class ClientConnection: @unchecked Sendable {
     }
 
     private func send(_ response: AgentResponse) throws(SystemCallFailure) -> Bool {
-        try connection.send(response.frame(), timeout: AgentProtocol.frameTimeout)
+        try connection.send(response.frame(), timeout: AgentProtocol.turnTimeout)
     }
 
     private func response(to asked: AgentRequest) -> AgentResponse {

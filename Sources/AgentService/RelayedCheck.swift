@@ -12,50 +12,33 @@ internal import VaultAgent
 /// The check is ``Advisory`` if the modules run as the same user as the client, and ``Enforced`` in
 /// the system agent.
 struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
-    private let helpers: HelperChannel
+    private let context: RelayContext
     private let person: RemotePerson
     /// The user whom the modules check; `nil` for the user of this process.
     private let user: UInt32?
-    /// Ends the check when the vault is locked.
-    private let vaults: HeldVaults
-    private let place: VaultPlace
-    private let unlocking: UInt64
 
     private static var timeout: Duration { .seconds(60) }
 
-    /// - Parameter unlocking: the number of the unlocking of the vault at `place`.
-    init(
-        _ helpers: HelperChannel, _ person: RemotePerson, user: UInt32?, in vaults: HeldVaults,
-        _ place: VaultPlace, _ unlocking: UInt64
-    ) {
-        self.helpers = helpers
+    init(_ context: RelayContext, _ person: RemotePerson, user: UInt32?) {
+        self.context = context
         self.person = person
         self.user = user
-        self.vaults = vaults
-        self.place = place
-        self.unlocking = unlocking
     }
 
     func isPresent(for purpose: String) throws(PAMCheckFailure) -> Bool {
         let deadline = Moment.now + RelayedCheck.timeout
-        let program: HelperChannel.Started?
-        do { program = try helpers.startPresence(for: user) } catch {
-            throw PAMCheckFailure(reason: .system(error), mayConcealAttempt: false)
-        }
-        guard let program else {
-            throw PAMCheckFailure(reason: .programNotFound, mayConcealAttempt: false)
-        }
-        return try program.withConnection { connection throws(PAMCheckFailure) in
-            let answer = try vaults.waiting(for: connection, in: place, unlocking) {
-                () throws(PAMCheckFailure) in
-                try verdict(of: connection, until: deadline)
-            } otherwise: {
-                PAMCheckFailure(reason: .system($0), mayConcealAttempt: false)
-            }
-            guard let answer else {
-                throw PAMCheckFailure(reason: .cancelled, mayConcealAttempt: false)
-            }
-            return answer
+        return try context.using { helpers throws(SystemCallFailure) in
+            try helpers.startPresence(for: user)
+        } otherwise: { refusal in
+            let reason: PAMCheckFailure.Reason =
+                switch refusal {
+                case .notFound: .programNotFound
+                case .locked: .cancelled
+                case .system(let failure): .system(failure)
+                }
+            return PAMCheckFailure(reason: reason, mayConcealAttempt: false)
+        } _: { connection throws(PAMCheckFailure) in
+            try verdict(of: connection, until: deadline)
         }
     }
 

@@ -8,52 +8,38 @@ internal import VaultAgent
 ///
 /// This process cannot open the device. It sends the helper what one key needs to sign.
 struct RelayedToken: TokenRequestHandler {
-    private let helpers: HelperChannel
-    /// Ends the request when the vault is locked.
-    private let vaults: HeldVaults
-    private let place: VaultPlace
-    private let unlocking: UInt64
+    private let context: RelayContext
     /// Who enters the PIN of a key that has one; `nil` if nobody is asked.
     private let person: RemotePerson?
     /// For each step of the device.
     private let timeout: Duration
 
-    init(
-        _ helpers: HelperChannel, for vaults: HeldVaults, _ place: VaultPlace,
-        _ unlocking: UInt64, asking person: RemotePerson? = nil, timeout: Duration
-    ) {
+    init(_ context: RelayContext, asking person: RemotePerson? = nil, timeout: Duration) {
+        self.context = context
         self.person = person
         self.timeout = timeout
-        self.helpers = helpers
-        self.vaults = vaults
-        self.place = place
-        self.unlocking = unlocking
     }
 
     func carryOut(
         _ request: TokenRequest, with person: inout some TokenHelper.Person
     ) throws(TokenHelper.Failure) -> TokenResult {
-        let program: HelperChannel.Started?
-        do throws(SystemCallFailure) { program = try helpers.startToken() } catch {
-            throw .helper(.system(error))
-        }
-        guard let program else { throw .helper(.notFound) }
-        return try program.withConnection { connection throws(TokenHelper.Failure) in
-            let result = try vaults.waiting(for: connection, in: place, unlocking) {
-                () throws(TokenHelper.Failure) in
-                // When the vault is locked, the connection ends, and so does the question.
-                guard let remote = self.person else {
-                    return try TokenHelper.carryOut(
-                        request, with: &person, over: connection, timeout: timeout)
-                }
-                var pin = RemotePIN(person: remote, end: .reading(connection))
-                return try TokenHelper.carryOut(
-                    request, with: &pin, over: connection, timeout: timeout)
-            } otherwise: {
-                TokenHelper.Failure.helper(.system($0))
+        try context.using { helpers throws(SystemCallFailure) in
+            try helpers.startToken()
+        } otherwise: { refusal in
+            switch refusal {
+            case .notFound: TokenHelper.Failure.helper(.notFound)
+            case .locked: .timedOut
+            case .system(let failure): .helper(.system(failure))
             }
-            guard let result else { throw .timedOut }
-            return result
+        } _: { connection throws(TokenHelper.Failure) in
+            // When the vault is locked, the connection ends, and so does the question.
+            guard let remote = self.person else {
+                return try TokenHelper.carryOut(
+                    request, with: &person, over: connection, timeout: timeout)
+            }
+            var pin = RemotePIN(person: remote, end: .reading(connection))
+            return try TokenHelper.carryOut(
+                request, with: &pin, over: connection, timeout: timeout)
         }
     }
 }

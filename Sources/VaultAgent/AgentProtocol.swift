@@ -38,6 +38,8 @@ package enum AgentProtocol {
     static let largestResponse = 64 << 20
     /// How long one frame may take.
     package static let frameTimeout = Duration.seconds(10)
+    /// How long a frame may take while the agent keeps memory for it: others wait for this memory.
+    package static let turnTimeout = Duration.seconds(4)
     /// The name of the agent's socket in the runtime folder.
     package static let socketName = "agent.sock"
     /// The name of the file that a running agent locks.

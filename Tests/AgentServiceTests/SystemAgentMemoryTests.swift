@@ -96,16 +96,46 @@ struct SystemAgentMemoryTests {
         #expect(try Self.sender(of: Self.edit, to: agent).response() == "notHeld")
     }
 
-    @Test("a user sends one vault at a time, and is told to try again")
+    @Test("a user sends one vault at a time, and the next one waits until a slow one is given up")
     func moves() throws {
         let agent = try SystemAgentFixture()
         let first = try Self.sender(of: Self.move, to: agent)
         // The agent reads on when its turn has come.
         try first.socket.writeAll([UInt8](repeating: 0, count: 1 << 20).span)
-        let busy = "failed(SecretVault.VaultError.busy)"
-        #expect(try Self.sender(of: Self.move, to: agent).response() == busy)
-        first.socket.shutDown()
         let next = try Self.sender(of: Self.move, to: agent)
-        try next.socket.writeAll([UInt8](repeating: 0, count: 1 << 20).span)
+        #expect(throws: AgentFailure.noAnswerFromSystem) { try first.response() }
+        // The next one is not refused, and not given up yet.
+        #expect(try !Polling.ready(of: [next.client.readable], timeout: .seconds(1))[0])
+    }
+
+    @Test("a user's fifth check by PAM at a time is refused")
+    func checks() throws {
+        let agent = try SystemAgentFixture()
+        try agent.configure("optional pam_unix.so\nauth required pam_permit.so")
+        try agent.keep(["Bank:me --presence per-use:pam"], of: .root)
+        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        let unlock = AgentRequest.unlock(.ofSystem, opener, ceiling: 20, .standard)
+        guard case .listing(let listing) = try agent.client().send(unlock) else {
+            Issue.record("no list")
+            return
+        }
+        let id = listing.entries[0].summary.id
+        var clients: [AgentClient] = []
+        func response() throws -> String {
+            let client = try agent.client()
+            clients.append(client)
+            let time = CodeTime.moment(59, offset: 0, isRefresh: false)
+            return "\(try client.send(.code(.ofSystem, id, time, .modules("now"))))"
+        }
+        for _ in 1...4 { #expect(try response().hasPrefix("asks")) }
+        #expect(throws: AgentFailure.tooManyClients) { try response() }
+        clients.removeFirst()
+        // The agent may not have noticed yet.
+        while true {
+            do {
+                #expect(try response().hasPrefix("asks"))
+                return
+            } catch AgentFailure.tooManyClients {}
+        }
     }
 }

@@ -9,6 +9,24 @@ struct IncomingFrameTests {
         bytes[0] == 1
     }
 
+    @Test("the rest of a large frame has a timeout of its own")
+    func slowRest() throws {
+        let pair = try SocketPair()
+        try pair.first.setBlocking(false)
+        let sender = try pair.second.duplicate()
+        let connection = FrameConnection(pair.takeFirst())
+        try sender.writeAll((header(1 << 20) + [UInt8](repeating: 1, count: 100_000)).span)
+        let start = Moment.now
+        let received = try connection.receive(
+            limit: 100_000, largeFrames: Self.large, idleTime: nil, timeout: .seconds(60),
+            largeTimeout: .milliseconds(50))
+        guard case .timedOut = received else {
+            Issue.record("\(received)")
+            return
+        }
+        #expect(Moment.now < start + .seconds(30))
+    }
+
     private func header(_ size: Int) -> [UInt8] { UInt32(size).littleEndianBytes }
 
     /// Reads what `content` and its length are, after `claimed` was announced.

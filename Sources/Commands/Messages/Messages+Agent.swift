@@ -25,7 +25,8 @@ extension Messages {
         case .otherVersion:
             "the agent is from another version of Watchword; run watchword agent stop, then watchword "
                 + "unlock"
-        case .tooManyClients: "too many programs are using the agent; try again"
+        case .tooManyClients:
+            "too many programs are using the agent; end those that wait for an answer, and try again"
         case .noAnswer: "the agent did not answer; unlock the vault again"
         case .noAnswerFromSystem:
             "the system agent did not answer; for the reason, run systemctl status watchword-agent or, as an "

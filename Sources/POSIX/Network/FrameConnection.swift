@@ -35,13 +35,14 @@ public final class FrameConnection: Sendable {
     /// - Parameters:
     ///   - idleTime: how long to wait for the frame's first byte; `nil` waits indefinitely.
     ///   - timeout: how long the frame may then take.
+    ///   - largeTimeout: how long the rest of a large frame may take, once it is included.
     public func receive(
         limit: Int, largeFrames: IncomingFrame.LargeFrames? = nil, idleTime: Duration?,
-        timeout: Duration
+        timeout: Duration, largeTimeout: Duration? = nil
     ) throws(SystemCallFailure) -> Received {
         var incoming = try IncomingFrame(limit: limit, largeFrames: largeFrames)
         var deadline = idleTime.map { Moment.now + $0 }
-        var hasBegun = false
+        var (hasBegun, isLarge) = (false, false)
         while true {
             let progress: IncomingFrame.Progress
             do { progress = try incoming.advance(from: socket) } catch {
@@ -57,6 +58,10 @@ public final class FrameConnection: Sendable {
             if incoming.hasBegun, !hasBegun {
                 hasBegun = true
                 deadline = .now + timeout
+            }
+            if let largeTimeout, incoming.isLarge, !isLarge {
+                isLarge = true
+                deadline = .now + largeTimeout
             }
             guard try wait(for: .reading(socket), until: deadline) else { return .timedOut }
         }

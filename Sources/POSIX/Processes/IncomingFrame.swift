@@ -51,7 +51,10 @@ public struct IncomingFrame {
     /// Whether a part of the frame has arrived.
     public var hasBegun: Bool { header.count > 0 }
 
-    /// The memory that the frame's content has, for tests.
+    /// Whether the frame was found to be one of the large ones.
+    var isLarge: Bool { capacity > limit }
+
+    /// The memory that the frame's content has.
     var capacity: Int {
         guard let body else { return 0 }
         return body.capacity

@@ -1,0 +1,145 @@
+import Cryptography
+import Foundation
+import POSIX
+import SecretVault
+import TestSupport
+import Testing
+
+@testable import AgentService
+@testable import VaultAgent
+
+/// The memory that one request has.
+struct RequestTurnTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// The turn of user 1, who has all memory there is.
+    private func turn(
+        of turns: MemoryTurns, while isWanted: @escaping @Sendable () -> Bool = { true }
+    ) throws -> RequestTurn {
+        #expect(try turns.begin(of: 1, size: 10, timeout: .zero))
+        return RequestTurn(
+            of: 1, memory: 10, from: turns, size: 1, largestFile: 1, while: isWanted)
+    }
+
+    private func isFree(_ turns: MemoryTurns) throws(SystemCallFailure) -> Bool {
+        guard try turns.begin(of: 2, size: 10, timeout: .zero) else { return false }
+        turns.end(of: 2, size: 10)
+        return true
+    }
+
+    @Test("while a request waits, others have its memory, and afterwards it has it again")
+    func paused() throws {
+        let turns = MemoryTurns(total: 10)
+        let turn = try turn(of: turns)
+        #expect(try turn.paused { () throws(SystemCallFailure) in try isFree(turns) })
+        #expect(try !isFree(turns))
+        turn.end()
+        #expect(try isFree(turns))
+        // It ends once.
+        #expect(try turns.begin(of: 2, size: 10, timeout: .zero))
+        turn.end()
+        #expect(try !turns.begin(of: 3, size: 10, timeout: .zero))
+    }
+
+    @Test("a request whose client has gone does not wait for its memory")
+    func unwanted() throws {
+        let turns = MemoryTurns(total: 10)
+        let turn = try turn(of: turns) { false }
+        try turn.paused { () throws(SystemCallFailure) in
+            #expect(try turns.begin(of: 2, size: 10, timeout: .zero))
+        }
+        turn.end()
+        #expect(try !turns.begin(of: 3, size: 10, timeout: .zero))
+    }
+
+    @Test("while a program asks or sends something, others have the memory of the request")
+    func programs() throws {
+        let passphrase = SecretBytes(copying: Array("pass".utf8).span)
+        try Vault.create(
+            at: folder.file("vault"), passphrase: passphrase, cost: ScryptCost(logN: 10),
+            recoveryKey: nil, now: 0)
+        let place = try VaultPlace(at: folder.file("vault"))
+        let vaults = HeldVaults(clock: AgentClock.now)
+        let unlocking = vaults.beginUnlocking(place)
+        let vault = try Vault.unlock(at: place.path, with: .passphrase(passphrase))
+        #expect(vaults.hold(HeldVault(vault), for: .standard, unlocking))
+        let pair = try SocketPair()
+        let file = try FileDescriptor(reading: folder.write([3], to: "file"))
+        try pair.second.send(HelperChannel.courier, with: file, file)
+        let turns = MemoryTurns(total: 10)
+        let context = RelayContext(
+            helpers: HelperChannel(try pair.first.duplicate()), vaults: vaults, place: place,
+            unlocking: unlocking, turn: try turn(of: turns))
+        let isFree = try context.using { helpers throws(SystemCallFailure) in
+            try helpers.startCourier()
+        } otherwise: { _ in
+            SystemCallFailure(call: "none", number: 1)
+        } _: { _ throws(SystemCallFailure) in
+            try self.isFree(turns)
+        }
+        #expect(isFree)
+        #expect(try !self.isFree(turns))
+    }
+
+    /// An agent in this process for user 5, whose vault's file has this size.
+    private func service(vault size: Int) throws -> AgentServices {
+        try FileManager.default.createDirectory(
+            atPath: folder.file("5"), withIntermediateDirectories: false)
+        try folder.write([UInt8](repeating: 0, count: size), to: "5/vault")
+        return AgentServices(
+            vaults: HeldVaults(clock: AgentClock.now),
+            reach: .account(SystemAccount(stateFolder: folder.path, user: 5)), limitsFiles: false,
+            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+    }
+
+    /// The turn of a request, if it can have one at once.
+    private func turn(
+        of kind: AgentRequest.Kind, size: Int = 100, in service: AgentServices
+    ) throws -> RequestTurn? {
+        let beginning = [AgentProtocol.version, kind.rawValue]
+        do {
+            return try service.beginTurn(
+                for: beginning.span, size: size, usedAt: { $0 }, while: { false })
+        } catch {
+            guard case .failed(.busy) = error.response else {
+                Issue.record("\(error.response)")
+                return nil
+            }
+            return nil
+        }
+    }
+
+    @Test("a request about a large vault does not wait for a large request")
+    func large() throws {
+        let service = try service(vault: 2 << 20)
+        let edit = try turn(of: .move, size: AgentProtocol.largestEdit, in: service)
+        #expect(edit != nil)
+        #expect(try turn(of: .move, size: AgentProtocol.largestEdit, in: service) == nil)
+        let list = try turn(of: .list, in: service)
+        #expect(list != nil)
+        #expect(try turn(of: .list, in: service) == nil)
+        list?.end()
+        #expect(try turn(of: .list, in: service) != nil)
+    }
+
+    @Test("few requests of a user wait for a person or a server, and no large ones")
+    func asking() throws {
+        var service = try service(vault: 1000)
+        /// Whether so many requests like the current one may wait at the same time.
+        func mayWait(_ count: Int) -> Bool {
+            let response = service.asking { count == 1 || mayWait(count - 1) ? .done : .notHeld }
+            return if case .done = response { true } else { false }
+        }
+        service.turn = try turn(of: .list, in: service)
+        #expect(mayWait(4))
+        #expect(!mayWait(5))
+        service.turn?.end()
+        service.turn = try turn(of: .move, size: 1 << 20, in: service)
+        #expect(mayWait(1))
+        service.turn?.end()
+        service.turn = try turn(of: .move, size: 4 << 20, in: service)
+        #expect(!mayWait(1))
+    }
+}
