@@ -131,30 +131,44 @@ enum KeyHolder {
         return try Confinement.enterAsKeyHolder(folders: folders)
     }
 
-    /// Accepts a connection, and serves it on a thread of its own.
+    /// How many connections to accept before this process looks for other tasks.
+    private static let mostAtOnce = 1024
+
+    /// Accepts the connections that wait, and serves each on a thread of its own.
+    ///
+    /// The system agent closes those of a user that are more at once than it serves: a user who
+    /// connects very often must not delay others.
     ///
     /// - Returns: `false` if descriptors or memory are exhausted.
     private static func accept(
         from listener: borrowing FileDescriptor, _ connections: Connections,
         _ service: AgentServices, _ mode: AgentMode
     ) -> Bool {
-        let accepted: FileDescriptor
-        do { accepted = try LocalSocket.accept(from: listener) } catch {
-            return error.isNoConnection
+        var accepted: [UInt32: Int] = [:]
+        for _ in 0..<mostAtOnce {
+            let connection: FrameConnection
+            do throws(SystemCallFailure) {
+                connection = FrameConnection(try LocalSocket.accept(from: listener))
+            } catch {
+                return error.isNoConnection
+            }
+            let peer: LocalSocket.Peer
+            // The client may have gone.
+            do { peer = try connection.peer() } catch { continue }
+            let count = accepted[peer.user, default: 0] + 1
+            accepted[peer.user] = count
+            if case .system = mode, count > Connections.limitPerUser { continue }
+            // Root can connect to every socket; a user agent serves only its user.
+            if case .user = mode, !peer.isThisUser { continue }
+            serve(connection, from: peer, connections, service, mode)
         }
-        serve(FrameConnection(accepted), connections, service, mode)
         return true
     }
 
     private static func serve(
-        _ connection: FrameConnection, _ connections: Connections, _ service: AgentServices,
-        _ mode: AgentMode
+        _ connection: FrameConnection, from peer: LocalSocket.Peer, _ connections: Connections,
+        _ service: AgentServices, _ mode: AgentMode
     ) {
-        let peer: LocalSocket.Peer
-        // The client may have gone.
-        do { peer = try connection.peer() } catch { return }
-        // Root can connect to every socket; a user agent serves only its user.
-        if case .user = mode, !peer.isThisUser { return }
         guard let number = connections.add(connection, from: peer) else {
             return refuse(connection)
         }

@@ -215,6 +215,40 @@ struct SystemAgentAttackTests {
         #expect(try agent.run("code Site --at 59", as: .games).text == "287082\n")
     }
 
+    @Test("flood: a user who connects without end does not keep another from locking")
+    func flood() throws {
+        let agent = try SystemAgentFixture()
+        try agent.keep(of: .man)
+        try agent.run("unlock --passphrase-file pass.txt", as: .man)
+        try agent.shell(
+            """
+            cat >flood.py <<'END'
+            import os, socket
+            os.closerange(3, 100)
+            os.fork(), os.fork()
+            held, count = [], 0
+            while not os.path.exists("over"):
+                client = socket.socket(socket.AF_UNIX)
+                client.setblocking(False)
+                count += 1
+                if count == 10000:
+                    open("begun", "w").close()
+                try:
+                    client.connect("/run/watchword/agent.sock")
+                except OSError:
+                    continue
+                held = held[-200:] + [client]
+            END
+            python3 flood.py >/dev/null 2>&1 &
+            while [ ! -e begun ]; do :; done
+            """, as: .games)
+        defer { do { try agent.shell("touch over", as: .games) } catch { Issue.record(error) } }
+        for verb in ["agent status", "lock"] {
+            try agent.run(verb, as: .man)
+        }
+        try agent.run("code Site --at 59", as: .man, status: 4)
+    }
+
     @Test("socket: a client refuses a socket in a folder that another user owns or can change")
     func socket() throws {
         let agent = try SystemAgentFixture()
