@@ -17,8 +17,12 @@ package enum AgentFailure: Error, Hashable, Sendable {
     case tooManyClients
     /// The agent ended, or did not answer in time.
     case noAnswer
+    /// The same after a request to lock vaults.
+    case notLocked
     /// The system agent ended or did not start, or did not answer in time.
     case noAnswerFromSystem
+    /// The same after a request to lock the vault.
+    case notLockedBySystem
     /// The system agent is installed, and its socket does not exist.
     case systemStopped
     /// The agent broke the protocol.
@@ -46,6 +50,8 @@ package final class AgentClient {
     private static let slowTimeout = Duration.seconds(600)
     /// How long a request may take for which the agent does not wait.
     private static let quickTimeout = Duration.seconds(5)
+    /// How long locking may take; nothing replaces it.
+    private static let lockTimeout = Duration.seconds(30)
 
     /// Connects to the running agent of this user.
     ///
@@ -87,13 +93,20 @@ package final class AgentClient {
     }
 
     private static func timeout(of request: AgentRequest) -> Duration {
-        request.isQuick ? quickTimeout : request.isSlow ? slowTimeout : responseTimeout
+        if request.locks { return lockTimeout }
+        return request.isQuick ? quickTimeout : request.isSlow ? slowTimeout : responseTimeout
     }
 
     /// Sends a request and waits for the response.
     package func send(_ request: AgentRequest) throws(AgentFailure) -> AgentResponse {
         try write(request)
-        return try receive(within: AgentClient.timeout(of: request))
+        do {
+            return try receive(within: AgentClient.timeout(of: request))
+        } catch .noAnswer where request.locks {
+            throw .notLocked
+        } catch .noAnswerFromSystem where request.locks {
+            throw .notLockedBySystem
+        }
     }
 
     /// Sends a request, and passes messages and questions to the person.

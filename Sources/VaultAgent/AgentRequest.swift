@@ -64,6 +64,14 @@ extension AgentRequest {
         if case .login = self { true } else { false }
     }
 
+    /// Whether it locks vaults.
+    var locks: Bool {
+        switch self {
+        case .lock, .lockAll: true
+        default: false
+        }
+    }
+
     /// The same request for the vault at `place`, if it is about a vault.
     package func at(_ place: VaultPlace) -> AgentRequest {
         switch self {

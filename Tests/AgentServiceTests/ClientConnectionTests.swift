@@ -230,5 +230,7 @@ struct ClientConnectionTests {
         let silent = try OwnAgent(for: place, agent.folder, firstTimeout: .milliseconds(100))
         silent.client.waitForEnd()
         #expect(throws: AgentFailure.noAnswer) { try silent.client.send(.status) }
+        // Nobody may believe that the vault is locked.
+        #expect(throws: AgentFailure.notLocked) { try silent.client.send(.lockAll) }
     }
 }

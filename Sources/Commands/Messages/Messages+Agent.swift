@@ -31,6 +31,12 @@ extension Messages {
         case .noAnswerFromSystem:
             "the system agent did not answer; for the reason, run systemctl status watchword-agent or, as an "
                 + "administrator, journalctl -u watchword-agent"
+        case .notLocked:
+            "the agent did not answer, so the vault may still be unlocked; try again, or end the agent "
+                + "with pkill watchword-agent, which locks it"
+        case .notLockedBySystem:
+            "the system agent did not answer, so the vault may still be unlocked; try again, or have an "
+                + "administrator run systemctl stop watchword-agent, which locks it"
         case .systemStopped: "the system agent is not running; " + reasonForStop
         case .malformed: "the agent sent an invalid response; run watchword agent stop"
         case .programNotFound:
