@@ -150,7 +150,9 @@ enum KeyHolder {
             do throws(SystemCallFailure) {
                 connection = FrameConnection(try LocalSocket.accept(from: listener))
             } catch {
-                return error.isNoConnection
+                guard !error.isNoConnection else { return true }
+                lockWithoutResources(service, mode)
+                return false
             }
             let peer: LocalSocket.Peer
             // The client may have gone.
@@ -162,6 +164,21 @@ enum KeyHolder {
             if case .user = mode, !peer.isThisUser { continue }
             serve(connection, from: peer, connections, service, mode)
         }
+        return true
+    }
+
+    /// Locks all vaults of a user agent that cannot be reached as its own limits allow.
+    ///
+    /// Another program of the user may have lowered the limits of this process, so that nobody can
+    /// lock its vaults.
+    ///
+    /// - Returns: whether it did; the system agent's limits are not in its users' hands.
+    @discardableResult
+    private static func lockWithoutResources(
+        _ service: AgentServices, _ mode: AgentMode
+    ) -> Bool {
+        guard case .user = mode else { return false }
+        service.vaults.lockAll()
         return true
     }
 
@@ -185,8 +202,12 @@ enum KeyHolder {
             connections.remove(number)
         }
         guard let thread else {
-            connections.remove(number)
-            return refuse(connection)
+            defer { connections.remove(number) }
+            guard lockWithoutResources(service, mode) else { return refuse(connection) }
+            // Without a thread, only what is always answered.
+            return ClientConnection(
+                connection, number: number, service, firstTimeout: .seconds(1), isReserved: true
+            ) { _ in }.serve()
         }
         thread.detach()
     }

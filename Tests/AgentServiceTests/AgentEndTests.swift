@@ -97,7 +97,7 @@ struct AgentEndTests {
         }
     }
 
-    @Test("an agent without free descriptors waits, and then serves the clients that waited")
+    @Test("an agent without free descriptors locks its vaults, and later serves who waited")
     func descriptors() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
@@ -114,11 +114,31 @@ struct AgentEndTests {
         // In hundredths of a second.
         #expect(try processorTime() - before < 10)
         try agent.shell("prlimit --pid \(holder) --nofile=1024:")
-        guard case .status = try waiting.send(.status) else {
-            Issue.record("no status")
-            return
-        }
+        #expect(try vaultCount(waiting) == 0)
+        try agent.run(AgentFixture.unlock)
         #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
+    @Test("an agent that cannot start a thread locks its vaults, and says so")
+    func noThreads() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let holder = try agent.keyHolder()
+        // There is room for data, but not for stacks.
+        let size = "$(($(awk '/^VmSize/ {print $2}' /proc/\(holder)/status) * 1024 + 1048576))"
+        try agent.shell("prlimit --pid \(holder) --as=\(size):")
+        var clients: [AgentClient] = []
+        // The first ones get the stacks of threads that have ended.
+        repeat { clients.append(try agent.client()) } while try vaultCount(clients.last) > 0
+        #expect(clients.count < Connections.limitPerUser)
+        try agent.shell("prlimit --pid \(holder) --as=unlimited:")
+        try agent.run("code Site --at 59", status: 4)
+    }
+
+    /// How many vaults the agent holds.
+    private func vaultCount(_ client: AgentClient?) throws -> Int {
+        guard case .status(let status) = try #require(client).send(.status) else { return -1 }
+        return status.vaults.count
     }
 
     @Test("a folder for sockets that others can open or own is reported only if it matters")
