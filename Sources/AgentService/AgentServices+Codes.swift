@@ -84,6 +84,8 @@ extension AgentServices {
         let ahead = UInt64(comparison.ahead)
         if let moment = comparison.moment {
             try expectCheck(forCodesUpTo: ahead, after: moment, of: entry, in: use, place, proofs)
+        } else if ahead > CodeComparison.widestAhead, !entry.accessControl.presence.isPerUse {
+            guard isProved(proofs, in: use, place) else { throw .vault(.presenceNeeded) }
         }
         let isCurrent =
             comparison.moment.map { self.isCurrent($0, upTo: ahead, of: entry) } ?? false

@@ -18,6 +18,9 @@ package struct CodeComparison: Sendable {
 
     /// The widest window.
     package static let widest = 10_000
+    /// How many codes of a counter after the next one are compared without a further proof of what
+    /// opens the vault; as many as `verify` compares by default.
+    package static let widestAhead = 10
 }
 
 extension CodeComparison: Transferable {

@@ -187,6 +187,33 @@ struct ClientConnectionTests {
         #expect(try isAnswered(4_000_000_000) == [true, false, true])
     }
 
+    @Test("more than ten codes ahead of a counter require a proof on the same connection")
+    func counters() throws {
+        let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])
+        let place = try agent.place()
+        let own = try OwnAgent(for: place, agent.folder)
+        let unlocked = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
+        guard case .listing(let listing) = unlocked else {
+            Issue.record("\(unlocked)")
+            return
+        }
+        let id = listing.entries[0].summary.id
+        // RFC 4226, appendix D: the code of counter 9.
+        func match(ahead: Int) throws -> String {
+            let comparison = CodeComparison(
+                code: "520489", moment: nil, behind: 0, ahead: ahead)
+            return "\(try own.client.send(.verify(place, id, comparison, .none)))"
+        }
+        let refused = "failed(SecretVault.VaultError.presenceNeeded)"
+        #expect(try match(ahead: 10) == "match(Optional(9))")
+        #expect(try match(ahead: 11) == refused)
+        guard case .done = try own.client.send(.prove(place, opener, ceiling: 20)) else {
+            Issue.record("not proved")
+            return
+        }
+        #expect(try match(ahead: 10_000) == "match(Optional(9))")
+    }
+
     @Test("a vault that was opened for one connection is locked when that connection ends")
     func openedOnce() throws {
         let agent = try AgentFixture()

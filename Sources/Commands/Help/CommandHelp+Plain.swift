@@ -45,6 +45,8 @@ extension CommandHelp {
                 + "and exits with status 0; otherwise exits with status 1.",
             "The command does not remember used codes, so a code keeps matching until its window "
                 + "has passed. To authenticate users, a verifier must accept each code only once.",
+            "While the agent holds the vault, a window of more than 10 codes ahead requires the "
+                + "passphrase again, or the confirmation that the entry requires.",
         ])
     static let qrRead = CommandHelp(
         summary: "print the text of QR codes in images",

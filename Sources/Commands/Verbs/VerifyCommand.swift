@@ -78,7 +78,9 @@ enum VerifyCommand {
         throws(CommandFailure) -> Window
     {
         guard let text = session.arguments[.window] else {
-            return isCounter ? Window(behind: 0, ahead: 10) : Window(behind: 1, ahead: 1)
+            return isCounter
+                ? Window(behind: 0, ahead: CodeComparison.widestAhead)
+                : Window(behind: 1, ahead: 1)
         }
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let behind = parts[0], let ahead = parts[1],
