@@ -81,7 +81,7 @@ struct KilledAttemptTests {
         // The first write begins the attempt, the second records the refusal.
         let counting = run.counting
         try #require(counting.count == 2)
-        let answered = try #require(run.calls.lastIndex { $0.hasPrefix("write(1,") })
+        let answered = try #require(run.calls.lastIndex { $0.hasPrefix("write(1<") })
         #expect(counting[1] + 1 < answered)
         for place in run.places {
             let vault = try TestVault()
