@@ -22,13 +22,25 @@ extension AgentServices {
         _ person: RemotePerson, _ confirmed: inout [ConfirmedEntry]
     ) throws(EntryRefusal) -> AgentResponse {
         let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
-        let checked = try opened(entry, in: use, place, presence, person).presence
+        let checked = try checked(entry, in: use, place, presence, person)
         vaults.countUse(of: place, use.unlocking)
         confirmed.removeAll { $0.place == place && $0.entry.id == id }
         confirmed.append(
             ConfirmedEntry(
                 place: place, unlocking: use.unlocking, entry: entry, presence: checked))
         return .done
+    }
+
+    /// Checks presence for a change of an entry; one that has vanished cannot be opened after that.
+    private func checked(
+        _ entry: EntrySummary, in use: HeldVaults.Use, _ place: VaultPlace,
+        _ presence: AgentPresence, _ person: RemotePerson
+    ) throws(EntryRefusal) -> DeviceKeyTranscript.Presence {
+        do {
+            return try opened(entry, in: use, place, presence, person).presence
+        } catch .vault(.vanished) where entry.requiresCheckPerUse {
+            return .none
+        }
     }
 
     /// The outcome of an edit that is not saved, as if an import could replace every entry.
@@ -62,7 +74,7 @@ extension AgentServices {
         {
             let entry = try EntryRefusal.from { () throws(VaultError) in try vault.entry(id) }
             if entry.requiresCheckPerUse {
-                _ = try opened(entry, in: use, place, presence, person)
+                _ = try checked(entry, in: use, place, presence, person)
                 confirmed.append(entry)
             }
         }

@@ -89,7 +89,7 @@ extension AgentServices {
         ofMoving vault: UnlockedVault, for account: SystemAccount, _ person: RemotePerson
     ) -> EntryRefusal? {
         let entry = vault.entries.first { entry in
-            entry.tombstone == nil && entry.accessControl.presence == .perUse(.pam)
+            entry.requiresCheckPerUse && entry.accessControl.presence == .perUse(.pam)
         }
         guard let entry else { return nil }
         guard let place = account.place()?.only(for: AgentServices.moveNumber) else {

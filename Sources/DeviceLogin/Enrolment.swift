@@ -157,7 +157,7 @@ public struct Enrolment: Sendable {
         for entry in changes.entries where entry.kind == .enrolled && isEarlier(entry) {
             // The entry may have been set to per-use after its owner confirmed.
             guard !entry.requiresCheckPerUse || confirmed.contains(entry.id) else {
-                throw .presenceNeeded
+                throw entry.hasVanished ? .vanishedEntries : .presenceNeeded
             }
             earlier.append(entry)
             try changes.remove(entry.id, purge: true)

@@ -150,6 +150,18 @@ final class AgentFixture {
         try folder.write(Array(lines.utf8), to: "bin/pam.d/watchword")
     }
 
+    /// Replaces the first secret in the vault by a tombstone, without the key.
+    func forgeTombstone() throws {
+        try shell(
+            """
+            awk '/^end /{next} /^changes /{$2 = 1} \
+              /^sealed / && !found {found = 1; $0 = "tombstone " $2 " 1700000000 failures"} {print}' \
+              \(Self.vault) > forged.txt
+            echo "end $(openssl dgst -sha256 -binary forged.txt | base64)" >> forged.txt
+            cat forged.txt > \(Self.vault)
+            """)
+    }
+
     /// The place of the vault.
     func place() throws -> VaultPlace { try VaultPlace(at: folder.file(Self.vault)) }
 

@@ -73,6 +73,25 @@ struct AgentPAMEditTests {
         #expect(held.list != "A:a  totp, per-use:pam\n" || held.code != "287082\n")
     }
 
+    @Test(
+        "an entry that somebody marked as wiped is removed or renamed only after its check, too",
+        arguments: ["rename A:a B:b", "remove A:a --yes", "edit A:a --account b"])
+    func vanished(command: String) throws {
+        for held in [true, false] {
+            let agent = try fixture("pam_deny.so")
+            let own = held ? "" : "--passphrase-file pass.txt"
+            if held { try agent.shell("bin/watchword unlock --passphrase-file pass.txt") }
+            try agent.forgeTombstone()
+            let forged = try agent.folder.bytes(of: AgentFixture.vault)
+            let refused = try agent.shell("bin/watchword -q \(command) \(own)", status: 4)
+            #expect(AgentFixture.errors(refused).contains("“A:a” was not opened"))
+            #expect(try agent.folder.bytes(of: AgentFixture.vault) == forged)
+            try agent.configure("required pam_permit.so")
+            try agent.shell("bin/watchword -q \(command) \(own)")
+            #expect(try agent.folder.bytes(of: AgentFixture.vault) != forged)
+        }
+    }
+
     @Test("a change that the check refuses can wipe the entry, as without the agent")
     func wiped() throws {
         let (command, module) = ("edit A:a --presence per-unlock", "pam_deny.so")

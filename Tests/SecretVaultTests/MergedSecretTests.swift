@@ -49,6 +49,24 @@ extension MergeTests {
         #expect(try !copies.vault.files().contains(TestVault.own("previous")))
     }
 
+    @Test("accepting a wipe of a per-use entry requires its check, as removing the entry does")
+    func wipedPerUse() throws {
+        let copies = try Copies()
+        let id = copies.ids[0]
+        try copies.here { changes throws(VaultError) in
+            try changes.setAccessControl(
+                of: id, to: AccessControl(presence: .perUse(.pam), onFailure: .lockOut))
+        }
+        try copies.vault.put(copies.vault.bytes(), as: "copy")
+        try forge(id, in: "copy", of: copies.vault)
+        let bytes = try copies.vault.bytes()
+        #expect(throws: VaultError.presenceNeeded) { try copies.merge(accepting: [id]) }
+        #expect(try copies.vault.bytes() == bytes)
+        let plan = try copies.merge(confirmed: [id], accepting: [id])
+        #expect(plan.changes.map(\.requiresCheck) == [true])
+        #expect(try copies.vault.unlock().entries[0].tombstone != nil)
+    }
+
     /// Replaces the secret of an entry in a file by a tombstone, without the key.
     private func forge(_ id: RecordID, in name: String, of vault: TestVault) throws {
         let document = try VaultDocument(parsing: vault.folder.bytes(of: name))

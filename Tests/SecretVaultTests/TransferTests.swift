@@ -19,7 +19,7 @@ struct TransferTests {
             .notFound, .alreadyExists, .previousLeft, .reservedPath, .previousGeneration, .folder,
             .symbolicLink, .notAFile, .notAVault, .truncated, .wrongPassphrase, .wrongRecoveryKey,
             .wrongDevice, .writable,
-            .wipingDue, .vanishedEntries, .conflictMarkers, .openedReadOnly, .presenceNeeded,
+            .wipingDue, .vanished, .vanishedEntries, .conflictMarkers, .openedReadOnly, .presenceNeeded,
             .differentCheckRequired,
             .busy,
             .replaced, .changedMeanwhile, .rekeyed, .noSuchEntry, .otherVault, .wiped,

@@ -1,4 +1,5 @@
 import POSIX
+import Presence
 import TestSupport
 import Testing
 
@@ -33,10 +34,12 @@ struct VanishedEntryTests {
         try vault.put(try #require(try document.wiping(ids, leaving: tombstone)).bytes)
     }
 
-    private func undo(_ vault: TestVault) throws -> [UndoneChange] {
+    private func undo(
+        _ vault: TestVault, confirmed: Set<RecordID> = []
+    ) throws -> [UndoneChange] {
         let open = try vault.unlock()
         let plan = try open.planOfUndo(now: Self.now)
-        try open.undo(plan, confirmed: [], now: Self.now)
+        try open.undo(plan, confirmed: confirmed, now: Self.now)
         return plan
     }
 
@@ -109,6 +112,44 @@ struct VanishedEntryTests {
         #expect(try undo(vault).map(\.id) == [ids[1]])
         #expect(
             try vault.unlock().entries.map { $0.tombstone != nil } == [true, false, false, false])
+    }
+
+    private struct Passing: PresenceCheck {
+        typealias Grade = Cryptographic
+
+        mutating func isPresent(for purpose: String) -> Bool { true }
+    }
+
+    @Test("a forged tombstone ends no check: the entry keeps it, and it can still be made")
+    func checks() throws {
+        let (vault, ids) = try made()
+        let access = AccessControl(presence: .perUse(.any), onFailure: .wipe(after: .three))
+        try vault.unlock().update { changes throws(VaultError) in
+            for id in ids.prefix(2) { try changes.setAccessControl(of: id, to: access) }
+        }
+        try forge([ids[0]], in: vault)
+        let open = try vault.unlock()
+        #expect(open.entries.prefix(2).allSatisfy(\.requiresCheckPerUse))
+        #expect(open.entries.map(\.hasVanished) == [true, false, false, false])
+        var check = Passing()
+        let proof = try open.prove(&check, for: ids[0], words: "")
+        // The check was made; only the secret is missing.
+        do throws(VaultError) {
+            _ = try open.open(ids[0], proof: proof)
+            Issue.record("opened")
+        } catch {
+            #expect(error == .vanished)
+        }
+        // A wipe that the counted failures explain leaves nothing to check.
+        try vault.countFailures(of: [ids[0]])
+        do throws(AccessControlError<Never>) {
+            _ = try open.prove(&check, for: ids[0], words: "")
+            Issue.record("proved")
+        } catch {
+            guard case .vault(.wiped) = error else { throw error }
+        }
+        let wiped = try vault.unlock().entries[0]
+        #expect(wiped.tombstone != nil && !wiped.hasVanished && !wiped.requiresCheckPerUse)
     }
 
     @Test("an entry whose secret is nowhere can be removed, or restored from a copy")

@@ -2,6 +2,7 @@ import Cryptography
 import OneTimePassword
 import SecretVault
 import TestSupport
+import Testing
 
 @testable import VaultAgent
 
@@ -47,6 +48,19 @@ struct EditedVault {
     }
 
     struct RefusedInTest: Error { let outcome: EditOutcome }
+
+    /// Replaces the secret of the first entry by a tombstone, without the key, and reads the file.
+    func forgeTombstone() throws {
+        var lines = String(decoding: try bytes, as: UTF8.self).split(separator: "\n").dropLast()
+        let place = try #require(lines.firstIndex { $0.hasPrefix("sealed ") })
+        lines[place] = "tombstone \(lines[place].split(separator: " ")[1]) 1700000000 failures"
+        let count = try #require(lines.lastIndex { $0.hasPrefix("changes ") })
+        lines[count] = "changes 1"
+        let text = Array((lines.joined(separator: "\n") + "\n").utf8)
+        let digest = Base64.encode(try sha256(text.span).span)
+        try folder.write(text + Array("end ".utf8) + digest + [10], to: "vault")
+        #expect(try vault.refresh())
+    }
 
     /// Reads an entry's content in a rehearsal, which requires no presence check.
     func content(of id: RecordID) throws -> EntryContent {

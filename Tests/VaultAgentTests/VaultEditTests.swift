@@ -58,6 +58,37 @@ struct VaultEditTests {
         }
     }
 
+    @Test("a tombstone that the manifest does not list permits no change without the entry's check")
+    func vanished() throws {
+        let edited = try EditedVault()
+        try edited.add(EditedVault.totp("a", "b"), presence: .perUse(.pam))
+        try edited.forgeTombstone()
+        let entry = edited.vault.entries[0]
+        #expect(entry.tombstone != nil)
+        let before = try edited.bytes
+        let changed: [VaultEdit] = [
+            .rename(entry.id, to: EntryName(issuer: "c", account: "d")),
+            .revise(EntryRevision(entry, account: "x")), .remove(entry.id, purge: false),
+            .remove(entry.id, purge: true),
+        ]
+        for edit in changed {
+            #expect(throws: VaultError.presenceNeeded) { try edited.perform(edit) }
+        }
+        let item = ImportItem(
+            try EditedVault.totp("a", "b", key: SecretBytes(text: "another key")),
+            details: EntryDetails(), origin: nil)
+        let replacing = VaultEdit.importing(ImportEdit([item], DuplicateChoices(.replace)))
+        #expect(
+            try edited.perform(replacing)
+                == .imported([.refused(.requiresCheckPerUse(entry.name))], replacedPerUse: []))
+        #expect(try edited.bytes == before)
+        for edit in changed.prefix(3) {
+            let entry = edited.vault.entries[0]
+            _ = try edited.perform(edit, confirmedBy: Confirmations([entry]))
+        }
+        #expect(edited.vault.entries.isEmpty)
+    }
+
     @Test("a revision keeps whatever it does not mention, even if another program has changed it")
     func keeping() throws {
         let edited = try EditedVault()

@@ -216,7 +216,7 @@ extension Session {
         for entry: EntrySummary, in vault: AgentVault, for use: EntryUse, given: VaultOpener?
     ) throws(CommandFailure) -> AgentPresence {
         guard entry.accessControl.presence.isPerUse else { return .none }
-        guard entry.tombstone == nil else {
+        guard entry.requiresCheckPerUse else {
             throw .vault(VisibleText.of(vault.place.path), .wiped)
         }
         let purpose = Messages.purpose(of: use, entry.name)

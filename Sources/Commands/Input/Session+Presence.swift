@@ -66,7 +66,9 @@ extension Session {
         _ entry: EntrySummary, in vault: OpenVault, for use: EntryUse
     ) throws(CommandFailure) {
         switch vault {
-        case .own(let vault): _ = try content(of: entry, in: vault, for: use)
+        case .own(let vault):
+            // An entry that has vanished cannot be opened after its check.
+            do { _ = try content(of: entry, in: vault, for: use) } catch .vault(_, .vanished) {}
         case .held(let vault):
             let response = try agentResponse(for: entry, in: vault, for: use) { presence in
                 .confirm(vault.place, entry.id, presence)

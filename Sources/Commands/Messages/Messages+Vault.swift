@@ -97,6 +97,9 @@ extension Messages {
         case .otherVault:
             "a copy of another vault; export its entries, and import them into this one"
         case .wiped: "the entry was wiped; only its name is left"
+        case .vanished:
+            "the entry has lost its secret, and the failures that were counted here do not explain it; to "
+                + "restore it, run: watchword undo"
         case .spaceAroundName:
             "the issuer or the account begins or ends with a space or a character that looks like one; "
                 + "remove it"

@@ -87,7 +87,7 @@ extension ExitCode {
         self =
             switch error {
             case .noSuchEntry, .nothingToUndo, .vanishedEntries, .otherKind, .noSuchSlot, .lastSlot,
-                .wiped,
+                .wiped, .vanished,
                 .counterExhausted:
                 .no
             case .notFound, .otherVault, .alreadyExists, .previousLeft, .reservedPath,

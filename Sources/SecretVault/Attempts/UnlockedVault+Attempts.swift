@@ -61,7 +61,9 @@ extension UnlockedVault {
         }
         let attempts = counted.pruned(to: state.countedLines, of: state.generation)
         let record = state.records[try state.index(of: id)]
-        guard case .sealed = record.body else { throw .wiped }
+        // One that has vanished keeps its check, which permits renaming or removing it.
+        let hasVanished = record.isWipedWithoutKey && !attempts.isDue(record.line, by: slots)
+        guard record.isSealed || hasVanished else { throw .wiped }
         guard record.line.accessControl.presence.accepts(grade) else {
             throw .differentCheckRequired
         }
@@ -153,9 +155,10 @@ extension UnlockedVault {
         // must not be opened.
         try reload()
         let record = state.records[try state.index(of: tried.line.id)]
-        guard case .sealed = record.body else { throw .wiped }
         let attempts = try counter.read()
         let slots = try state.slotsDigest()
+        let hasVanished = record.isWipedWithoutKey && !attempts.isDue(record.line, by: slots)
+        guard record.isSealed || hasVanished else { throw .wiped }
         // Until a wipe that is due is complete, the failures that require it stay.
         let clearsVault =
             tried.subjects.contains(.vault)
@@ -168,9 +171,11 @@ extension UnlockedVault {
 
     /// Throws if the entry must be wiped, for instance because the disk is full or read-only.
     func expectNotDue(_ record: VaultState.Record) throws(VaultError) {
-        guard record.isSealed, case .wipe = record.line.accessControl.onFailure else { return }
+        guard record.isSealed || record.isWipedWithoutKey,
+            case .wipe = record.line.accessControl.onFailure
+        else { return }
         guard try !attempts().isDue(record.line, by: state.slotsDigest()) else {
-            throw .wipingDue
+            throw record.isSealed ? .wipingDue : .wiped
         }
     }
 

@@ -9,6 +9,9 @@ public struct EntrySummary: Hashable, Sendable {
     public let accessControl: AccessControl
     /// When and why its secret was wiped, if it was.
     public let tombstone: Tombstone?
+    /// Whether its secret was wiped without the vault key, and the manifest does not list it as
+    /// wiped: anybody who can write the file may have made the tombstone.
+    public internal(set) var hasVanished = false
     let properties: EntryProperties
 
     /// The kind of entry.
@@ -33,6 +36,9 @@ public struct EntrySummary: Hashable, Sendable {
     /// The period of a time-based code, in seconds.
     public var period: Int64? { timeStep?.period }
 
-    /// Whether each use requires a presence check; `false` for a wiped entry.
-    public var requiresCheckPerUse: Bool { accessControl.presence.isPerUse && tombstone == nil }
+    /// Whether each use requires a presence check; `false` for a wiped entry, but not for one that
+    /// has vanished.
+    public var requiresCheckPerUse: Bool {
+        accessControl.presence.isPerUse && (tombstone == nil || hasVanished)
+    }
 }

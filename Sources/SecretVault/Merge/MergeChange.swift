@@ -33,8 +33,8 @@ public struct MergeChange: Hashable, Sendable {
     public let account: String
     /// What happens to it.
     public let action: Action
-    /// Whether the entry requires a check at each use, and is removed, or changes in more than its
-    /// details.
+    /// Whether the entry requires a check at each use, and is removed or wiped, or changes in more
+    /// than its details.
     public let requiresCheck: Bool
 }
 

@@ -259,7 +259,7 @@ private struct MergedPair {
         if case .both = verdict.result {
             needsCheck = isReplaced && our.requiresCheck
         } else if wipesOurs {
-            note(.wiped, entry)
+            note(.wiped, entry, requiresCheck: our.requiresCheck)
         } else if !parts.isEmpty {
             note(.replaced(parts), entry, requiresCheck: isReplaced && our.requiresCheck)
         } else if let loser, verdict.isIndependent,

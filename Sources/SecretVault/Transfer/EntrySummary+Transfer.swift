@@ -108,6 +108,7 @@ extension EntrySummary: Transferable {
         output.append(id)
         output.append(accessControl)
         output.append(optional: tombstone)
+        output.append(hasVanished)
         output.append(upTo: properties.room) { properties.write(to: &$0) }
     }
 
@@ -116,7 +117,7 @@ extension EntrySummary: Transferable {
     ) throws(FieldReader.Unreadable) {
         self.init(
             id: try fields.value(bytes), accessControl: try fields.value(bytes),
-            tombstone: try fields.optional(bytes),
+            tombstone: try fields.optional(bytes), hasVanished: try fields.flag(bytes),
             properties: try EntryProperties(reading: &fields, in: bytes, formerSave: nil))
     }
 }

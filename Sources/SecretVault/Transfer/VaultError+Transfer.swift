@@ -12,7 +12,7 @@ extension VaultError: Transferable {
             noSuchEntry, nothingToUndo, otherVault, wiped, spaceAroundName, invalidTag, otherKind,
             counterExhausted, noSuchSlot, lastSlot, inTheWay, previousNotErased, notConfirmed,
             system, cryptography, previousLeft, copyDamaged, wrongDevice,
-            vanishedEntries, conflictMarkers, outcomeNotRecorded, tooLarge
+            vanishedEntries, conflictMarkers, outcomeNotRecorded, tooLarge, vanished
     }
 
     package func write(to output: FrameWriter) {
@@ -84,6 +84,7 @@ extension VaultError: Transferable {
             output.append(position: reason)
         case .otherVault: output.append(choice: Kind.otherVault)
         case .wiped: output.append(choice: Kind.wiped)
+        case .vanished: output.append(choice: Kind.vanished)
         case .vanishedEntries: output.append(choice: Kind.vanishedEntries)
         case .spaceAroundName: output.append(choice: Kind.spaceAroundName)
         case .invalidTag: output.append(choice: Kind.invalidTag)
@@ -161,6 +162,7 @@ extension VaultError: Transferable {
         case .nothingToUndo: self = .nothingToUndo(try fields.choiceByPosition(bytes))
         case .otherVault: self = .otherVault
         case .wiped: self = .wiped
+        case .vanished: self = .vanished
         case .vanishedEntries: self = .vanishedEntries
         case .spaceAroundName: self = .spaceAroundName
         case .invalidTag: self = .invalidTag

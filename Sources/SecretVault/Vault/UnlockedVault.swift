@@ -302,6 +302,6 @@ extension VaultState.Record {
             }
         return EntrySummary(
             id: line.id, accessControl: line.accessControl, tombstone: tombstone,
-            properties: listed.properties)
+            hasVanished: isWipedWithoutKey, properties: listed.properties)
     }
 }

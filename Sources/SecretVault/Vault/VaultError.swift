@@ -104,6 +104,8 @@ public enum VaultError: Error, Hashable, Sendable {
     case otherVault
     /// The entry was wiped; only its name is left.
     case wiped
+    /// The entry has lost its secret: it has vanished (``VaultReport/vanished(_:)``).
+    case vanished
     /// Entries have vanished (``VaultReport/vanished(_:)``), so the previous generation, which may
     /// have their only copies, must not be erased.
     case vanishedEntries

@@ -75,7 +75,7 @@ extension VaultState.Record {
 
     /// Opens the record's box.
     func opened(with key: VaultKey) throws(VaultError) -> RecordPayload {
-        guard case .sealed(let text) = body else { throw .wiped }
+        guard case .sealed(let text) = body else { throw isWipedWithoutKey ? .vanished : .wiped }
         let box: [UInt8]
         do { box = try Base64.decode(text.span) } catch { throw .damaged(.record(line.id)) }
         let plaintext = try SealedBox.open(

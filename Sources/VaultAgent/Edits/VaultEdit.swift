@@ -101,7 +101,7 @@ extension VaultChanges {
 
     /// Whether an entry can no longer be opened, so that no check protects it.
     fileprivate func isDamaged(_ id: RecordID) throws(VaultError) -> Bool {
-        do { _ = try content(of: id) } catch .damaged { return true }
+        do { _ = try content(of: id) } catch .damaged { return true } catch .vanished {}
         return false
     }
 }
