@@ -129,6 +129,25 @@ extension MergeTests {
         #expect(try copies.plan().2.isMerged)
     }
 
+    @Test("a per-use entry that has vanished here takes a newer edit only after its check")
+    func vanishedPerUse() throws {
+        let copies = try Copies()
+        let id = copies.ids[1]
+        try copies.here { changes throws(VaultError) in
+            try changes.setAccessControl(
+                of: id, to: AccessControl(presence: .perUse(.any), onFailure: .lockOut))
+        }
+        try copies.vault.put(copies.vault.bytes(), as: "copy")
+        try copies.there(rename(id, "there", 100))
+        try copies.here { changes throws(VaultError) in _ = try changes.advanceCounter(of: id) }
+        try forge(id, in: "vault", of: copies.vault)
+        #expect(throws: VaultError.presenceNeeded) { try copies.merge() }
+        let plan = try copies.merge(confirmed: [id])
+        // The code that was issued here would be issued again.
+        #expect(plan.changes.map(\.action) == [.restoredOlder(.counter)])
+        #expect(try copies.vault.unlock().entries[1].issuer == "there")
+    }
+
     @Test("a copy can be opened without saving it, even if entries were wiped without the key")
     func unchangedCopy() throws {
         let copies = try Copies()

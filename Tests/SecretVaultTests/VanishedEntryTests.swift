@@ -152,6 +152,54 @@ struct VanishedEntryTests {
         #expect(wiped.tombstone != nil && !wiped.hasVanished && !wiped.requiresCheckPerUse)
     }
 
+    @Test("only an older secret requires the check, is named as such, and lowers no other setting")
+    func older() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let strict = AccessControl(presence: .perUse(.pam), onFailure: .wipe(after: .three))
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.setAccessControl(of: ids[0], to: strict)
+            try changes.rename(ids[0], issuer: "renamed", account: "")
+            _ = try changes.advanceCounter(of: ids[1])
+            try changes.replace(
+                ids[2],
+                with: .plainSecret(issuer: "Wi-Fi", account: "home", value: secret("changed")))
+            try changes.setDetails(of: ids[2], to: EntryDetails(note: "new"))
+        }
+        try forge(Set(ids), in: vault)
+        let bytes = try vault.bytes()
+        #expect(throws: VaultError.presenceNeeded) { try undo(vault) }
+        #expect(try vault.bytes() == bytes)
+        let undone = try undo(vault, confirmed: [ids[0]])
+        #expect(undone.map(\.requiresCheck) == [true, false, false, false])
+        #expect(
+            undone.map(\.action) == [
+                .restored, .restoredOlder(.counter), .restoredOlder(.secret), .restored,
+            ])
+        let open = try vault.unlock()
+        #expect(open.entries[0].accessControl == strict && open.entries[0].issuer == "renamed")
+        #expect(try open.counter(of: ids[1]) == 41)
+        #expect(open.entries[2].details.note == "new")
+        #expect(try Facts(open.open(ids[2])).secret == Array("a plain password".utf8))
+        #expect(open.reports.isEmpty)
+    }
+
+    @Test("the stricter access control applies if the older one was stricter")
+    func olderAccess() throws {
+        let (vault, ids) = try made()
+        let strict = AccessControl(presence: .perUse(.pam), onFailure: .lockOut)
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.setAccessControl(of: ids[0], to: strict)
+        }
+        let loose = AccessControl(presence: .perUnlock, onFailure: .lockOut)
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.setAccessControl(of: ids[0], to: loose)
+        }
+        try forge([ids[0]], in: vault)
+        #expect(try undo(vault).map(\.requiresCheck) == [false])
+        #expect(try vault.unlock().entries[0].accessControl == strict)
+    }
+
     @Test("an entry whose secret is nowhere can be removed, or restored from a copy")
     func onlyCopy() throws {
         let (vault, ids) = try made()

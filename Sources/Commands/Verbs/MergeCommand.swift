@@ -205,6 +205,7 @@ enum MergeCommand {
         case .keptBoth(let copy):
             let name = EntryName(issuer: copy.issuer, account: copy.account)
             members.append(("copy", .text(name.text)))
+        case .restoredOlder(let older): members.append(("older", .text(older.rawValue)))
         default: break
         }
         members.append(("result", .text(change.word)))
@@ -240,7 +241,7 @@ extension MergeChange {
     fileprivate var word: String {
         switch action {
         case .added: "added"
-        case .restored: "restored"
+        case .restored, .restoredOlder: "restored"
         case .removed: "removed"
         case .replaced: "replaced"
         case .kept: "kept"
@@ -281,6 +282,7 @@ extension Messages {
         switch change.action {
         case .added: return "added: \(name)"
         case .restored: return "restored: \(name)"
+        case .restoredOlder(let older): return "restored: \(name) (\(description(of: older)))"
         case .removed: return "removed: \(name)"
         case .replaced(let parts):
             return

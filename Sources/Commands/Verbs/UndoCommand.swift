@@ -57,6 +57,9 @@ enum UndoCommand {
         let result: String
         switch change.action {
         case .restored: result = "restored"
+        case .restoredOlder(let older):
+            result = "restored"
+            members.append(("older", .text(older.rawValue)))
         case .removed: result = "removed"
         case .kept: result = "kept"
         case .changedBack(let changed):
@@ -84,6 +87,8 @@ extension Messages {
     static func sentence(for change: UndoneChange) -> String {
         switch change.action {
         case .restored: return "restored: \(change.name.visible)"
+        case .restoredOlder(let older):
+            return "restored: \(change.name.visible) (\(description(of: older)))"
         case .removed: return "removed: \(change.name.visible)"
         case .kept: return "kept: \(change.name.visible) (see watchword login wipe)"
         case .changedBack(let parts):
@@ -95,6 +100,13 @@ extension Messages {
             sentence += change.name.visible
             if !others.isEmpty { sentence += " (\(others.joined(separator: ", ")))" }
             return sentence
+        }
+    }
+
+    static func description(of older: OlderSecret) -> String {
+        switch older {
+        case .secret: "with an older key or older parameters than those that were lost"
+        case .counter: "its counter may be lower than before, so codes may repeat"
         }
     }
 

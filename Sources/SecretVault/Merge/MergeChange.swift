@@ -8,6 +8,8 @@ public struct MergeChange: Hashable, Sendable {
         case added
         /// It had vanished from this file (``VaultReport/vanished(_:)``), and returns.
         case restored
+        /// The same, but with an older secret than the one that was lost.
+        case restoredOlder(OlderSecret)
         /// It was removed in the other file.
         case removed
         /// These parts were edited in the other file, which has the newer edit.
@@ -40,11 +42,18 @@ public struct MergeChange: Hashable, Sendable {
 
 extension MergeChange {
     /// The entry has vanished from this file, and the other one has its secret.
-    init(restoring record: VaultState.Record) {
+    ///
+    /// - Parameters:
+    ///   - record: the entry as it returns.
+    ///   - lost: the entry as it was until now; `nil` if it returns exactly as it was lost.
+    init(restoring record: VaultState.Record, in place lost: VaultState.Record? = nil) {
         let entry = record.summary
+        // The copy has a newer edit, but its counter may be lower.
+        let isCounterOlder = lost.flatMap { OlderSecret(in: record, replacing: $0) } == .counter
         self.init(
-            id: entry.id, issuer: entry.issuer, account: entry.account, action: .restored,
-            requiresCheck: false)
+            id: entry.id, issuer: entry.issuer, account: entry.account,
+            action: isCounterOlder ? .restoredOlder(.counter) : .restored,
+            requiresCheck: lost?.summary.requiresCheckPerUse ?? false)
     }
 }
 

@@ -22,7 +22,7 @@ extension VaultChanges {
         // What is not merged now must be merged later.
         if !unmerged.isEmpty { state.leaveOutMerge(into: formerHistory) }
         let ours = state
-        var merged = restored.map(MergeChange.init(restoring:))
+        var merged = restored
         var ids: [RecordID] = []
         for record in ours.records {
             var pair = MergedPair(
@@ -82,11 +82,12 @@ extension VaultChanges {
         let isIncluded = formerHistory.includes(copy.state.history)
         for record in state.records where record.isWipedWithoutKey {
             guard let their = copy.state.record(record.line.id) else { continue }
-            var found = try record.restored(from: their)
-            if found == nil { found = try newer(their, than: record, in: copy) }
-            if let found {
+            if let found = try record.restored(from: their) {
                 try state.replace(found)
-                restored.append(found)
+                restored.append(MergeChange(restoring: found))
+            } else if let found = try newer(their, than: record, in: copy) {
+                try state.replace(found)
+                restored.append(MergeChange(restoring: found, in: record))
             } else if !isIncluded, !their.isWipedWithoutKey || !their.isVersion(of: record) {
                 unmerged.append(their.summary)
             }

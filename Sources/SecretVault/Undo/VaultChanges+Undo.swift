@@ -6,6 +6,8 @@ public struct UndoneChange: Hashable, Sendable {
     public enum Action: Hashable, Sendable {
         /// It was removed, and returns.
         case restored
+        /// It had vanished (``VaultReport/vanished(_:)``), and returns with an older secret.
+        case restoredOlder(OlderSecret)
         /// It was added, and is removed.
         case removed
         /// These parts return to what they were.
@@ -25,8 +27,28 @@ public struct UndoneChange: Hashable, Sendable {
     /// What happens to the entry.
     public let action: Action
     /// Whether the entry requires a check at each use, and is removed, or changes in more than its
-    /// details.
+    /// details, or returns with an older secret.
     public let requiresCheck: Bool
+}
+
+/// What may be older in an entry that had vanished than when it was lost.
+public enum OlderSecret: String, CaseIterable, Hashable, Sendable {
+    /// Its key or secret, or the parameters of its codes, is not the one that was lost.
+    case secret
+    /// The key is the same, but the counter may be lower, so that codes repeat.
+    case counter
+
+    /// - Parameter found: what replaces `lost`; `nil` if that is nothing older.
+    init?(in found: VaultState.Record, replacing lost: VaultState.Record) {
+        let (new, old) = (found.listed, lost.listed)
+        if new.fingerprint != old.fingerprint || new.properties.traits != old.properties.traits {
+            self = .secret
+        } else if case .hotp = new.properties.traits {
+            self = .counter
+        } else {
+            return nil
+        }
+    }
 }
 
 /// An issuer and an account.
@@ -120,16 +142,28 @@ extension VaultChanges {
     }
 
     /// Restores the entries that were wiped without the vault key, and not because of failures.
+    ///
+    /// If `previous` has only an older secret of an entry, everything else stays as it is, and the
+    /// stricter access control applies.
     mutating func restoreVanished(
         from previous: VaultState, now: Int64
     ) throws(VaultError) -> [UndoneChange] {
         var undone: [UndoneChange] = []
         for record in state.records where record.isWipedWithoutKey {
             guard let old = previous.record(record.line.id), old.isSealed else { continue }
+            if let found = try record.restored(from: old) {
+                try state.replace(found)
+                undone.append(UndoneChange(of: found, .restored))
+                continue
+            }
             // An older secret is better than none.
-            let found = try record.restored(from: old) ?? restored(old, edited: edit(at: now))
+            let found = try restored(record, withOlderSecretOf: old, now: now)
             try state.replace(found)
-            undone.append(UndoneChange(of: found, .restored))
+            let older = OlderSecret(in: found, replacing: record)
+            undone.append(
+                UndoneChange(
+                    of: found, older.map { .restoredOlder($0) } ?? .restored,
+                    requiresCheck: record.summary.requiresCheckPerUse))
         }
         guard !undone.isEmpty else { throw .nothingToUndo(.vanished) }
         invalidateFingerprintIndex()
@@ -142,6 +176,21 @@ extension VaultChanges {
         var listed = old.listed
         listed.properties.edited = edited
         return VaultState.Record(line: old.line, listed: listed, body: old.body)
+    }
+
+    private func restored(
+        _ record: VaultState.Record, withOlderSecretOf old: VaultState.Record, now: Int64
+    ) throws(VaultError) -> VaultState.Record {
+        let line = RecordLine(
+            id: record.line.id, revision: state.generation,
+            accessControl: record.line.accessControl.stricter(than: old.line.accessControl))
+        var properties = record.listed.properties
+        properties.edited = edit(at: now)
+        // The parameters belong to the key.
+        if old.listed.fingerprint != record.listed.fingerprint {
+            properties.traits = old.listed.properties.traits
+        }
+        return try .sealing(old.opened(with: key), as: line, properties, under: key)
     }
 
     private mutating func changeBack(
@@ -238,11 +287,14 @@ private struct UndoneEdits {
 }
 
 extension UndoneChange {
-    fileprivate init(of record: VaultState.Record, _ action: Action) {
+    fileprivate init(
+        of record: VaultState.Record, _ action: Action, requiresCheck: Bool = false
+    ) {
         let entry = record.summary
         self.init(
             id: entry.id, issuer: entry.issuer, account: entry.account, renamedFrom: nil,
-            action: action, requiresCheck: action == .removed && entry.requiresCheckPerUse)
+            action: action,
+            requiresCheck: requiresCheck || action == .removed && entry.requiresCheckPerUse)
     }
 }
 

@@ -20,7 +20,7 @@ public struct VaultChanges {
     /// The entries of a merged copy whose edits the history may have dropped.
     var oldEdits: [EntrySummary] = []
     /// The entries that had vanished, and that a merge has restored.
-    var restored: [VaultState.Record] = []
+    var restored: [MergeChange] = []
     private var holders: FingerprintIndex?
     /// The entries whose secret the caller knows, although each use of them requires a check.
     private var known: Set<RecordID> = []
