@@ -120,6 +120,16 @@ struct MergeModel {
         return true
     }
 
+    /// The entries of another copy that are not merged.
+    func unmerged(_ other: MergeModel) throws -> [EntrySummary] {
+        var changes = try VaultChanges(
+            state, key: key, after: nil, joining: other.state.history)
+        _ = try changes.merge(
+            VaultCopy(state: other.state, key: other.key), comparing: MergeModel.order,
+            now: Self.now)
+        return changes.unmerged
+    }
+
     func merged(_ other: MergeModel) throws -> MergeModel {
         var merged = self
         try merged.merge(other)

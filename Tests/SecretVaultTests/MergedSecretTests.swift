@@ -148,6 +148,63 @@ extension MergeTests {
         #expect(try copies.vault.unlock().entries[1].issuer == "there")
     }
 
+    @Test("a wipe does not cover a key that the wiping copy had not seen; the owner decides")
+    func newerKey() throws {
+        let copies = try Copies()
+        let id = copies.ids[2]
+        try copies.there { changes throws(VaultError) in
+            try changes.wipe(id, because: .failures, now: 50)
+        }
+        let new = EntryContent.plainSecret(
+            issuer: "Wi-Fi", account: "home", value: secret("the new password"))
+        try copies.here { changes throws(VaultError) in
+            try changes.replace(id, with: new, now: 100)
+        }
+        let (ours, wiped) = (try copies.vault.bytes(), try copies.vault.folder.bytes(of: "copy"))
+        let plan = try copies.merge()
+        #expect(plan.declinedWipes == [id] && plan.unmerged.map(\.id) == [id])
+        #expect(plan.changes.isEmpty && !plan.isMerged)
+        #expect(try copies.vault.bytes() == ours)
+        // The wiping device does not take the key before its owner has removed the wiped entry.
+        try copies.vault.put(wiped)
+        try copies.vault.put(ours, as: "copy")
+        let other = try copies.merge()
+        #expect(other.unmerged.map(\.id) == [id] && other.declinedWipes.isEmpty)
+        #expect(try copies.vault.unlock().entries[2].tombstone != nil)
+        try copies.here { changes throws(VaultError) in try changes.remove(id, purge: false) }
+        #expect(try copies.merge().changes.map(\.action) == [.added])
+        #expect(try copies.facts(id) == Facts(new))
+        // After that, both have the key.
+        let merged = try copies.vault.bytes()
+        try copies.vault.put(ours)
+        try copies.vault.put(merged, as: "copy")
+        let last = try copies.merge()
+        #expect(last.declinedWipes.isEmpty && last.unmerged.isEmpty)
+        #expect(try copies.facts(id) == Facts(new))
+        // The owner may accept the wipe.
+        try copies.vault.put(ours)
+        try copies.vault.put(wiped, as: "copy")
+        #expect(try copies.merge(accepting: [id]).changes.map(\.action) == [.wiped])
+        #expect(try copies.vault.unlock().entries[2].tombstone?.time == 50)
+    }
+
+    @Test("a wipe covers the same key under another name, and later states of an enrolled secret")
+    func sameKey() throws {
+        let copies = try Copies()
+        let (id, enrolled) = (copies.ids[2], copies.ids[3])
+        try copies.there { changes throws(VaultError) in
+            for id in [id, enrolled] { try changes.wipe(id, because: .failures, now: 50) }
+        }
+        try copies.here(rename(id, "renamed", 100))
+        try copies.here { changes throws(VaultError) in
+            try changes.setAccessControl(
+                of: enrolled, to: AccessControl(presence: .perUse(.any), onFailure: .lockOut))
+        }
+        let plan = try copies.merge(confirmed: [enrolled])
+        #expect(plan.changes.map(\.action) == [.wiped, .wiped] && plan.unmerged.isEmpty)
+        #expect(try copies.vault.unlock().entries[2].issuer == "renamed")
+    }
+
     @Test("a copy can be opened without saving it, even if entries were wiped without the key")
     func unchangedCopy() throws {
         let copies = try Copies()

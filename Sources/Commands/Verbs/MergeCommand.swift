@@ -54,7 +54,8 @@ enum MergeCommand {
             }
             session.printSaveReports(of: vault)
         }
-        try report(plan, other, session)
+        let wiped = Set(vault.entries.filter { $0.tombstone != nil && !$0.hasVanished }.map(\.id))
+        try report(plan, other, wiped: wiped, session)
         return .done
     }
 
@@ -126,9 +127,10 @@ enum MergeCommand {
         }
     }
 
-    private static func report(_ plan: MergePlan, _ other: String, _ session: Session)
-        throws(CommandFailure)
-    {
+    /// - Parameter wiped: the entries that are wiped in the vault.
+    private static func report(
+        _ plan: MergePlan, _ other: String, wiped: Set<RecordID>, _ session: Session
+    ) throws(CommandFailure) {
         let isDry = session.arguments.has(.dryRun)
         if session.wantsJSON {
             try session.printer.line(
@@ -150,6 +152,13 @@ enum MergeCommand {
         }
         let path = VisibleText.of(other)
         for entry in plan.unmerged where !plan.declinedWipes.contains(entry.id) {
+            guard entry.tombstone != nil || !wiped.contains(entry.id) else {
+                session.printer.warn(
+                    "\(entry.name.visible) of \(path) was not merged: it was wiped here, and edited there "
+                        + "in the meantime; to take it from there, remove it here with watchword "
+                        + "remove, and merge again")
+                continue
+            }
             session.printer.warn(
                 "\(entry.name.visible) of \(path) was not merged, because its secret was wiped without the "
                     + "vault’s key, there or here; restore it there or here, for instance with "

@@ -64,10 +64,11 @@ public struct MergePlan: Sendable {
     /// Whether this file already contains everything that was saved in the other one.
     public let isIncluded: Bool
     /// The entries that were wiped in the other file without the vault key, which anybody who can
-    /// write it can do; they are kept unless the owner accepts that they are wiped.
+    /// write it can do, or before that file had seen an edit here that may have changed the key; they
+    /// are kept unless the owner accepts that they are wiped.
     public let declinedWipes: [RecordID]
-    /// The entries of the other file that are not merged, because their secrets were wiped without
-    /// the vault key, there or here.
+    /// The entries of the other file that are not merged, because their secrets were wiped, there or
+    /// here, without the vault key or before an edit on the other side that may have changed the key.
     ///
     /// If there are any, the other file does not count as merged.
     public let unmerged: [EntrySummary]

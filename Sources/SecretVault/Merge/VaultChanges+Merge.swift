@@ -115,7 +115,34 @@ extension VaultChanges {
                 try theirs.put(found ?? our)
             }
         }
+        if !isIncluded { try keepNewerKeys(of: &theirs, accepting: accepted) }
         return VaultCopy(state: theirs, key: copy.key)
+    }
+
+    /// Leaves out the entries of `theirs` that are wiped on one side, and may have another key on the
+    /// other side, which the wiping side has not seen.
+    ///
+    /// A wipe covers the secret that it replaced. Wiping another key cannot be undone, so the owner
+    /// decides; and a wiped entry returns only after its owner has removed it.
+    private mutating func keepNewerKeys(
+        of theirs: inout VaultState, accepting accepted: Set<RecordID>
+    ) throws(VaultError) {
+        for their in theirs.records {
+            guard let our = state.record(their.line.id) else { continue }
+            switch (our.isSealed, their.isSealed) {
+            case (true, false)
+            where our.mayHaveNewerKey(formerHistory, than: their, theirs.history)
+                && !accepted.contains(our.line.id):
+                declinedWipes.append(our.line.id)
+            case (false, true)
+            where !our.isWipedWithoutKey
+                && their.mayHaveNewerKey(theirs.history, than: our, formerHistory):
+                break
+            default: continue
+            }
+            unmerged.append(their.summary)
+            try theirs.replace(our)
+        }
     }
 
     /// The record of `copy`, sealed for this vault, if it has its secret, and an edit that follows the
@@ -133,6 +160,21 @@ extension VaultChanges {
 }
 
 extension VaultState.Record {
+    /// Whether this record may have a key that was entered since the one of `wiped`, and that the
+    /// file with the wiped record has not seen.
+    ///
+    /// The server alone changes an enrolled secret, so its wipe covers each later state.
+    fileprivate func mayHaveNewerKey(
+        _ history: VaultHistory, than wiped: VaultState.Record, _ wipedHistory: VaultHistory
+    ) -> Bool {
+        let (edit, other) = (listed.properties.edited.save, wiped.listed.properties.edited.save)
+        guard listed.properties.traits != .enrolled, edit != other, !wipedHistory.contains(edit)
+        else { return false }
+        // A counter may have advanced on both sides in the same generation.
+        if case .hotp = listed.properties.traits { return true }
+        return line.revision != wiped.line.revision || !history.contains(other)
+    }
+
     /// Whether both were sealed by the same save, and have the same properties.
     fileprivate func isVersion(of other: VaultState.Record) -> Bool {
         line == other.line && listed.properties == other.listed.properties
