@@ -77,11 +77,43 @@ struct VaultHistory: Hashable {
     ///
     /// After a merge is undone, the other file is no longer included, and can be merged again.
     ///
-    /// - Parameter previous: the history of the file that the undone save replaced.
-    func undoing(to previous: VaultHistory) -> VaultHistory {
-        let start = Array(saves.prefix(2))
+    /// - Parameters:
+    ///   - previous: the history of the file that the undone save replaced.
+    ///   - isMerge: whether the undone save is a merge, which other files may contain; it is marked.
+    func undoing(to previous: VaultHistory, marking isMerge: Bool) throws(VaultError)
+        -> VaultHistory
+    {
+        var start = Array(saves.prefix(2))
+        if isMerge, let replaced { start.append(try VaultHistory.mark(undoing: replaced)) }
         let rest = previous.saves.filter { !start.contains($0) }
         return VaultHistory(saves: Array((start + rest).prefix(VaultHistory.limit)))
+    }
+
+    /// The mark that a merge was undone: it looks like a save of the same generation.
+    private static func mark(undoing merge: Save) throws(VaultError) -> Save {
+        let text = Array("watchword-vault undone".utf8) + merge.id.bytes
+        let bytes = Array(try digest(of: text.span).prefix(SaveID.count))
+        return Save(generation: merge.generation, id: SaveID(bytes.span))
+    }
+
+    /// The saves, without the marks of merges that were undone.
+    func withoutMarks() throws(VaultError) -> [Save] {
+        let marks = Set(try saves.map(VaultHistory.mark))
+        return saves.filter { !marks.contains($0) }
+    }
+
+    /// What this history proves to a file with the history `other`.
+    ///
+    /// If that file has undone a merge that this one contains, what this one removed or changed before
+    /// the end of that merge may have been undone.
+    func proved(to other: VaultHistory) throws(VaultError) -> VaultHistory {
+        let (own, others) = (Set(saves), Set(other.saves))
+        var first: UInt64 = 0
+        for save in saves where others.contains(save) {
+            let mark = try VaultHistory.mark(undoing: save)
+            if others.contains(mark), !own.contains(mark) { first = max(first, save.generation) }
+        }
+        return VaultHistory(saves: saves.filter { $0.generation >= first })
     }
 
     /// Whether the history contains every save of `other`, and not only the newest.

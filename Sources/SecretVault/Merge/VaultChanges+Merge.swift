@@ -16,8 +16,9 @@ extension VaultChanges {
         let isIncluded = formerHistory.includes(copy.state.history)
         if !isIncluded { oldEdits = findOldEdits(in: copy) }
         let histories = MergeHistories(
-            ours: formerHistory, dropping: takesOld ? [] : Set(oldEdits.map(\.edited.save)),
-            theirs: copy.state.history, now: now)
+            ours: try formerHistory.proved(to: copy.state.history),
+            dropping: takesOld ? [] : Set(oldEdits.map(\.edited.save)),
+            theirs: try copy.state.history.proved(to: formerHistory), now: now)
         let copy = try proved(copy, accepting: accepted)
         // What is not merged now must be merged later.
         if !unmerged.isEmpty { state.leaveOutMerge(into: formerHistory) }

@@ -98,8 +98,8 @@ extension VaultChanges {
     /// A merge can be made again: its saves are removed from the history, and entries regain the times
     /// and saves of their former edits, so that the other file's edits are newer again.
     mutating func undo(to previous: VaultState, now: Int64) throws(VaultError) -> [UndoneChange] {
-        let edits = UndoneEdits(of: self, to: previous, now: now)
-        state.undoSaves(to: previous.history)
+        let edits = try UndoneEdits(of: self, to: previous, now: now)
+        try state.undoSave(to: previous.history, isMerge: edits.isMerge)
         let current = state
         var undone: [UndoneChange] = []
         var order: [RecordID] = []
@@ -259,14 +259,16 @@ extension VaultChanges {
 /// The marks of edits in a save that undoes another one.
 private struct UndoneEdits {
     private let edit: EntryEdit
-    private let isMerge: Bool
+    let isMerge: Bool
     /// Whether the merge kept both copies of an entry.
     private let keptBoth: Bool
 
-    init(of changes: VaultChanges, to previous: VaultState, now: Int64) {
+    init(
+        of changes: VaultChanges, to previous: VaultState, now: Int64
+    ) throws(VaultError) {
         edit = changes.edit(at: now)
         let former = changes.formerHistory
-        isMerge = !previous.history.containsAll(of: former.saves.dropFirst())
+        isMerge = !previous.history.containsAll(of: try former.withoutMarks().dropFirst())
         keptBoth = changes.state.records.contains { record in
             record.listed.properties.edited.save == former.newest.id
                 && previous.record(record.line.id) == nil

@@ -101,7 +101,11 @@ struct VaultState {
     }
 
     /// Makes the save of this state undo the one before it, which replaced `previous`.
-    mutating func undoSaves(to previous: VaultHistory) { history = history.undoing(to: previous) }
+    ///
+    /// - Parameter isMerge: whether the undone save is a merge.
+    mutating func undoSave(to previous: VaultHistory, isMerge: Bool) throws(VaultError) {
+        history = try history.undoing(to: previous, marking: isMerge)
+    }
 
     /// Makes the save of this state one that merges no other file into that with history `former`.
     mutating func leaveOutMerge(into former: VaultHistory) {
