@@ -61,9 +61,11 @@ extension LoginState: Transferable {
 extension EntrySummary {
     /// Refuses an entry without an enrolled secret.
     ///
-    /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/wiped(_:)``.
+    /// - Throws: ``DeviceLoginError/otherKind``, ``DeviceLoginError/wiped(_:)``,
+    ///   ``VaultError/vanished``.
     package func requireEnrolledSecret() throws(DeviceLoginError) {
         guard kind == .enrolled else { throw .otherKind }
+        guard !hasVanished else { throw .vault(.vanished) }
         if let tombstone { throw .wiped(tombstone.reason) }
     }
 }

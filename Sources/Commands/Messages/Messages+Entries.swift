@@ -6,7 +6,7 @@ import SecretVault
 extension Messages {
     /// An entry's type, parameters and access control in a few words.
     static func description(of entry: EntrySummary) -> String {
-        if entry.tombstone != nil { return "wiped" }
+        if entry.tombstone != nil { return entry.hasVanished ? "vanished" : "wiped" }
         var words = [entry.kind.rawValue]
         if entry.kind.isUncomputed { words.append("not computed") }
         if let algorithm = entry.algorithm, algorithm != .sha1 { words.append(algorithm.rawValue) }

@@ -91,7 +91,10 @@ enum ListCommand {
         if !details.icon.isEmpty { members.append(("icon", .text(details.icon))) }
         if details.isFavourite { members.append(("favourite", .flag(true))) }
         if let period = entry.period { members.append(("period", .number(period))) }
-        if let tombstone = entry.tombstone {
+        if entry.hasVanished {
+            // Anybody who can write the file may have made up the time and the reason.
+            members.append(("vanished", .flag(true)))
+        } else if let tombstone = entry.tombstone {
             members.append(("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)))
             members.append(("wipe_reason", .text(tombstone.reason.rawValue)))
         }

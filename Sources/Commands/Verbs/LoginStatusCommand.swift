@@ -38,6 +38,7 @@ enum LoginStatusCommand {
     /// What is known about an entry that was wiped; `nil` for any other entry.
     static func facts(ofWiped entry: EntrySummary) -> [(String, JSONValue)]? {
         guard entry.kind == .enrolled, let tombstone = entry.tombstone else { return nil }
+        guard !entry.hasVanished else { return [("state", .text("vanished"))] }
         return [
             ("state", .text("wiped")), ("reason", .text(tombstone.reason.rawValue)),
             ("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)),

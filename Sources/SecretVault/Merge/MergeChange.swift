@@ -46,7 +46,7 @@ extension MergeChange {
     /// - Parameters:
     ///   - record: the entry as it returns.
     ///   - lost: the entry as it was until now; `nil` if it returns exactly as it was lost.
-    init(restoring record: VaultState.Record, in place lost: VaultState.Record? = nil) {
+    init(restoring record: VaultState.Record, replacing lost: VaultState.Record? = nil) {
         let entry = record.summary
         // The copy has a newer edit, but its counter may be lower.
         let isCounterOlder = lost.flatMap { OlderSecret(in: record, replacing: $0) } == .counter

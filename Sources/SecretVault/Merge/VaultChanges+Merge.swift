@@ -19,7 +19,7 @@ extension VaultChanges {
             ours: try formerHistory.proved(to: copy.state.history),
             dropping: takesOld ? [] : Set(oldEdits.map(\.edited.save)),
             theirs: try copy.state.history.proved(to: formerHistory), now: now)
-        let copy = try proved(copy, accepting: accepted)
+        let copy = try proved(copy, accepting: accepted, now: now)
         // What is not merged now must be merged later.
         if !unmerged.isEmpty { state.leaveOutMerge(into: formerHistory) }
         let ours = state
@@ -78,7 +78,7 @@ extension VaultChanges {
     ///
     /// Entries that have vanished here are restored from it.
     private mutating func proved(
-        _ copy: VaultCopy, accepting accepted: Set<RecordID>
+        _ copy: VaultCopy, accepting accepted: Set<RecordID>, now: Int64
     ) throws(VaultError) -> VaultCopy {
         let isIncluded = formerHistory.includes(copy.state.history)
         for record in state.records where record.isWipedWithoutKey {
@@ -88,7 +88,7 @@ extension VaultChanges {
                 restored.append(MergeChange(restoring: found))
             } else if let found = try newer(their, than: record, in: copy) {
                 try state.replace(found)
-                restored.append(MergeChange(restoring: found, in: record))
+                restored.append(MergeChange(restoring: found, replacing: record))
             } else if !isIncluded, !their.isWipedWithoutKey || !their.isVersion(of: record) {
                 unmerged.append(their.summary)
             }
@@ -108,7 +108,11 @@ extension VaultChanges {
             }
             guard our.isSealed else { continue }
             if accepted.contains(id) {
-                try theirs.put(record)
+                // Nobody vouches for the time and the reason in the copy.
+                let tombstone = Tombstone(time: max(now, 0), reason: .failures)
+                try theirs.put(
+                    VaultState.Record(
+                        line: record.line, listed: record.listed, body: .tombstone(tombstone)))
             } else {
                 declinedWipes.append(id)
                 let found = try record.restored(from: our)
