@@ -55,6 +55,18 @@ struct RenamedVaultTests {
         #expect(try open(other).entries.map(\.issuer) == ["bob"])
     }
 
+    @Test("O-12 a purge examines a former name that differs only in its bytes")
+    func canonicallyEqual() throws {
+        let (vault, path, ids) = try renamed()
+        let (former, name) = ("cafe\u{301}", "caf\u{E9}")
+        try #require(former == name)
+        let parts = vault.folder.file(".watchword/by-name/")
+        try FileManager.default.moveItem(atPath: parts + "vault", toPath: parts + former)
+        try FileManager.default.moveItem(atPath: path, toPath: vault.folder.file(name))
+        try purge(ids[0], from: vault.folder.file(name))
+        #expect(try generations(vault) == [])
+    }
+
     @Test("O-12 a writer that is killed after a purge leaves nothing under a former name")
     func killed() throws {
         let (vault, path, _) = try renamed()

@@ -26,7 +26,9 @@ extension Session {
     /// The paths of this user's vaults, on which a passphrase must not be guessed through a copy.
     func vaultsInUse() throws(CommandFailure) -> [String] {
         let path = try vaultPath()
-        return [path] + [standardVaultPath()].compactMap { $0 }.filter { $0 != path }
+        return [path]
+            + [standardVaultPath()].compactMap { $0 }
+            .filter { !$0.utf8.elementsEqual(path.utf8) }
     }
 
     /// Unlocks the vault and prints its reports.

@@ -62,7 +62,7 @@ enum ConflictingName {
     /// Most programs put their mark before the extension, if there is one (`work (conflicted
     /// copy).vault`). The marks of rclone, and git's `.orig`, come after it.
     static func isName(_ other: String, ofCopyOf name: String) -> Bool {
-        guard other != name else { return false }
+        guard !other.utf8.elementsEqual(name.utf8) else { return false }
         if let mark = other.dropping(name, ""), mark == ".orig" || isConflict(mark) { return true }
         let dot = name.lastIndex(of: ".") ?? name.endIndex
         guard let mark = other.dropping(name[..<dot], name[dot...]) else { return false }

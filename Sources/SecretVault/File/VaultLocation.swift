@@ -132,7 +132,8 @@ extension VaultLocation {
             throw .system(error)
         }
         var others: [VaultLocation] = []
-        for other in names where other != name {
+        // Names differ as for the file system: `String` takes different bytes for the same text.
+        for other in names where !other.utf8.elementsEqual(name.utf8) {
             others.append(try VaultLocation(folder + "/" + other))
         }
         return others
