@@ -73,6 +73,23 @@ struct EntrySearchTests {
         #expect(throws: CommandFailure.self) { try entries.one(named: "\u{301}") }
     }
 
+    @Test("without a question, only a whole name, issuer, account or id finds the entry to change")
+    func whole() throws {
+        let entries = [
+            try entry("Bank", "me", id: [1], tags: ["shop"], note: "phone of the mill account"),
+            try entry("GitHub", "alice-work", id: [2]),
+        ]
+        for typed in ["mill", "phone", "shop", "GitHub:alice", "alice", "work github", "git"] {
+            #expect(throws: CommandFailure.self) {
+                try entries.one(toChange: typed, asks: false)
+            }
+            _ = try entries.one(toChange: typed, asks: true)
+        }
+        for typed in ["Bank:me", "bank:ME", "bank", "me", "0100000000"] {
+            #expect(try entries.one(toChange: typed, asks: false).issuer == "Bank", "\(typed)")
+        }
+    }
+
     @Test("a short id has eight characters, or more if two ids share the first eight")
     func shortIDs() throws {
         let entries = [

@@ -56,6 +56,10 @@ extension Verb {
         its account, or words of its name in any order; case and accents are ignored.
         If no name contains them, tags and notes are searched.
         If several entries match, they are listed on standard error, and nothing else happens.
+        With
+        .Fl -yes
+        or without a terminal, an entry is changed or removed only by its whole name, issuer,
+        account or id.
         .Pp
         All commands accept these options:
         """

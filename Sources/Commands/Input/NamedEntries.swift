@@ -24,6 +24,19 @@ extension [EntrySummary] {
         return first
     }
 
+    /// The only entry that matches `typed`, for a change of it.
+    ///
+    /// - Parameter asks: whether a person decides. Otherwise, `typed` must be the whole name, issuer,
+    ///   account or id: words in a name or a note may be those of another entry than was meant, for
+    ///   instance because that one was already removed.
+    func one(toChange typed: String, asks: Bool) throws(CommandFailure) -> EntrySummary {
+        let entry = try one(named: typed)
+        guard asks || entry.isNamed(typed) else {
+            throw .partOfName(VisibleText.of(typed), entry.name.visible)
+        }
+        return entry
+    }
+
     /// The entries whose names, tags and notes contain the words of `typed`.
     func holding(_ typed: String) -> [EntrySummary] { filter(EntrySearch(typed).matches) }
 

@@ -90,6 +90,9 @@ enum Messages {
         case .nameTaken(let name):
             "an entry named “\(name)” already exists; rename or remove it, or choose another name"
         case .noSuchTag(let name, let tag): "“\(name)” has no tag “\(tag)”"
+        case .partOfName(let typed, let name):
+            "“\(typed)” matches “\(name)” only in part; without a question, this command needs a whole "
+                + "name, issuer, account or id"
         case .noCodes(let name, .secret):
             "“\(name)” is a plain secret and has no codes; use watchword show --reveal"
         case .noCodes(let name, .enrolled):

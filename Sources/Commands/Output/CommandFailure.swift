@@ -55,6 +55,8 @@ enum CommandFailure: ProgramFailure {
     case ambiguousName(String, [String])
     case nameTaken(String)
     /// The entry has no such tag.
+    /// Without a question, the first text does not suffice to change the entry with this name.
+    case partOfName(String, String)
     case noSuchTag(String, String)
     case noCodes(String, EntryKind)
     /// The failure concerns one of several entries, with this name.

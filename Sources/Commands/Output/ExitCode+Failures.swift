@@ -18,8 +18,9 @@ extension ExitCode {
             case .pinEntry(.cancelled), .pinEntry(.timedOut): .presence
             case .pinEntry: .system
             case .inEntry(_, let failure): ExitCode(failure)
-            case .declined, .noSuchEntry, .ambiguousName, .nameTaken, .noSuchTag, .noCodes,
-                .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck, .nothingToExport:
+            case .declined, .noSuchEntry, .ambiguousName, .partOfName, .nameTaken, .noSuchTag,
+                .noCodes, .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck,
+                .nothingToExport:
                 .no
             case .wipesInMerge: .no
             case .vault(_, let error): ExitCode(error)

@@ -26,7 +26,8 @@ enum EditCommand {
         var codes = try CodeChange(session)
         let details = try DetailsChange(session)
         let vault = try session.openVault()
-        let entry = try vault.entries.one(named: arguments.operands[0])
+        let entry = try vault.entries.one(
+            toChange: arguments.operands[0], asks: session.canAskToChoose)
         try refuseInapplicable(CodeChange.options, for: entry, session)
         try access.requirePerUse(after: entry.accessControl)
         // Changing a secret, access control or the name requires the same confirmation as using the

@@ -84,7 +84,8 @@ enum LoginStatusCommand {
 
     static func wipe(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.openVault()
-        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        let entry = try vault.entries.one(
+            toChange: session.arguments.operands[0], asks: !session.arguments.has(.yes))
         let name = entry.name.visible
         guard entry.kind == .enrolled else { throw .login(name, .otherKind) }
         if !session.arguments.has(.yes) {

@@ -7,7 +7,8 @@ import VaultAgent
 enum RenameCommand {
     static func rename(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.openVault()
-        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        let entry = try vault.entries.one(
+            toChange: session.arguments.operands[0], asks: session.canAskToChoose)
         let name = EntryName(typed: session.arguments.operands[1])
         let confirmations = try session.confirmations(for: .edit, of: entry, in: vault)
         _ = try session.perform(
@@ -18,7 +19,8 @@ enum RenameCommand {
 
     static func remove(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.openVault()
-        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        let entry = try vault.entries.one(
+            toChange: session.arguments.operands[0], asks: !session.arguments.has(.yes))
         let name = entry.name.visible
         let purges = session.arguments.has(.purge)
         if !session.arguments.has(.yes) {

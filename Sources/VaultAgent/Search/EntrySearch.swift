@@ -22,6 +22,22 @@ package struct EntrySearch {
     }
 }
 
+extension EntrySummary {
+    /// Whether `typed` is the whole name, issuer, account or id of this entry.
+    ///
+    /// Case and accents are ignored, and at least eight characters of the id are enough.
+    package func isNamed(_ typed: String) -> Bool {
+        let folded = FoldedText(typed)
+        return [name.text, issuer, account].contains { FoldedText($0) == folded }
+            || hasID(beginning: typed)
+    }
+
+    // Eight or more characters are unlikely to match an id by chance.
+    fileprivate func hasID(beginning typed: String) -> Bool {
+        typed.utf8.count >= 8 && id.text.hasPrefix(typed.lowercased())
+    }
+}
+
 extension [EntrySummary] {
     /// The entries that match `typed` best.
     ///
@@ -41,8 +57,7 @@ extension [EntrySummary] {
             { FoldedText($0.name.text) == folded || FoldedText($0.account) == folded },
             search.matchesName,
             search.matches,
-            // Eight or more characters are unlikely to match an id by chance.
-            { typed.utf8.count >= 8 && $0.id.text.hasPrefix(typed.lowercased()) },
+            { $0.hasID(beginning: typed) },
         ]
         for rule in rules {
             let found = filter(rule)
