@@ -157,6 +157,7 @@ extension CommandHelp {
                 + "tree prints how to set it up. git’s history keeps what was wiped or purged.",
             "If FILE has another key, the command asks for its passphrase. Entries that require "
                 + "confirmation at each use are confirmed before their key or their access control is "
-                + "replaced. Merging the same FILE again changes nothing.",
+                + "replaced. Merging the same FILE again changes nothing. If an entry of FILE could not be "
+                + "merged, the status is 1; keep FILE then.",
         ])
 }

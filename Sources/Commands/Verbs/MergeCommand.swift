@@ -54,9 +54,8 @@ enum MergeCommand {
             }
             session.printSaveReports(of: vault)
         }
-        let wiped = Set(vault.entries.filter { $0.tombstone != nil && !$0.hasVanished }.map(\.id))
-        try report(plan, other, wiped: wiped, session)
-        return .done
+        try report(plan, in: vault, other, session)
+        return plan.unmerged.isEmpty ? .done : .no
     }
 
     /// Whether to take the entries of the copy of which the vault's history cannot tell whether they
@@ -127,15 +126,20 @@ enum MergeCommand {
         }
     }
 
-    /// - Parameter wiped: the entries that are wiped in the vault.
     private static func report(
-        _ plan: MergePlan, _ other: String, wiped: Set<RecordID>, _ session: Session
+        _ plan: MergePlan, in vault: UnlockedVault, _ other: String, _ session: Session
     ) throws(CommandFailure) {
         let isDry = session.arguments.has(.dryRun)
         if session.wantsJSON {
             try session.printer.line(
                 .object([
                     ("changes", .list(plan.changes.map(json))),
+                    (
+                        "declined_wipes",
+                        .list(
+                            vault.entries.filter { plan.declinedWipes.contains($0.id) }
+                                .map { .text($0.name.text) })
+                    ),
                     (
                         "foreign_slots",
                         .list(plan.foreignSlots.map { .number(Int64($0.number)) })
@@ -144,6 +148,7 @@ enum MergeCommand {
                         "result",
                         .text(plan.isMerged ? "already-merged" : isDry ? "planned" : "merged")
                     ),
+                    ("unmerged", .list(plan.unmerged.map { .text($0.name.text) })),
                 ]))
         } else {
             for change in plan.changes {
@@ -151,6 +156,7 @@ enum MergeCommand {
             }
         }
         let path = VisibleText.of(other)
+        let wiped = Set(vault.entries.filter { $0.tombstone != nil && !$0.hasVanished }.map(\.id))
         for entry in plan.unmerged where !plan.declinedWipes.contains(entry.id) {
             guard entry.tombstone != nil || !wiped.contains(entry.id) else {
                 session.printer.warn(
@@ -185,7 +191,10 @@ enum MergeCommand {
         } else {
             session.printer.note("Merged \(path), but not all entries.")
         }
-        guard !session.arguments.has(.into), try isBesideVault(other, session) else { return }
+        // What was left out may be only there.
+        guard plan.unmerged.isEmpty, plan.declinedWipes.isEmpty, !session.arguments.has(.into),
+            try isBesideVault(other, session)
+        else { return }
         session.printer.note(
             "\(path) was not deleted; to delete it, run: rm \(ShellWord.quoted(path))")
     }
