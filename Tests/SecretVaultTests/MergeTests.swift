@@ -243,11 +243,11 @@ struct MergeTests {
             try changes.add(
                 .plainSecret(issuer: "new", account: "", value: secret("new")), now: 100)
             try changes.addPassphrase(secret("second"), cost: .standard, now: 100)
-            try changes.rekey()
         }
+        try copies.here { changes throws(VaultError) in try changes.rekey() }
         #expect(try copies.vault.unlock().copy(at: copies.path) == nil)
         let plan = try copies.merge()
-        #expect(plan.changes.map(\.action) == [.added])
+        #expect(plan.changes.map(\.action) == [.added] && plan.keys == .older)
         #expect(plan.foreignSlots.map(\.number) == [2])
         let open = try copies.vault.unlock()
         #expect(open.slots.count == 1 && open.entries.last?.issuer == "new")

@@ -19,7 +19,8 @@ struct TransferTests {
             .notFound, .alreadyExists, .previousLeft, .reservedPath, .previousGeneration, .folder,
             .symbolicLink, .notAFile, .notAVault, .truncated, .wrongPassphrase, .wrongRecoveryKey,
             .wrongDevice, .writable,
-            .wipingDue, .vanished, .vanishedEntries, .conflictMarkers, .openedReadOnly, .presenceNeeded,
+            .wipingDue, .vanished, .vanishedEntries, .conflictMarkers, .copyHasNewerKey, .openedReadOnly,
+            .presenceNeeded,
             .differentCheckRequired,
             .busy,
             .replaced, .changedMeanwhile, .rekeyed, .noSuchEntry, .otherVault, .wiped,
@@ -57,6 +58,7 @@ struct TransferTests {
             .vanished(Self.id), .keptUnderSecondName(inode: .max), .wipesNotListed(.busy),
             .moreConflictingCopies(count: 3), .failuresNotCleared(.notFound), .failuresNotCounted,
             .notConfirmed(Self.call), .folderOwnedByOther(0), .folderOpenToOthers(mode: 0o777),
+            .formerKey,
         ]
         try roundTrip(reports, of: VaultReport.Kind.allCases)
         let previous: [PreviousGeneration] = [

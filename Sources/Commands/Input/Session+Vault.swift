@@ -53,7 +53,7 @@ extension Session {
             let sentence = Messages.sentence(for: report, in: entries)
             switch report {
             // Repeated codes are dangerous, so this is printed even with --quiet.
-            case .olderFile, .otherFile: printer.alarm(sentence)
+            case .olderFile, .otherFile, .formerKey: printer.alarm(sentence)
             case .conflictingCopy where !copies, .moreConflictingCopies where !copies: continue
             default: printer.warn(sentence)
             }

@@ -20,16 +20,19 @@ extension Messages {
     }
 
     /// How to resolve a conflict that git has left in the vault at `path`.
-    static func mergeAdvice(at path: String) -> String {
+    ///
+    /// - Parameter reversed: whether our version is merged into the other one.
+    static func mergeAdvice(at path: String, reversed: Bool = false) -> String {
         let (folder, name) = OutputFile.split(path)
         let (ours, theirs) = (name + "_LOCAL_1", name + "_REMOTE_1")
+        let (vault, copy) = reversed ? (theirs, ours) : (ours, theirs)
         func word(_ text: String) -> String { ShellWord.quoted(VisibleText.of(text)) }
         return """
             to get both versions and merge them, run:
               cd \(word(folder))
               (umask 077; git show \(word(":2:./" + name)) >\(word(ours)); git show \(word(":3:./" + name)) >\(word(theirs)))
-              mv \(word(ours)) \(word(name)) && watchword --vault \(word(name)) merge \(word(theirs))
-              rm \(word(theirs)) && git add \(word(name))
+              mv \(word(vault)) \(word(name)) && watchword --vault \(word(name)) merge \(word(copy))
+              rm \(word(copy)) && git add \(word(name))
             """
     }
 

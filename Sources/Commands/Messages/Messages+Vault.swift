@@ -79,6 +79,7 @@ extension Messages {
             "an entry has reached its failure limit and must be wiped; open the vault where it is writable"
         case .vanishedEntries:
             "entries have vanished, and the previous generation may have their only copies; first run "
+        case .copyHasNewerKey: "the other file has a newer key"
                 + "watchword undo to restore them, or remove them with watchword remove"
         case .openedReadOnly: "the vault is open read-only; nothing was changed"
         case .proofRefused(.expired): "your confirmation expired; confirm again"

@@ -31,6 +31,10 @@ extension Messages {
         case .otherFile(let generation):
             "the vault is not the file last saved here (generation \(generation)): it was replaced by "
                 + "a copy or tampered with; check your entries"
+        case .formerKey:
+            "the vault has an older key than the one last saved here: former passphrases and removed slots "
+                + "open what is saved in it. Put the newer file back, and merge this one into it. If "
+                + "there is none, change the passphrase or remove the slot again"
         case .conflictingCopy(let path) where path.contains("\u{FFFD}"):
             "\(VisibleText.of(path)), whose name is not UTF-8, is a copy of the vault that was edited "
                 + "separately; rename it, then merge it with watchword merge"

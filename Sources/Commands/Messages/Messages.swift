@@ -43,6 +43,9 @@ enum Messages {
             "the merge wipes \(name), which only a merge into the vault itself can do: leave git’s conflict, "
                 + "get the other version with git show :3:./VAULT >FILE, and merge it with "
                 + "watchword merge FILE"
+        case .newerKeyInMerge(let path, let advice):
+            "\(path) has a newer key than the vault, so former passphrases and removed slots of the vault "
+                + "would open what was added to it; " + advice
         case .presence(let refusal): sentence(for: refusal)
         case .recoveryKey(let place, let error): "\(place): " + sentence(for: error)
         case .agent(let failure): sentence(for: failure)
@@ -87,12 +90,12 @@ enum Messages {
         case .ambiguousName(let name, let found):
             "“\(name)” matches several entries; use a longer name or an id:"
                 + found.map { "\n  " + $0 }.joined()
-        case .nameTaken(let name):
-            "an entry named “\(name)” already exists; rename or remove it, or choose another name"
-        case .noSuchTag(let name, let tag): "“\(name)” has no tag “\(tag)”"
         case .partOfName(let typed, let name):
             "“\(typed)” matches “\(name)” only in part; without a question, this command needs a whole "
                 + "name, issuer, account or id"
+        case .nameTaken(let name):
+            "an entry named “\(name)” already exists; rename or remove it, or choose another name"
+        case .noSuchTag(let name, let tag): "“\(name)” has no tag “\(tag)”"
         case .noCodes(let name, .secret):
             "“\(name)” is a plain secret and has no codes; use watchword show --reveal"
         case .noCodes(let name, .enrolled):

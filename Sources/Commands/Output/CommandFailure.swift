@@ -49,14 +49,16 @@ enum CommandFailure: ProgramFailure {
     case exposed(String, VaultExposure)
     /// A merge whose result is another file would wipe this entry.
     case wipesInMerge(String)
+    /// The file of a merge has a newer key; the text says how to merge the other way round.
+    case newerKeyInMerge(String, advice: String)
     case presence(PresenceRefusal)
     case recoveryKey(String, RecoveryKeyError)
     case noSuchEntry(String)
     case ambiguousName(String, [String])
-    case nameTaken(String)
-    /// The entry has no such tag.
     /// Without a question, the first text does not suffice to change the entry with this name.
     case partOfName(String, String)
+    case nameTaken(String)
+    /// The entry has no such tag.
     case noSuchTag(String, String)
     case noCodes(String, EntryKind)
     /// The failure concerns one of several entries, with this name.

@@ -22,7 +22,7 @@ extension ExitCode {
                 .noCodes, .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck,
                 .nothingToExport:
                 .no
-            case .wipesInMerge: .no
+            case .wipesInMerge, .newerKeyInMerge: .no
             case .vault(_, let error): ExitCode(error)
             case .noVaultWhileStopped: ExitCode(VaultError.notFound)
             case .recoveryKey, .moveRefused, .moveUnchecked: .presence
@@ -87,7 +87,8 @@ extension ExitCode {
     init(_ error: VaultError) {
         self =
             switch error {
-            case .noSuchEntry, .nothingToUndo, .vanishedEntries, .otherKind, .noSuchSlot, .lastSlot,
+            case .noSuchEntry, .nothingToUndo, .vanishedEntries, .copyHasNewerKey, .otherKind,
+                .noSuchSlot, .lastSlot,
                 .wiped, .vanished,
                 .counterExhausted:
                 .no

@@ -123,7 +123,30 @@ enum MergeCommand {
             return try session.inVault(nil, body)
         } catch .vault(_, .copyDamaged(let part)) {
             throw .vault(VisibleText.of(other), .damaged(part))
+        } catch .vault(_, .copyHasNewerKey) {
+            throw .newerKeyInMerge(
+                VisibleText.of(other), advice: try adviceToExchange(other, session))
         }
+    }
+
+    /// How to merge the vault into the file.
+    private static func adviceToExchange(
+        _ other: String, _ session: Session
+    ) throws(CommandFailure) -> String {
+        let path = try session.vaultPath()
+        // The file is a temporary one of git's.
+        if session.arguments.has(.into) { return Messages.mergeAdvice(at: path, reversed: true) }
+        func word(_ path: String) -> String { ShellWord.quoted(VisibleText.of(path)) }
+        guard try isBesideVault(other, session) else {
+            return "to merge the other way round, run: watchword --vault \(word(other)) merge "
+                + "\(word(path)); then use \(VisibleText.of(other)) instead of the vault"
+        }
+        let former = path + ".former"
+        return """
+            to exchange the two, and merge the other way round, run:
+              mv -n \(word(path)) \(word(former)) && mv -n \(word(other)) \(word(path))
+              watchword --vault \(word(path)) merge \(word(former))
+            """
     }
 
     private static func report(
@@ -174,6 +197,12 @@ enum MergeCommand {
             session.printer.warn(
                 "slot \(slot.number) of \(path) (\(SlotCommand.method(slot))) was not added; to add "
                     + "a passphrase or recovery key to the vault, use watchword slot add")
+        }
+        if plan.keys == .unknown, !plan.isMerged {
+            session.printer.warn(
+                "\(path) and the vault were given new keys separately: a passphrase that was changed or a "
+                    + "slot that was removed only in \(path) still opens the vault; change or "
+                    + "remove it here, too")
         }
         for change in plan.changes where change.action == .forked {
             session.printer.warn(

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import POSIX
 
 /// The content of the `generation` file beside the vault: the newest generation seen, and the
@@ -11,6 +12,40 @@ struct GenerationRecord: Hashable {
     let changes: UInt64
     /// The digest in the vault file's last line, which identifies the file.
     let digest: [UInt8]
+    /// The newest rekey that was seen here; `nil` if there was none.
+    var rekey: Rekey?
+
+    /// A save that gave the vault a new key.
+    struct Rekey: Hashable {
+        let generation: UInt64
+        /// The first bytes of SHA-256 of its ID: whoever reads the ID here could insert it into the
+        /// history of a file with a former key.
+        let digest: [UInt8]
+
+        static let digestCount = 16
+
+        init(_ save: VaultHistory.Save) throws(VaultError) {
+            generation = save.generation
+            digest = try Rekey.digest(of: save.id)
+        }
+
+        fileprivate init(generation: UInt64, digest: [UInt8]) {
+            (self.generation, self.digest) = (generation, digest)
+        }
+
+        private static func digest(of id: SaveID) throws(VaultError) -> [UInt8] {
+            do { return Array(try sha256(id.bytes.span).prefix(digestCount)) } catch {
+                throw .cryptography(error)
+            }
+        }
+
+        /// Whether a file with this history was saved before, or separately: its key is a former one.
+        func isMissing(in history: VaultHistory) throws(VaultError) -> Bool {
+            guard !history.mayHaveDropped(savesUpTo: generation) else { return false }
+            for save in history.saves where try Rekey.digest(of: save.id) == digest { return false }
+            return true
+        }
+    }
 
     static let firstLine = "watchword-generation 1\n"
     private static let sizeLimit = 1024
@@ -21,6 +56,11 @@ struct GenerationRecord: Hashable {
         text.write("\(generation) \(changes) ")
         text.writeBase64(digest)
         text.endLine()
+        if let rekey {
+            text.write("rekey \(rekey.generation) ")
+            text.writeBase64(rekey.digest)
+            text.endLine()
+        }
         return text.bytes
     }
 
@@ -43,6 +83,14 @@ struct GenerationRecord: Hashable {
         }
         guard (generation, changes) == age, digest != document.digest else { return nil }
         return .otherFile(generation: generation)
+    }
+
+    /// What to report about the key of this vault: that it is not the newest one.
+    func reportOnKey(of state: VaultState) throws(VaultError) -> VaultReport? {
+        guard vaultID == state.vaultID, let rekey, try rekey.isMissing(in: state.history) else {
+            return nil
+        }
+        return .formerKey
     }
 
     /// Reads the generation record of the vault file at `location`; `nil` if there is none, or none
@@ -71,6 +119,17 @@ struct GenerationRecord: Hashable {
         self.digest = digest
     }
 
+    /// The newest rekey that is known after `state` was saved with `key`: that of another file, which
+    /// has a newer key, or that of this one.
+    static func rekey(
+        after known: Rekey?, saving state: VaultState, with key: VaultKey
+    ) throws(VaultError) -> Rekey? {
+        let own = try state.rekey(to: key)
+        let isNew = own?.id == state.history.newest.id
+        if let known, !isNew, try known.isMissing(in: state.history) { return known }
+        return try own.map(Rekey.init) ?? known
+    }
+
     init(of document: VaultDocument) {
         self.init(
             vaultID: document.vaultID, generation: document.generation, changes: document.changes,
@@ -87,6 +146,13 @@ struct GenerationRecord: Hashable {
             generation = try line.count()
             changes = try line.count()
             digest = try line.base64(in: line.lastWord(), count: VaultEnvelope.digestCount)
+            if line.end < bytes.count - 1 {
+                try line.next()
+                try line.skip("rekey")
+                rekey = Rekey(
+                    generation: try line.count(),
+                    digest: try line.base64(in: line.lastWord(), count: Rekey.digestCount))
+            }
             guard line.end == bytes.count - 1, generation <= VaultLimits.generation else {
                 return nil
             }

@@ -116,6 +116,11 @@ struct VaultHistory: Hashable {
         return VaultHistory(saves: saves.filter { $0.generation >= first })
     }
 
+    /// The same history, whose newest save has this ID.
+    func renamingNewest(_ id: SaveID) -> VaultHistory {
+        VaultHistory(saves: [Save(generation: newest.generation, id: id)] + saves.dropFirst())
+    }
+
     /// Whether the history contains every save of `other`, and not only the newest.
     func containsAll(of other: some Sequence<Save>) -> Bool {
         Set(saves).isSuperset(of: other)
@@ -140,9 +145,15 @@ struct VaultHistory: Hashable {
     func mayHaveDropped(_ edit: SaveID, of other: VaultHistory) -> Bool {
         guard saves.count == VaultHistory.limit, !contains(edit) else { return false }
         guard let save = other.saves.first(where: { $0.id == edit }) else { return true }
+        return mayHaveDropped(savesUpTo: save.generation)
+    }
+
+    /// Whether the history may have contained other saves up to this generation, but has dropped them.
+    func mayHaveDropped(savesUpTo generation: UInt64) -> Bool {
+        guard saves.count == VaultHistory.limit else { return false }
         // The last save may be the one that a merge replaced, with a smaller generation than others
         // that were dropped. The save before it is then the merge, whose generation is greater.
-        return saves.suffix(2).contains { save.generation <= $0.generation }
+        return saves.suffix(2).contains { generation <= $0.generation }
     }
 
     /// Whether the other file is this one, or an earlier state of it.

@@ -171,8 +171,16 @@ struct VaultWriter: ~Copyable {
     /// - Parameter isNew: whether the vault was just created, so that the record of a vault that is
     ///   gone is replaced.
     /// - Returns: what to report if the record was not written.
-    func writeGenerationRecord(of document: VaultDocument, isNew: Bool = false) -> VaultReport? {
-        write(GenerationRecord(of: document), isNew: isNew)
+    /// - Parameter rekey: the newest rekey that is known; `nil` keeps the one that is recorded.
+    func writeGenerationRecord(
+        of document: VaultDocument, rekey: GenerationRecord.Rekey? = nil, isNew: Bool = false
+    ) -> VaultReport? {
+        var record = GenerationRecord(of: document)
+        record.rekey = rekey
+        if rekey == nil, let former = mark(), former.vaultID == document.vaultID {
+            record.rekey = former.rekey
+        }
+        return write(record, isNew: isNew)
     }
 
     /// Writes this record, as ``writeGenerationRecord(of:isNew:)`` does.

@@ -79,6 +79,8 @@ public struct MergePlan: Sendable {
     public let oldEdits: [EntrySummary]
     /// Whether such edits are merged like others; if not, they count as replaced here.
     let takesOldEdits: Bool
+    /// Whether the other file's key is older than this vault's; it is never newer.
+    public let keys: VaultKeyOrder
     /// The slots that open only the other file; they are not added.
     public let foreignSlots: [SlotSummary]
 

@@ -41,12 +41,15 @@ extension UnlockedVault {
     /// - Parameters:
     ///   - accepted: the entries of ``MergePlan/declinedWipes`` that the owner allows to be wiped.
     ///   - takesOld: whether the owner allows ``MergePlan/oldEdits`` to be merged.
+    /// - Throws: ``VaultError/copyHasNewerKey``: this file can be merged into the other one instead.
     public func planOfMerge(
         with copy: VaultCopy, accepting accepted: Set<RecordID> = [],
         takingOldEdits takesOld: Bool = false,
         comparing order: EnrolledOrder.Function, now: Int64
     ) throws(VaultError) -> MergePlan {
         guard copy.key.vaultID == key.vaultID else { throw .otherVault }
+        let keys = try keyOrder(of: copy)
+        guard keys != .newer else { throw .copyHasNewerKey }
         var declined: [RecordID] = []
         var oldEdits: [EntrySummary] = []
         var unmerged: [EntrySummary] = []
@@ -62,7 +65,7 @@ extension UnlockedVault {
         return MergePlan(
             changes: changes, isIncluded: state.history.includes(copy.state.history),
             declinedWipes: declined, unmerged: unmerged, acceptedWipes: accepted,
-            oldEdits: oldEdits, takesOldEdits: takesOld,
+            oldEdits: oldEdits, takesOldEdits: takesOld, keys: keys,
             foreignSlots: copy.state.slots.map(\.slot)
                 .filter { !known.contains($0.head.publicKey) }.map(SlotSummary.init))
     }

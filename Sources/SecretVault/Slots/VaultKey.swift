@@ -54,7 +54,7 @@ struct VaultKey: Sendable {
 
     /// The purpose of a derived key; no two purposes share a key.
     enum Purpose: String {
-        case header, manifest, record, fingerprint, uses
+        case header, manifest, record, fingerprint, uses, rekey
         case slot
         case recoverySlot = "recovery-slot"
         case tpm2Slot = "tpm2-slot"
@@ -88,6 +88,14 @@ struct VaultKey: Sendable {
         } catch {
             throw .cryptography(error)
         }
+    }
+
+    /// The ID of the save that gives a vault this key in place of another one.
+    ///
+    /// Only who has the key can compute it, so it shows which of two keys is newer: only files that
+    /// were saved since contain it.
+    func rekeySave() throws(VaultError) -> SaveID {
+        try derived(for: .rekey).withBytes { SaveID($0.extracting(first: SaveID.count)) }
     }
 
     /// The MAC of the header.

@@ -12,7 +12,8 @@ extension VaultError: Transferable {
             noSuchEntry, nothingToUndo, otherVault, wiped, spaceAroundName, invalidTag, otherKind,
             counterExhausted, noSuchSlot, lastSlot, inTheWay, previousNotErased, notConfirmed,
             system, cryptography, previousLeft, copyDamaged, wrongDevice,
-            vanishedEntries, conflictMarkers, outcomeNotRecorded, tooLarge, vanished
+            vanishedEntries, conflictMarkers, outcomeNotRecorded, tooLarge, vanished,
+            copyHasNewerKey
     }
 
     package func write(to output: FrameWriter) {
@@ -40,6 +41,7 @@ extension VaultError: Transferable {
         case .newerAttempts(let version):
             output.append(choice: Kind.newerAttempts)
             output.append(signed: Int64(version))
+        case .copyHasNewerKey: output.append(choice: Kind.copyHasNewerKey)
         case .conflictMarkers: output.append(choice: Kind.conflictMarkers)
         case .truncated: output.append(choice: Kind.truncated)
         case .damaged(let part):
@@ -132,6 +134,7 @@ extension VaultError: Transferable {
         case .notAVault: self = .notAVault
         case .newerVersion: self = .newerVersion(try fields.integer(bytes))
         case .newerAttempts: self = .newerAttempts(try fields.integer(bytes))
+        case .copyHasNewerKey: self = .copyHasNewerKey
         case .conflictMarkers: self = .conflictMarkers
         case .truncated: self = .truncated
         case .damaged: self = .damaged(try fields.value(bytes))

@@ -5,7 +5,8 @@ extension VaultReport: Transferable {
     enum Kind: UInt8, CaseIterable {
         case olderFile, otherFile, conflictingCopy, wiped, generationNotRecorded, wipesNotListed,
             failuresNotCleared, failuresNotCounted, notConfirmed, folderOwnedByOther,
-            folderOpenToOthers, vanished, keptUnderSecondName, moreConflictingCopies
+            folderOpenToOthers, vanished, keptUnderSecondName, moreConflictingCopies,
+            formerKey
     }
 
     package func write(to output: FrameWriter) {
@@ -17,6 +18,7 @@ extension VaultReport: Transferable {
         case .otherFile(let generation):
             output.append(choice: Kind.otherFile)
             output.append(generation)
+        case .formerKey: output.append(choice: Kind.formerKey)
         case .conflictingCopy(let path):
             output.append(choice: Kind.conflictingCopy)
             output.append(path)
@@ -64,6 +66,7 @@ extension VaultReport: Transferable {
             self = .olderFile(
                 generation: try fields.value(bytes), newest: try fields.value(bytes))
         case .otherFile: self = .otherFile(generation: try fields.value(bytes))
+        case .formerKey: self = .formerKey
         case .conflictingCopy: self = .conflictingCopy(path: try fields.value(bytes))
         case .moreConflictingCopies:
             self = .moreConflictingCopies(count: try fields.integer(bytes))

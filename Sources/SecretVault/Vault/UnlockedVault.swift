@@ -133,6 +133,8 @@ public final class UnlockedVault {
         // Verify the new file exactly as the next unlock will.
         let document = try VaultDocument(parsing: bytes)
         let saved = try VaultState(verifying: document, with: changes.key)
+        let known = mark.flatMap { $0.vaultID == saved.vaultID ? $0.rekey : nil }
+        let rekey = try GenerationRecord.rekey(after: known, saving: saved, with: changes.key)
         let gone = wiped.union(changes.wiped)
         if !gone.isEmpty, !changes.erasesPrevious {
             let tombstone = Tombstone(time: SystemClock.unixTime(), reason: .failures)
@@ -144,7 +146,7 @@ public final class UnlockedVault {
             previous: changes.erasesPrevious ? .purged : discards ? .discarded : .kept)
         (key, state) = (changes.key, saved)
         (generationReport, notListed) = (nil, nil)
-        notMarked = writer.writeGenerationRecord(of: document)
+        notMarked = writer.writeGenerationRecord(of: document, rekey: rekey)
         defer { linked += writer.linked.map { VaultReport($0) } }
         if changes.erasesPrevious || discards {
             try eraseOlder(by: &writer, keepingPrevious: !changes.erasesPrevious)

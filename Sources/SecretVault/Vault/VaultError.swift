@@ -102,6 +102,9 @@ public enum VaultError: Error, Hashable, Sendable {
     case nothingToUndo(NothingToUndo)
     /// The file belongs to another vault, with another ID.
     case otherVault
+    /// The other file of a merge has a newer key: what opened the vault before must not open what was
+    /// added there.
+    case copyHasNewerKey
     /// The entry was wiped; only its name is left.
     case wiped
     /// The entry has lost its secret: it has vanished (``VaultReport/vanished(_:)``).

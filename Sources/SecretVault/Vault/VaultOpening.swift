@@ -138,6 +138,7 @@ struct VaultOpening: ~Copyable {
         let (key, slot, state) = opened
         let reports = [
             try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
+            try mark?.reportOnKey(of: state),
         ]
         let linked = try LinkedFileRecord.read(of: location)
         let vault = UnlockedVault(

@@ -8,6 +8,9 @@ public enum VaultReport: Hashable, Sendable {
     /// The file differs from the one that was saved here last, but is not older: a copy that was
     /// changed elsewhere has replaced it.
     case otherFile(generation: UInt64)
+    /// The file was not saved since the newest rekey that was seen here: what opened the vault before
+    /// opens what is saved in it.
+    case formerKey
     /// The file at this path, beside the vault, is a copy of it that another program kept because
     /// both were edited. If the name is not UTF-8, the path contains U+FFFD instead.
     case conflictingCopy(path: String)

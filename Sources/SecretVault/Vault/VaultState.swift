@@ -154,9 +154,17 @@ extension VaultState {
     /// A copy under another vault key.
     func rekeyed(from old: VaultKey, to new: VaultKey) throws(VaultError) -> VaultState {
         var rekeyed = self
+        let former = history.newest.id
+        let save = try new.rekeySave()
+        rekeyed.history = history.renamingNewest(save)
+        for (index, record) in records.enumerated() {
+            let edit = record.listed.properties.edited
+            guard edit.save == former else { continue }
+            rekeyed.records[index].listed.properties.edited = EntryEdit(time: edit.time, save: save)
+        }
         rekeyed.slots = []
         for slot in slots { rekeyed.slots.append(try slot.holding(new)) }
-        for (index, record) in records.enumerated() {
+        for (index, record) in rekeyed.records.enumerated() {
             guard case .sealed = record.body else { continue }
             rekeyed.records[index] = try .sealing(
                 record.opened(with: old), as: record.line, record.listed.properties, under: new)

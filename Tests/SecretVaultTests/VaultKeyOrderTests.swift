@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Which of two keys of a vault is newer.
+struct VaultKeyOrderTests {
+    private static let rekey: MergeTests.Change = { changes throws(VaultError) in
+        try changes.rekey()
+    }
+
+    private func add(_ name: String) -> MergeTests.Change {
+        { changes throws(VaultError) in
+            try changes.add(
+                .plainSecret(issuer: name, account: "", value: secret(name)), now: 100)
+        }
+    }
+
+    @Test("a file with a newer key is not merged into one with an older key, only vice versa")
+    func refused() throws {
+        let copies = try MergeTests.Copies()
+        try copies.there(Self.rekey)
+        try copies.there(add("there"))
+        for name in ["here", "here again"] { try copies.here(add(name)) }
+        let bytes = try copies.vault.bytes()
+        #expect(throws: VaultError.copyHasNewerKey) { try copies.merge() }
+        #expect(try copies.vault.bytes() == bytes)
+        // The other way round, and with several rekeys.
+        for _ in 1...2 {
+            let (open, copy) = (try copies.unlockedCopy(), try copies.vault.unlock().asCopy)
+            let plan = try open.planOfMerge(
+                with: copy, comparing: MergeTests.order, now: MergeTests.now)
+            #expect(plan.keys == .older && plan.changes.map(\.action) == [.added, .added])
+            try copies.there(Self.rekey)
+        }
+        #expect(throws: VaultError.copyHasNewerKey) { try copies.merge() }
+    }
+
+    @Test("files that were rekeyed separately are merged, and neither key counts as newer")
+    func separate() throws {
+        let copies = try MergeTests.Copies()
+        try copies.there(Self.rekey)
+        try copies.here(Self.rekey)
+        try copies.there(add("there"))
+        #expect(try copies.merge().keys == .unknown)
+        #expect(try copies.vault.unlock().entries.last?.issuer == "there")
+    }
+
+    @Test("a file with a former key is reported, also after it was saved, until a rekey")
+    func reported() throws {
+        let vault = try TestVault()
+        let former = try vault.bytes()
+        let open = try vault.unlock()
+        try open.update(Self.rekey)
+        try open.update(add("new"))
+        let newer = try vault.bytes()
+        #expect(try vault.unlock().reports.isEmpty)
+        try vault.put(former)
+        #expect(
+            try vault.unlock().reports == [.formerKey, .olderFile(generation: 1, newest: 3)])
+        try vault.unlock().update(add("old"))
+        #expect(try vault.unlock().reports == [.formerKey])
+        try vault.put(newer)
+        #expect(try !vault.unlock().reports.contains(.formerKey))
+        try vault.put(former)
+        try vault.unlock().update(Self.rekey)
+        #expect(try vault.unlock().reports.isEmpty)
+    }
+
+    @Test("a wipe without the key keeps the record of the newest key")
+    func wiped() throws {
+        let vault = try TestVault()
+        let former = try vault.bytes()
+        try vault.unlock().update(Self.rekey)
+        let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.add(
+                .plainSecret(issuer: "a", account: "", value: secret("a")), accessControl: access,
+                now: 100)
+        }
+        for _ in 1...3 {
+            #expect(throws: VaultError.wrongPassphrase) {
+                try Vault.unlock(at: vault.path, with: .passphrase(secret("wrong")))
+            }
+        }
+        try vault.put(former)
+        #expect(try vault.unlock().reports.contains(.formerKey))
+    }
+
+    @Test("an edit in the save that rekeys is an edit of this save")
+    func edits() throws {
+        let vault = try TestVault()
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.add(
+                .plainSecret(issuer: "a", account: "", value: secret("a")), now: 100)
+            try changes.rekey()
+        }
+        let open = try vault.unlock()
+        #expect(open.entries[0].edited.save == open.state.history.newest.id)
+        #expect(try open.state.rekey(to: open.key) == open.state.history.newest)
+    }
+}
