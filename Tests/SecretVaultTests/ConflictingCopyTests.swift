@@ -89,6 +89,23 @@ struct ConflictingCopyTests {
         #expect(try vault.unlock().reports == [.conflictingCopy(path: path)])
     }
 
+    @Test("beyond a limit, copies are reported without being read")
+    func limit() throws {
+        let vault = try TestVault()
+        let bytes = try vault.bytes()
+        for number in 1...4 { try vault.put(bytes, as: "vault_LOCAL_\(number)") }
+        let open = try vault.unlock()
+        #expect(open.reports.isEmpty)
+        let folder = try Folder(opening: vault.folder.path)
+        let reports = try VaultLocation(vault.path).conflictingCopies(
+            of: open.state, with: open.key, in: folder, reading: 2 * bytes.count)
+        #expect(
+            reports
+                == [3, 4].map {
+                    .conflictingCopy(path: vault.folder.file("vault_LOCAL_\($0)"))
+                })
+    }
+
     @Test("of many copies, 16 are named, first those that the key opens; included ones are not")
     func many() throws {
         let vault = try TestVault()

@@ -2,19 +2,25 @@ internal import POSIX
 
 extension VaultLocation {
     private static var copyLimit: Int { 16 }
+    /// Once so many bytes of such files were read, no further one is.
+    private static var readLimit: Int { 16 << 20 }
 
     /// Reports copies of the vault at this path that another program put beside it, unless the
     /// vault already includes them.
     ///
     /// The folder is read once; only files with such a name are opened. Copies that the vault's key
-    /// opens come first, so that other files do not displace them.
+    /// opens come first, so that other files do not displace them. Equal files are verified once; after
+    /// `readLimit` bytes, files are reported without being read.
     func conflictingCopies(
-        of state: VaultState, with key: VaultKey, in folder: borrowing Folder
+        of state: VaultState, with key: VaultKey, in folder: borrowing Folder,
+        reading readLimit: Int = readLimit
     ) -> [VaultReport] {
         let names: [(repaired: String, bytes: [CChar])]
         // If the folder cannot be listed, no copies are found.
         do { names = try Folder.exactNames(at: self.folder) } catch { return [] }
         var (copies, others): ([String], [String]) = ([], [])
+        var included: Set<[UInt8]> = []
+        var left = readLimit
         for (other, bytes) in names where ConflictingName.isName(other, ofCopyOf: name) {
             // A name that is not UTF-8 names the file only by its bytes.
             let start = folder.beginning(of: bytes, limit: VaultEnvelope.idLimit)
@@ -22,12 +28,16 @@ extension VaultLocation {
                 continue
             }
             do throws(VaultError) {
-                let document = try VaultDocument(parsing: VaultLocation.read(other, in: folder))
-                let copy = try VaultState(verifying: document, with: key)
+                guard left > 0 else { throw .busy }
+                let bytes = try VaultLocation.read(other, in: folder)
+                left -= bytes.count
+                guard !included.contains(bytes) else { continue }
+                let copy = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
                 guard state.history.includes(copy.history), copy.changes == 0 else {
                     copies.append(other)
                     continue
                 }
+                included.insert(bytes)
             } catch {
                 // It may contain other changes.
                 others.append(other)
