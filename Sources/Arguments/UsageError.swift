@@ -38,7 +38,8 @@ extension UsageError {
     /// The error message for the user of `program`.
     package func sentence(program: String) -> String {
         switch self {
-        case .notUTF8: "an argument is not UTF-8; if it is a file name, rename the file"
+        case .notUTF8:
+            "an argument or $WATCHWORD_VAULT is not UTF-8; if it is a file name, rename the file"
         case .missingVerb: "no command given; \(program) --help lists the commands"
         case .unknownVerb(let word, let nearest):
             "unknown command “\(word.visibleOnTerminal)”"

@@ -25,8 +25,10 @@ struct MergePropertyTests {
             self.theirs = theirs
         }
 
-        /// Whether the owner must decide: an entry was wiped on one side, and may have a newer key on
-        /// the other side. Until then, each side keeps its own.
+        /// Whether the owner must decide.
+        ///
+        /// An entry was wiped on one side, and may have a newer key on the other side. Until then, each
+        /// side keeps its own.
         func isDisputed() throws -> Bool {
             try !ours.unmerged(theirs).isEmpty || !theirs.unmerged(ours).isEmpty
         }

@@ -18,11 +18,8 @@ struct TransferTests {
         let plain: [VaultError] = [
             .notFound, .alreadyExists, .previousLeft, .reservedPath, .previousGeneration, .folder,
             .symbolicLink, .notAFile, .notAVault, .truncated, .wrongPassphrase, .wrongRecoveryKey,
-            .wrongDevice, .writable,
-            .wipingDue, .vanished, .vanishedEntries, .conflictMarkers, .copyHasNewerKey, .openedReadOnly,
-            .presenceNeeded,
-            .differentCheckRequired,
-            .busy,
+            .wrongDevice, .writable, .wipingDue, .vanished, .vanishedEntries, .conflictMarkers,
+            .copyHasNewerKey, .openedReadOnly, .presenceNeeded, .differentCheckRequired, .busy,
             .replaced, .changedMeanwhile, .rekeyed, .noSuchEntry, .otherVault, .wiped,
             .spaceAroundName, .invalidTag, .otherKind, .tooLarge, .counterExhausted, .noSuchSlot,
             .lastSlot,

@@ -68,6 +68,13 @@ struct Verb: ProgramVerb {
             let forms = arguments.operands.lazy.compactMap(SecretForm.init(inURI:))
             if let form = forms.first { throw .secretAsOperand("PATH", form) }
         }
+        for option in [Option.issuer, .account] {
+            // Such a name may look like a key, but a URI contains one.
+            guard let form = arguments.given(option).flatMap(SecretForm.init(inURI:)) else {
+                continue
+            }
+            throw .secretAsOperand("--\(option.name)", form)
+        }
         try arguments.checkStandardInput()
     }
 }

@@ -38,7 +38,8 @@ extension Session {
             } catch {
                 throw .agent(error)
             }
-            throw isStopped ? .noVaultWhileStopped(place) : .vault(place, .notFound)
+            guard !isStopped else { throw .noVaultWhileStopped(place) }
+            throw .vault(place, Vault.holdsPrevious(at: path) ? .previousLeft : .notFound)
         }
     }
 

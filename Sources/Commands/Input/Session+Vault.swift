@@ -9,7 +9,12 @@ import SecretVault
 extension Session {
     /// The vault's path: `--vault`, `$WATCHWORD_VAULT`, or the default in the user's data folder.
     func vaultPath() throws(CommandFailure) -> String {
-        if let path = arguments[.vault] ?? Environment.value("WATCHWORD_VAULT") { return path }
+        if let path = arguments[.vault] { return path }
+        if let path = Environment.value("WATCHWORD_VAULT") {
+            // Other bytes than UTF-8 were replaced, so it is another path.
+            guard !path.contains("\u{FFFD}") else { throw .usage(.notUTF8) }
+            return path
+        }
         guard let path = standardVaultPath() else { throw .noHome }
         return path
     }

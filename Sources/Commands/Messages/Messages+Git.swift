@@ -1,11 +1,11 @@
 import POSIX
 
-// Vaults that git keeps.
+// Vaults that git or Syncthing keeps.
 extension Messages {
     /// How to have git merge the vault at `path`; `nil` if it is not in a git work tree.
     static func gitAdvice(for path: String) -> String? {
         let (folder, name) = OutputFile.split(path)
-        guard isInWorkTree(folder) else { return nil }
+        guard top(of: folder, with: ".git") != nil else { return nil }
         let pattern = attributePattern(of: name)
         return """
             The vault is in a git work tree. git cannot merge it as text; to have it merged by watchword, run:
@@ -36,19 +36,33 @@ extension Messages {
             """
     }
 
-    /// Whether the folder or one above it is the top of a git work tree.
-    private static func isInWorkTree(_ folder: String) -> Bool {
+    /// How to keep Watchword's own files out of the folders that Syncthing synchronises; `nil` if the
+    /// vault at `path` is not in one.
+    static func syncthingAdvice(for path: String) -> String? {
+        guard let top = top(of: OutputFile.split(path).folder, with: ".stfolder") else {
+            return nil
+        }
+        return """
+            The vault is in a folder that Syncthing synchronises. The files in .watchword belong to \
+            this device, and copies of them would keep what is erased here; on each device, run:
+              echo .watchword >>\(ShellWord.quoted(VisibleText.of(top + "/.stignore")))
+            """
+    }
+
+    /// The folder or one above it that contains a file or folder with this name, such as the top of a
+    /// git work tree.
+    private static func top(of folder: String, with name: String) -> String? {
         var parts = Folder.parts(of: Folder.resolvedPath(folder))
         repeat {
-            // It is a file in a further work tree, and in a submodule.
+            // `.git` is a file in a further work tree, and in a submodule.
             do throws(SystemCallFailure) {
-                let path = "/" + (parts + [".git"]).joined(separator: "/")
+                let path = "/" + (parts + [name]).joined(separator: "/")
                 if [.file, .folder].contains(try FileKind(at: path, following: true)) {
-                    return true
+                    return "/" + parts.joined(separator: "/")
                 }
             } catch {}
         } while parts.popLast() != nil
-        return false
+        return nil
     }
 
     /// The pattern that matches only this file in `.gitattributes`.

@@ -11,8 +11,7 @@ extension Messages {
         case .notFound: "no vault found; create one with watchword init"
         case .alreadyExists: "already exists; choose another path for the vault"
         case .previousLeft:
-            "the vault is missing, but its previous generation still exists, so no new vault was "
-                + "created"
+            "the vault is missing, but its previous generation still exists"
         case .reservedPath:
             "the name .watchword is reserved for Watchword's own files; choose another path"
         case .previousGeneration:
@@ -79,8 +78,8 @@ extension Messages {
             "an entry has reached its failure limit and must be wiped; open the vault where it is writable"
         case .vanishedEntries:
             "entries have vanished, and the previous generation may have their only copies; first run "
-        case .copyHasNewerKey: "the other file has a newer key"
                 + "watchword undo to restore them, or remove them with watchword remove"
+        case .copyHasNewerKey: "the other file has a newer key"
         case .openedReadOnly: "the vault is open read-only; nothing was changed"
         case .proofRefused(.expired): "your confirmation expired; confirm again"
         case .proofRefused(.otherPurpose):

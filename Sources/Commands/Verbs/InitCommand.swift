@@ -24,7 +24,9 @@ enum InitCommand {
             }
             session.printer.note("Created the vault \(VisibleText.of(path)).")
             session.warnAboutCost(cost.logN)
-            if let advice = Messages.gitAdvice(for: path) { session.printer.note(advice) }
+            for advice in [Messages.gitAdvice(for: path), Messages.syncthingAdvice(for: path)] {
+                if let advice { session.printer.note(advice) }
+            }
             for report in reports { session.printer.warn(Messages.sentence(for: report, in: [])) }
         }
         if session.arguments.has(.noRecoveryKey) {
