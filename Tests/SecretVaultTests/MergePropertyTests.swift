@@ -25,10 +25,9 @@ struct MergePropertyTests {
             self.theirs = theirs
         }
 
-        /// Whether the owner must decide.
+        /// Whether an entry was wiped on one side, and may have a newer key on the other side.
         ///
-        /// An entry was wiped on one side, and may have a newer key on the other side. Until then, each
-        /// side keeps its own.
+        /// Until the owner decides, each side keeps its own.
         func isDisputed() throws -> Bool {
             try !ours.unmerged(theirs).isEmpty || !theirs.unmerged(ours).isEmpty
         }

@@ -136,6 +136,56 @@ struct SynchronizedVaultTests {
         #expect(try Vault.lockOut(at: vault.path).failures == 0)
     }
 
+    @Test("refusals by a file with other slots than the last ones used here wipe nothing")
+    func otherSlots() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let old = try vault.bytes()
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.changePassphrase(
+                of: changes.slots[0], to: Self.new, cost: cost(), now: 9)
+        }
+        let ours = try vault.bytes()
+        refuse(vault.path, secret("wrong"), times: 2)
+        // A program puts the file of another device there, which has the former passphrase.
+        try vault.put(old)
+        #expect(try Vault.status(at: vault.path, since: 0).failuresUntilWipe == nil)
+        refuse(vault.path, Self.new, times: 2)
+        let status = try Vault.status(at: vault.path, since: 0)
+        #expect(status.hasOtherSlots && status.wiped == 0 && status.lockOut.failures == 4)
+        let open = try vault.unlock()
+        #expect(try open.open(ids[3]).kind == .enrolled)
+        // This clears its own failures, and from now on, its refusals count.
+        #expect(try Vault.lockOut(at: vault.path).failures == 2)
+        #expect(try !Vault.status(at: vault.path, since: 0).hasOtherSlots)
+        #expect(try Vault.status(at: vault.path, since: 0).failuresUntilWipe == 3)
+        // Those of the vault were not forgotten.
+        try vault.put(ours)
+        _ = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
+        #expect(try Vault.lockOut(at: vault.path).failures == 0)
+        refuse(vault.path, secret("wrong"), times: 3)
+        #expect(try Vault.status(at: vault.path, since: 0).wiped == 1)
+    }
+
+    @Test("another device's new slots count once the vault was opened with them")
+    func newSlots() throws {
+        let vault = try TestVault()
+        _ = try vault.fill()
+        let other = try TemporaryFolder()
+        try TestVault.put(vault.bytes(), as: "vault", in: other)
+        let old = try vault.bytes()
+        try Vault.unlock(at: other.file("vault"), with: .passphrase(TestVault.passphrase)).update {
+            changes throws(VaultError) in
+            try changes.changePassphrase(
+                of: changes.slots[0], to: Self.new, cost: cost(), now: 9)
+        }
+        try vault.put(other.bytes(of: "vault"))
+        _ = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
+        try vault.put(old)
+        refuse(vault.path, Self.new, times: 3)
+        #expect(try Vault.status(at: vault.path, since: 0).wiped == 0)
+    }
+
     @Test("O-13 a wipe in an older file that was put back does not hide that it is older")
     func olderFileWiped() throws {
         let vault = try TestVault()

@@ -61,6 +61,13 @@ final class TestVault {
         try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
     }
 
+    /// Tries a wrong passphrase.
+    func expectRefusal(by passphrase: SecretBytes = secret("wrong")) {
+        #expect(throws: VaultError.wrongPassphrase) {
+            try Vault.unlock(at: path, with: .passphrase(passphrase))
+        }
+    }
+
     /// Adds an entry of each kind, with one save for each.
     func fill() throws -> [RecordID] {
         let vault = try unlock()

@@ -5,8 +5,8 @@ import Testing
 
 /// Which of two keys of a vault is newer.
 struct VaultKeyOrderTests {
-    private static let rekey: MergeTests.Change = { changes throws(VaultError) in
-        try changes.rekey()
+    private static var rekey: MergeTests.Change {
+        { changes throws(VaultError) in try changes.rekey() }
     }
 
     private func add(_ name: String) -> MergeTests.Change {

@@ -51,7 +51,8 @@ struct WipedRecordTests {
             try vault.countFailures(of: [id])
             var writer = try VaultWriter(VaultLocation(vault.path))
             try writer.wipe(
-                [id], leaving: Tombstone(time: TestVault.now, reason: .failures))
+                [id], counting: vault.attempts(),
+                leaving: Tombstone(time: TestVault.now, reason: .failures))
         }
 
         /// Whether the wiped entry opens in `bytes`; `nil` if the file does not open.
@@ -207,21 +208,18 @@ struct WipedRecordTests {
     func otherSlots() throws {
         let sample = try Sample()
         let box = try sample.vault.box(of: sample.wiped)
-        let older = try sample.vault.bytes()
         let cost = try ScryptCost(logN: 10)
-        let open = try sample.vault.unlock()
-        try open.update { changes throws(VaultError) in
+        try sample.vault.unlock().update { changes throws(VaultError) in
             try changes.addPassphrase(secret("another"), cost: cost, now: TestVault.now)
         }
-        for name in ["a", "b"] {
-            try open.update { changes throws(VaultError) in
-                try changes.rename(sample.wiped, issuer: name, account: "")
-            }
-        }
-        try sample.vault.put(older)
-        try sample.wipe()
+        for _ in 1...3 { sample.vault.expectRefusal() }
         #expect(try sample.vault.holders(of: box) == [TestVault.own("previous")])
-        #expect(try sample.vault.unlock().entries[3].tombstone != nil)
+        // Looking at it clears nothing.
+        let previous = sample.vault.folder.file(TestVault.own("previous"))
+        _ = try Vault.unlock(at: previous, with: .passphrase(TestVault.passphrase))
+        let open = try sample.vault.unlock()
+        #expect(open.reports.map(\.entry) == open.entries.map(\.id))
+        #expect(open.entries.allSatisfy { $0.tombstone != nil })
         #expect(try sample.vault.holders(of: box) == [])
     }
 
@@ -233,7 +231,8 @@ struct WipedRecordTests {
         do {
             var writer = try VaultWriter(VaultLocation(sample.vault.path))
             try writer.wipe(
-                [ids[0], ids[2]], leaving: Tombstone(time: 5, reason: .failures))
+                [ids[0], ids[2]], counting: sample.vault.attempts(),
+                leaving: Tombstone(time: 5, reason: .failures))
         }
         try sample.wipe(ids[1])
         #expect(try VaultDocument(parsing: sample.vault.bytes()).changes == 3)

@@ -2,7 +2,6 @@ import Cryptography
 import OneTimePassword
 import SecretVault
 import TestSupport
-import Testing
 
 @testable import VaultAgent
 
@@ -51,15 +50,22 @@ struct EditedVault {
 
     /// Replaces the secret of the first entry by a tombstone, without the key, and reads the file.
     func forgeTombstone() throws {
-        var lines = String(decoding: try bytes, as: UTF8.self).split(separator: "\n").dropLast()
-        let place = try #require(lines.firstIndex { $0.hasPrefix("sealed ") })
-        lines[place] = "tombstone \(lines[place].split(separator: " ")[1]) 1700000000 failures"
-        let count = try #require(lines.lastIndex { $0.hasPrefix("changes ") })
-        lines[count] = "changes 1"
-        let text = Array((lines.joined(separator: "\n") + "\n").utf8)
-        let digest = Base64.encode(try sha256(text.span).span)
-        try folder.write(text + Array("end ".utf8) + digest + [10], to: "vault")
-        #expect(try vault.refresh())
+        let text = String(decoding: try bytes, as: UTF8.self)
+        var forged: [String] = []
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            switch words[0] {
+            case "sealed" where !forged.contains { $0.hasPrefix("tombstone ") }:
+                forged.append("tombstone \(words[1]) 1700000000 failures\n")
+            case "changes": forged.append("changes 1\n")
+            case "end": break
+            default: forged.append("\(line)\n")
+            }
+        }
+        let start = Array(forged.joined().utf8)
+        let digest = Base64.encode(try sha256(start.span).span)
+        try folder.write(start + Array("end ".utf8) + digest + [10], to: "vault")
+        _ = try vault.refresh()
     }
 
     /// Reads an entry's content in a rehearsal, which requires no presence check.

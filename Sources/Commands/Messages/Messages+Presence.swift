@@ -157,6 +157,11 @@ extension Messages {
         if let left = status.failuresUntilWipe {
             costs.append("an entry will be wiped \(after(left))")
         }
+        if status.hasOtherSlots {
+            costs.append(
+                "another passphrase may open this file: its slots differ from those that were last "
+                    + "used here, so it may be an older copy that a program put in place")
+        }
         return costs
     }
 

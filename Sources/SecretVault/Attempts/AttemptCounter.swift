@@ -112,8 +112,8 @@ struct AttemptCounter: ~Copyable {
     ///
     /// It shows nothing about a file with other slots, which may have another passphrase. What such a
     /// file has refused stays counted while the file is there.
-    func afterSuccess(_ attempts: Attempts, by slots: SlotsDigest) -> Attempts {
-        let others = Set(attempts.refusals.keys).subtracting([slots])
+    func afterSuccess(_ attempts: Attempts, by slots: SlotsDigest) throws(VaultError) -> Attempts {
+        let others = Set(attempts.refusals.keys).subtracting([slots, try slots.elsewhere()])
         return attempts.withoutVault(
             except: others.isEmpty ? [] : others.intersection(location.slotSets(of: vaultID)))
     }
@@ -133,7 +133,8 @@ struct AttemptCounter: ~Copyable {
         guard !due.isEmpty else { return false }
         let time = Int64(min(reading.wall, VaultLimits.number))
         var writer = try VaultWriter(location)
-        try writer.wipe(due, leaving: Tombstone(time: time, reason: .failures))
+        try writer.wipe(
+            due, counting: attempts, leaving: Tombstone(time: time, reason: .failures))
         return true
     }
 

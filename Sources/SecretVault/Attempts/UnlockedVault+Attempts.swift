@@ -164,7 +164,9 @@ extension UnlockedVault {
             tried.subjects.contains(.vault)
             && attempts.due(in: state.countedLines, by: slots).isEmpty
         var left = attempts
-        if clearsVault { left = counter.afterSuccess(attempts.withdrawing(tried), by: slots) }
+        if clearsVault {
+            left = try counter.afterSuccess(attempts.withdrawing(tried), by: slots)
+        }
         left[tried.line.subject] = nil
         if left != attempts { try counter.save(left) }
     }

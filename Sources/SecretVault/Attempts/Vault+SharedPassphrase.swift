@@ -63,8 +63,15 @@ extension VaultLocation {
     }
 
     /// The slot sets of the files of this vault in the folder, and of their previous generations.
+    ///
+    /// A file that somebody has replaced for a moment is there, too.
     func slotSets(of vaultID: [UInt8]) -> Set<SlotsDigest> {
         var sets: Set<SlotsDigest> = []
+        do {
+            for vault in try vaultsInUse() {
+                if let slots = SlotsRecord.read(of: vault, vaultID: vaultID) { sets.insert(slots) }
+            }
+        } catch {}
         let kept = "/\(VaultLocation.stateFolderName)/by-name/"
         for (folder, end) in [("/", ""), (kept, "/" + VaultLocation.previous)] {
             // What cannot be read cannot be attempted, either.
@@ -73,7 +80,8 @@ extension VaultLocation {
                     do throws(VaultError) {
                         let file = try VaultLocation(base + folder + name + end)
                         guard try file.isVault(vaultID) else { continue }
-                        sets.insert(try VaultDocument(parsing: file.read()).slotsDigest)
+                        let slots = try VaultDocument(parsing: file.read()).slotsDigest
+                        sets.formUnion([slots, try slots.elsewhere()])
                     } catch { continue }
                 }
             } catch { continue }

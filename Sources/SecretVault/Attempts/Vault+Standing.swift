@@ -9,6 +9,10 @@ public struct VaultStatus: Hashable, Sendable {
     public let failuresUntilLockOut: Int
     /// How many more failures wipe a record; `nil` if no record is set to be wiped.
     public let failuresUntilWipe: Int?
+    /// Whether the file has other slots than when it was last opened or saved here.
+    ///
+    /// Another passphrase may then open it, and failures wipe nothing.
+    public var hasOtherSlots = false
 }
 
 extension Vault {
@@ -19,20 +23,25 @@ extension Vault {
         let location = try VaultLocation(path)
         let document = try VaultDocument(parsing: location.read())
         let attempts = try Attempts.read(location, of: document.vaultID)
+        let known = SlotsRecord.read(of: location, vaultID: document.vaultID)
+        let hasOtherSlots = known ?? document.slotsDigest != document.slotsDigest
         var wiped = 0
         var failuresUntilWipe: Int?
         for (line, body) in zip(document.records, document.bodies) {
             switch body {
             case .tombstone(let tombstone):
                 // Records that allow fewer failures may have been wiped by an earlier attempt in
-                // the same second.
+                // the same second. Those that allow more were not wiped here: anybody can write a
+                // tombstone.
                 guard case .wipe(let limit) = line.accessControl.onFailure,
                     tombstone.reason == .failures, tombstone.time >= began,
-                    UInt64(limit.value) >= attempts.refusals[document.slotsDigest] ?? 0
+                    UInt64(limit.value) >= attempts.refusals[document.slotsDigest] ?? 0,
+                    attempts.isDue(line, by: document.slotsDigest)
                 else { continue }
                 wiped += 1
             case .sealed:
-                guard let left = attempts.failuresUntilWipe(line, by: document.slotsDigest)
+                guard !hasOtherSlots,
+                    let left = attempts.failuresUntilWipe(line, by: document.slotsDigest)
                 else { continue }
                 failuresUntilWipe = min(failuresUntilWipe ?? left, left)
             }
@@ -41,7 +50,7 @@ extension Vault {
         return VaultStatus(
             lockOut: lockOut, wiped: wiped,
             failuresUntilLockOut: max(Int(Failures.free) - Int(clamping: lockOut.failures), 0),
-            failuresUntilWipe: failuresUntilWipe)
+            failuresUntilWipe: failuresUntilWipe, hasOtherSlots: hasOtherSlots)
     }
 }
 

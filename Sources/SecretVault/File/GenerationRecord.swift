@@ -93,6 +93,11 @@ struct GenerationRecord: Hashable {
         return .formerKey
     }
 
+    /// Whether this generation of the vault is greater than `other`.
+    func isNewer(than other: UInt64, of vaultID: [UInt8]) -> Bool {
+        self.vaultID == vaultID && generation > other
+    }
+
     /// Reads the generation record of the vault file at `location`; `nil` if there is none, or none
     /// that can be read.
     static func read(of location: VaultLocation) throws(VaultError) -> GenerationRecord? {

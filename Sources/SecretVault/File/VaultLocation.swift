@@ -25,6 +25,7 @@ struct VaultLocation {
     static let mark = "generation"
     static let previous = "previous"
     static let linked = "linked"
+    static let slots = "slots"
 
     // In `by-id/ID`.
     static let attempts = "attempts"

@@ -5,16 +5,19 @@ extension VaultWriter {
     ///
     /// If a file still has the name, the older files belong to it: it may be a copy of this vault.
     ///
-    /// - Parameter passingOverLocked: whether to skip a folder that another process has locked.
-    ///   Otherwise, a locked folder is an error, thrown after all other folders have been
-    ///   processed.
+    /// - Parameters:
+    ///   - wipe: if not `nil`, only files with secrets that it takes are erased.
+    ///   - passingOverLocked: whether to skip a folder that another process has locked. Otherwise, a
+    ///     locked folder is an error, thrown after all other folders have been processed.
     mutating func eraseUnderFormerNames(
-        of vaultID: [UInt8], passingOverLocked: Bool
+        of vaultID: [UInt8], ifWipedBy wipe: OlderFileWipe? = nil, passingOverLocked: Bool
     ) throws(VaultError) {
         var failure: VaultError?
         for former in try location.others() {
             do throws(VaultError) {
-                try erase(of: vaultID, under: former, passingOverLocked: passingOverLocked)
+                try erase(
+                    of: vaultID, under: former, ifWipedBy: wipe,
+                    passingOverLocked: passingOverLocked)
             } catch {
                 failure = failure ?? error
             }
@@ -23,7 +26,8 @@ extension VaultWriter {
     }
 
     private mutating func erase(
-        of vaultID: [UInt8], under former: VaultLocation, passingOverLocked: Bool
+        of vaultID: [UInt8], under former: VaultLocation, ifWipedBy wipe: OlderFileWipe?,
+        passingOverLocked: Bool
     ) throws(VaultError) {
         guard try !former.containsFile(in: folder), let own = try privateFolder(of: former) else {
             return
@@ -45,13 +49,38 @@ extension VaultWriter {
             throw .system(FileLock.busyFailure)
         }
         // A file with that name may have appeared in the meantime.
-        guard try !former.containsFile(in: folder) else { return }
+        guard try !former.containsFile(in: folder), isTaken(by: wipe, in: own) else { return }
         do {
             try file.eraseAllButCurrent(in: folder, besides: own, noting: &linked)
         } catch {
             throw former.error(error)
         }
         _ = consume lock
+    }
+
+    private func isTaken(by wipe: OlderFileWipe?, in own: borrowing Folder) -> Bool {
+        guard let wipe else { return true }
+        do throws(VaultError) {
+            let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
+            return try !wipe.records(of: VaultDocument(parsing: bytes)).isEmpty
+        } catch {
+            return !wipe.regardless(nil).isEmpty
+        }
+    }
+
+    /// Whether this is the file that was last saved here, under the vault's present or, if it was not
+    /// saved since, a former name.
+    ///
+    /// Nobody without the key has changed such a file.
+    func isLastSaved(_ document: VaultDocument) throws(VaultError) -> Bool {
+        let record = GenerationRecord(of: document)
+        if let mark = mark() { return mark == record }
+        for former in try location.others() {
+            if let own = try privateFolder(of: former), GenerationRecord.read(in: own) == record {
+                return true
+            }
+        }
+        return false
     }
 
     // A folder that is not the program's contains no file of the vault.

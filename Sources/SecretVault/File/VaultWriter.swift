@@ -90,39 +90,39 @@ struct VaultWriter: ~Copyable {
         }
     }
 
-    /// Replaces these records' secrets with tombstones in the previous generation.
+    /// Replaces secrets with tombstones in the previous generation.
     ///
-    /// Under former names, older files of the vault are erased.
+    /// Under former names, older files of the vault are erased if any of their secrets must be wiped.
     ///
-    /// - Parameter slots: if not `nil`, a previous generation with other slots is left as it is.
-    /// - Returns: whether the previous generation was left as it is.
+    /// - Returns: whether the previous generation may be erased where there is no room for two files.
     @discardableResult mutating func wipePrevious(
-        _ ids: Set<RecordID>, of vaultID: [UInt8], leaving tombstone: Tombstone,
-        ifOpenedBy slots: SlotsDigest? = nil
+        _ wipe: OlderFileWipe, of vaultID: [UInt8], leaving tombstone: Tombstone
     ) throws(VaultError) -> Bool {
         try eraseLeftovers(of: vaultID)
-        try eraseUnderFormerNames(of: vaultID, passingOverLocked: true)
+        try eraseUnderFormerNames(of: vaultID, ifWipedBy: wipe, passingOverLocked: true)
         let wiped: VaultDocument?
+        let mayBeErased: Bool
         do throws(VaultError) {
             let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
             let previous = try VaultDocument(parsing: bytes)
-            if let slots, previous.slotsDigest != slots { return true }
-            wiped = try previous.wiping(ids, leaving: tombstone)
+            mayBeErased = !wipe.regardless(previous).isEmpty
+            wiped = try previous.wiping(wipe.records(of: previous), leaving: tombstone)
         } catch .notFound {
-            return false
+            return true
         } catch {
             // What cannot be read may contain the secrets.
+            guard !wipe.regardless(nil).isEmpty else { return false }
             try eraseOwnButCurrent(of: vaultID)
-            return false
+            return true
         }
-        guard let wiped else { return false }
+        guard let wiped else { return mayBeErased }
         do {
             try file(of: vaultID).replacePrevious(
                 with: wiped.bytes.span, in: folder, besides: own, noting: &linked)
         } catch {
             throw location.error(error)
         }
-        return false
+        return mayBeErased
     }
 
     /// Erases the previous generation of the vault `vaultID` and leftovers of killed writers, under
@@ -163,6 +163,9 @@ struct VaultWriter: ~Copyable {
             orLeftover: VaultEnvelope.firstGenerationBeginning)
     }
 
+    /// Records the slots of `document` as the last ones that were used here with the key.
+    func recordSlots(of document: VaultDocument) { SlotsRecord.write(document, in: own) }
+
     /// Records this generation as the newest one seen, so that an older file is detected.
     ///
     /// Call this after saving. A writer that is killed in between leaves an older record, which is
@@ -185,6 +188,7 @@ struct VaultWriter: ~Copyable {
 
     /// Writes this record, as ``writeGenerationRecord(of:isNew:)`` does.
     func write(_ mark: GenerationRecord, isNew: Bool) -> VaultReport? {
+        if isNew { SlotsRecord.remove(in: own) }
         let file = FileReplacement(
             of: VaultLocation.mark,
             beginningWith: isNew ? Array(GenerationRecord.firstLine.utf8) : mark.beginning)
@@ -201,34 +205,45 @@ extension VaultWriter {
     /// Replaces these records' secrets with tombstones in the vault and in its previous generation,
     /// without the vault key.
     ///
+    /// In each file, the failures must require it according to the record's own line there. Only the
+    /// file that was last saved here, whose lines nobody has changed, also decides about older ones.
     /// After an interruption, the whole operation can be repeated.
     ///
     /// - Throws: ``VaultError/notConfirmed(_:)`` and ``VaultError/previousNotErased(_:)`` if the
     ///   secrets are wiped, but perhaps not in every file.
-    mutating func wipe(_ ids: Set<RecordID>, leaving tombstone: Tombstone) throws(VaultError) {
+    mutating func wipe(
+        _ ids: Set<RecordID>, counting attempts: Attempts, leaving tombstone: Tombstone
+    ) throws(VaultError) {
         // Whoever caused the wipe cannot open the vault. The next one who can is told.
         defer { LinkedFileRecord.add(linked, in: own) }
         let document = try VaultDocument(parsing: read())
+        let slots = document.slotsDigest
+        let due = ids.intersection(attempts.due(in: document.countedLines, by: slots))
+        let isLastSaved = try isLastSaved(document)
+        // Refusals by these slots count only in files that have them. The next save with the key
+        // wipes the other older files.
+        let older = OlderFileWipe(attempts: attempts) {
+            isLastSaved && $0?.slotsDigest ?? slots == slots ? due : []
+        }
         // The older file first: on a full disk, it is erased, and its space is needed.
-        // Refusals by these slots count only in files that have them: the file may be an older one
-        // that somebody put back. The next save with the key wipes any previous generation.
-        let keepsPrevious = try wipePrevious(
-            ids, of: document.vaultID, leaving: tombstone, ifOpenedBy: document.slotsDigest)
-        guard let wiped = try document.wiping(ids, leaving: tombstone) else { return }
+        let mayErasePrevious = try wipePrevious(
+            older, of: document.vaultID, leaving: tombstone)
+        guard let wiped = try document.wiping(due, leaving: tombstone) else { return }
         do throws(VaultError) {
             try save(
                 wiped.bytes, of: wiped.vaultID, replacing: document.bytes, previous: .discarded)
-        } catch .system where !keepsPrevious {
+        } catch .system where mayErasePrevious {
             // The space of the previous generation may be needed.
             try eraseOwnButCurrent(of: document.vaultID)
             try save(
                 wiped.bytes, of: wiped.vaultID, replacing: document.bytes, previous: .discarded)
         }
-        // An older file that somebody put back must still be reported.
-        if mark()?.report(on: document) == nil { _ = writeGenerationRecord(of: wiped) }
+        // Any other file stays one that was not saved here.
+        if isLastSaved { _ = writeGenerationRecord(of: wiped) }
         do {
             try eraseLeftovers(of: document.vaultID)
-            try eraseUnderFormerNames(of: document.vaultID, passingOverLocked: false)
+            try eraseUnderFormerNames(
+                of: document.vaultID, ifWipedBy: older, passingOverLocked: false)
         } catch .system(let failure) {
             throw .previousNotErased(failure)
         }

@@ -135,6 +135,12 @@ struct SlotsDigest: Hashable {
         bytes = try digest(of: text.bytes.span)
     }
 
+    /// What stands for these slots while refusals by them cost only waits, because the file was last
+    /// opened or saved here with other ones.
+    func elsewhere() throws(VaultError) -> SlotsDigest {
+        SlotsDigest(try digest(of: (Array("watchword other slots".utf8) + bytes).span))
+    }
+
     /// Whether its bytes come before those of `other`.
     func precedes(_ other: SlotsDigest) -> Bool { bytes.lexicographicallyPrecedes(other.bytes) }
 }

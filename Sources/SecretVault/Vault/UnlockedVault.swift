@@ -116,7 +116,8 @@ public final class UnlockedVault {
         var writer = try VaultWriter(location)
         guard mayChange() else { throw .busy }
         let read = try writer.read(upTo: largestFile)
-        let current = try verified(VaultDocument(parsing: read))
+        let old = try VaultDocument(parsing: read)
+        let current = try verified(old)
         let mark = writer.mark()
         let wiped = try genuineWipes(in: current)
         var changes = try VaultChanges(
@@ -138,7 +139,11 @@ public final class UnlockedVault {
         let gone = wiped.union(changes.wiped)
         if !gone.isEmpty, !changes.erasesPrevious {
             let tombstone = Tombstone(time: SystemClock.unixTime(), reason: .failures)
-            try writer.wipePrevious(gone, of: saved.vaultID, leaving: tombstone)
+            let (opened, asked) = (key, changes.wiped)
+            let older = OlderFileWipe(attempts: try attempts()) {
+                current.isLater(than: $0, with: opened) ? gone : asked
+            }
+            try writer.wipePrevious(older, of: saved.vaultID, leaving: tombstone)
         }
         let discards = isVanished || !changes.wiped.isEmpty
         try writer.save(
@@ -147,6 +152,8 @@ public final class UnlockedVault {
         (key, state) = (changes.key, saved)
         (generationReport, notListed) = (nil, nil)
         notMarked = writer.writeGenerationRecord(of: document, rekey: rekey)
+        let used = SlotsRecord.read(of: location, vaultID: saved.vaultID) ?? old.slotsDigest
+        if used != document.slotsDigest { writer.recordSlots(of: document) }
         defer { linked += writer.linked.map { VaultReport($0) } }
         if changes.erasesPrevious || discards {
             try eraseOlder(by: &writer, keepingPrevious: !changes.erasesPrevious)
@@ -204,16 +211,21 @@ public final class UnlockedVault {
             let counted = try counter.read().pruned(to: state.countedLines, of: state.generation)
             try counter.save(
                 clearsFailures
-                    ? counter.afterSuccess(counted, by: state.slotsDigest()) : counted)
+                    ? try counter.afterSuccess(counted, by: state.slotsDigest()) : counted)
             clearsFailures = false
         } catch _ {}
     }
 
     /// The records that were wiped without the vault key and whose failures have reached their limit.
     ///
-    /// Anybody who can write the file can write a tombstone. One without such failures proves nothing.
+    /// Anybody who can write the file can write a tombstone. One without such failures proves nothing,
+    /// and neither does one in an older file that somebody put back: the entry's access control may
+    /// have been changed since.
     private func genuineWipes(in state: VaultState) throws(VaultError) -> Set<RecordID> {
-        guard state.hasUnlistedTombstones else { return [] }
+        guard state.hasUnlistedTombstones,
+            try GenerationRecord.read(of: location)?
+                .isNewer(than: state.generation, of: state.vaultID) != true
+        else { return [] }
         let lines = state.records.compactMap { record in
             guard record.isWipedWithoutKey, case .tombstone(let tombstone) = record.body,
                 tombstone.reason == .failures

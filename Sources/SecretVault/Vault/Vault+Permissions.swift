@@ -96,7 +96,8 @@ extension VaultLocation {
         let named =
             VaultLocation.files(of: VaultLocation.mark)
             + VaultLocation.files(of: VaultLocation.previous)
-            + VaultLocation.files(of: VaultLocation.linked) + ["new", "displaced"]
+            + VaultLocation.files(of: VaultLocation.linked)
+            + VaultLocation.files(of: VaultLocation.slots) + ["new", "displaced"]
         let counted =
             VaultLocation.files(of: VaultLocation.attempts)
             + VaultLocation.files(of: VaultLocation.uses)

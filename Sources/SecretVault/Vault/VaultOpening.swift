@@ -45,8 +45,7 @@ struct VaultOpening: ~Copyable {
         }
         let counter = try AttemptCounter(location, of: document.vaultID)
         try reload()
-        let attempts = try wipeDueRecords(counter).pruned(
-            to: document.countedLines, of: document.generation)
+        let attempts = try wipeDueRecords(counter)
         return try SignalQueue.holdingBack(SignalQueue.interruptions) {
             () throws(VaultError) in
             let begun = try admitted(attempts, counter)
@@ -57,7 +56,7 @@ struct VaultOpening: ~Copyable {
                 switch error.outcome {
                 case .refused:
                     let refused = begun.deciding(
-                        .vault, .refused(by: document.slotsDigest), at: reading())
+                        .vault, .refused(by: try refuser()), at: reading())
                     do throws(VaultError) { try counter.save(refused) } catch {
                         throw error.afterAttempt
                     }
@@ -67,10 +66,9 @@ struct VaultOpening: ~Copyable {
                 }
                 throw error.error
             }
-            clearsLater = !due(attempts).isEmpty
+            clearsLater = awaitsListing(attempts)
             notCleared = counter.settle(
-                clearsLater
-                    ? attempts : counter.afterSuccess(attempts, by: document.slotsDigest))
+                clearsLater ? attempts : try afterSuccess(attempts, counter))
             return key
         } otherwise: {
             .system($0)
@@ -120,11 +118,8 @@ struct VaultOpening: ~Copyable {
                 let counter = try AttemptCounter(location, of: document.vaultID)
                 let attempts = try counter.read()
                 // A wipe that failed is still due.
-                clearsLater = !due(attempts).isEmpty
-                if !clearsLater {
-                    try counter.save(
-                        counter.afterSuccess(attempts, by: document.slotsDigest))
-                }
+                clearsLater = awaitsListing(attempts)
+                if !clearsLater { try counter.save(try afterSuccess(attempts, counter)) }
             }
         } catch {
             notCleared = .failuresNotCleared(error)
@@ -141,6 +136,7 @@ struct VaultOpening: ~Copyable {
             try mark?.reportOnKey(of: state),
         ]
         let linked = try LinkedFileRecord.read(of: location)
+        if !readOnly { recordSlots() }
         let vault = UnlockedVault(
             location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
             state: state,
@@ -149,6 +145,27 @@ struct VaultOpening: ~Copyable {
                 + location.conflictingCopies(of: state, with: key, in: folder))
         vault.clearsFailures = clearsLater
         return vault
+    }
+
+    /// What a refusal is counted by: it counts towards a wipe only if the file has the slots with which
+    /// it was last opened or saved here.
+    private func refuser() throws(VaultError) -> SlotsDigest {
+        let slots = document.slotsDigest
+        let known = SlotsRecord.read(of: location, vaultID: document.vaultID) ?? slots
+        return known == slots ? slots : try slots.elsewhere()
+    }
+
+    /// Records the slots of the file, which its key has opened, if they have changed.
+    private func recordSlots() {
+        let known = SlotsRecord.read(of: location, vaultID: document.vaultID)
+        guard let mark,
+            known ?? document.slotsDigest != document.slotsDigest
+                || known == nil && mark != GenerationRecord(of: document)
+        else { return }
+        do throws(VaultError) {
+            let writer = try VaultWriter(location, timeout: .zero)
+            writer.recordSlots(of: document)
+        } catch _ {}
     }
 
     private func admitted(_ attempts: Attempts, _ counter: borrowing AttemptCounter)
@@ -193,6 +210,26 @@ struct VaultOpening: ~Copyable {
     /// The records that must be wiped, and those whose wipe is not complete.
     private func due(_ attempts: Attempts) -> Set<RecordID> {
         attempts.due(in: document.countedLines, by: document.slotsDigest)
+    }
+
+    /// Whether the failures must stay until the wipes that they require are complete.
+    ///
+    /// Those in an older file that somebody put back are never listed.
+    private func awaitsListing(_ attempts: Attempts) -> Bool {
+        let due = due(attempts)
+        guard !due.isEmpty, !document.hasSecret(ofAny: due) else { return !due.isEmpty }
+        return mark?.isNewer(than: document.generation, of: document.vaultID) != true
+    }
+
+    /// The counts after the file was authenticated.
+    ///
+    /// Before that, its records do not show which counts are obsolete: anybody can remove them.
+    private func afterSuccess(_ attempts: Attempts, _ counter: borrowing AttemptCounter)
+        throws(VaultError) -> Attempts
+    {
+        try counter.afterSuccess(
+            attempts.pruned(to: document.countedLines, of: document.generation),
+            by: document.slotsDigest)
     }
 
     private func isUnchanged() throws(VaultError) -> Bool {

@@ -71,6 +71,17 @@ struct VaultState {
         records.filter { $0.isSealed || $0.isWipedWithoutKey }.map(\.line)
     }
 
+    /// Whether this state follows `older`; taken for granted if that has another key or cannot be
+    /// read.
+    func isLater(than older: VaultDocument?, with key: VaultKey) -> Bool {
+        guard let older else { return true }
+        do throws(VaultError) {
+            return try history.includes(VaultState(verifying: older, with: key).history)
+        } catch {
+            return true
+        }
+    }
+
     // The manifest belongs to the original header. If it still opens, it shows which record was
     // removed.
     private static func findFault(with document: VaultDocument, _ key: VaultKey)

@@ -1,0 +1,155 @@
+import Cryptography
+import POSIX
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Somebody who can write the vault file, but does not have its key, changes the lines that no key
+/// is needed to read.
+struct ForgedLineTests {
+    private static let previous = TestVault.own("previous")
+    private static let former = ".watchword/by-name/former/previous"
+
+    /// Puts a file there whose header has other lines; the key does not authenticate it.
+    private func forge(_ vault: TestVault, _ change: (String) -> String?) throws {
+        let lines = String(decoding: try vault.bytes(), as: UTF8.self).split(separator: "\n")
+        let body = lines.dropLast().compactMap { change(String($0)) }.joined(separator: "\n") + "\n"
+        let bytes = Array(body.utf8)
+        try vault.put(bytes + (try VaultEnvelope.lastLine(for: bytes[...])))
+    }
+
+    /// Changes the access control of every entry of the vault.
+    private func forgeWipe(_ vault: TestVault) throws {
+        try forge(vault) { line in
+            if line.hasPrefix("generation ") { return "generation 1000" }
+            guard line.hasPrefix("record ") else { return line }
+            return line.split(separator: " ").dropLast().joined(separator: " ") + " wipe:1"
+        }
+    }
+
+    /// A vault with four entries that failures lock, and with older files under both names.
+    private func made() throws -> (TestVault, [RecordID]) {
+        let vault = try TestVault(recoveryKey: true)
+        let ids = try vault.fill()
+        for name in ["a", "b"] {
+            try vault.unlock().update { changes throws(VaultError) in
+                try changes.setAccessControl(of: ids[3], to: .standard(for: .totp))
+                try changes.rename(ids[2], issuer: name, account: "")
+            }
+        }
+        try vault.put(vault.folder.bytes(of: Self.previous), as: Self.former)
+        return (vault, ids)
+    }
+
+    @Test("forged record lines have no secret wiped in the older files", arguments: [false, true])
+    func forgedLimit(failsBefore: Bool) throws {
+        let (vault, _) = try made()
+        let kept = try [Self.previous, Self.former].map { try vault.folder.bytes(of: $0) }
+        if failsBefore { vault.expectRefusal() }
+        try forgeWipe(vault)
+        _ = try Vault.lockOut(at: vault.path)
+        let damaged = VaultError.damaged(.header)
+        #expect(throws: damaged) { try vault.unlock() }
+        let key = try #require(vault.recoveryKey)
+        #expect(throws: damaged) { try Vault.unlock(at: vault.path, with: .recoveryKey(key)) }
+        for _ in 1...2 { vault.expectRefusal() }
+        #expect(try VaultDocument(parsing: vault.bytes()).changes == 4)
+        #expect(try [Self.previous, Self.former].map { try vault.folder.bytes(of: $0) } == kept)
+    }
+
+    @Test("an older file in which an entry was set to be wiped has it wiped in no newer one")
+    func olderLimit() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let old = try vault.bytes()
+        for name in ["a", "b"] {
+            try vault.unlock().update { changes throws(VaultError) in
+                try changes.setAccessControl(of: ids[3], to: .standard(for: .totp))
+                try changes.rename(ids[2], issuer: name, account: "")
+            }
+        }
+        let kept = try vault.folder.bytes(of: Self.previous)
+        try vault.put(old)
+        for _ in 1...3 { vault.expectRefusal() }
+        #expect(try VaultDocument(parsing: vault.bytes()).changes == 1)
+        let open = try vault.unlock()
+        #expect(open.reports.contains(.vanished(ids[3])))
+        #expect(try vault.attempts().isEmpty)
+        try open.update { changes throws(VaultError) in
+            try changes.rename(ids[0], issuer: "c", account: "")
+        }
+        #expect(try vault.unlock().reports == [.vanished(ids[3])])
+        #expect(try vault.folder.bytes(of: Self.previous) == kept)
+    }
+
+    @Test("failures wipe an entry in the older files, too, if it was set to be wiped here since")
+    func newLimit() throws {
+        let (vault, ids) = try made()
+        let box = try vault.box(of: ids[0])
+        let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.setAccessControl(of: ids[1], to: access)
+        }
+        let resealed = try vault.box(of: ids[1])
+        for _ in 1...3 { vault.expectRefusal() }
+        #expect(try vault.holders(of: resealed) == [])
+        #expect(try VaultDocument(parsing: vault.folder.bytes(of: Self.previous)).changes == 1)
+        #expect(try !vault.files().contains(Self.former))
+        #expect(try vault.holders(of: box) == ["vault", Self.previous].sorted())
+    }
+
+    @Test("a wipe in a file from another device reaches the older files at the next unlock")
+    func otherDevice() throws {
+        let (vault, ids) = try made()
+        let box = try vault.box(of: ids[0])
+        let other = try TemporaryFolder()
+        try TestVault.put(vault.bytes(), as: "vault", in: other)
+        let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
+        try Vault.unlock(at: other.file("vault"), with: .passphrase(TestVault.passphrase)).update {
+            changes throws(VaultError) in try changes.setAccessControl(of: ids[0], to: access)
+        }
+        try vault.put(other.bytes(of: "vault"))
+        for _ in 1...3 { vault.expectRefusal() }
+        #expect(try vault.holders(of: box) == [Self.former, Self.previous])
+        let open = try vault.unlock()
+        #expect(open.reports.map(\.entry) == [ids[0]] && open.entries[0].tombstone != nil)
+        #expect(try vault.holders(of: box) == [])
+    }
+
+    @Test("a file without records clears no failures and no wait of an entry")
+    func noRecords() throws {
+        let (vault, ids) = try made()
+        let document = try VaultDocument(parsing: vault.bytes())
+        let counter = try AttemptCounter(VaultLocation(vault.path), of: document.vaultID)
+        var attempts = try counter.read()
+        for _ in 1...5 {
+            attempts.addRefusal(
+                of: document.records[0].subject, by: document.slotsDigest, at: .now())
+        }
+        try counter.save(attempts)
+        _ = consume counter
+        let good = try vault.bytes()
+        try forge(vault) { line in
+            ["record ", "sealed "].contains { line.hasPrefix($0) } ? nil : line
+        }
+        vault.expectRefusal()
+        #expect(throws: VaultError.damaged(.recordRemoved(ids[0]))) { try vault.unlock() }
+        try vault.put(good)
+        let open = try vault.unlock()
+        #expect(try vault.attempts().records == attempts.records)
+        #expect(try open.lockOut(of: ids[0]).failures == 5)
+    }
+
+    @Test("after one failure, a forged tombstone is not reported as a wipe")
+    func forgedTombstone() throws {
+        let vault = try TestVault()
+        let id = try vault.fill()[3]
+        let document = try VaultDocument(parsing: vault.bytes())
+        let tombstone = Tombstone(time: Int64.max, reason: .failures)
+        let forged = try document.wiping([id], leaving: tombstone)
+        try vault.put(try #require(forged).bytes)
+        vault.expectRefusal()
+        #expect(try Vault.status(at: vault.path, since: 0).wiped == 0)
+    }
+}
