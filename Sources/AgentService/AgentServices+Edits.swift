@@ -62,7 +62,8 @@ extension AgentServices {
     /// Changes the vault in one save, after the check that the edit requires.
     func edit(
         _ edit: VaultEdit, in use: HeldVaults.Use, _ place: VaultPlace,
-        _ presence: AgentPresence, _ person: RemotePerson, _ earlier: inout [ConfirmedEntry]
+        _ presence: AgentPresence, _ person: RemotePerson, _ earlier: inout [ConfirmedEntry],
+        _ proofs: [RepeatedProof]
     ) throws(EntryRefusal) -> AgentResponse {
         let vault = use.vault
         // Each check counts for one edit only.
@@ -83,6 +84,14 @@ extension AgentServices {
             try vault.update { changes throws(VaultError) -> EditOutcome? in
                 // The save may have waited for another writer.
                 guard vaults.isHeld(place, use.unlocking) else { return nil }
+                // Codes of the future require this proof, too.
+                if case .revise(let revision) = edit, revision.changesCodesOfKey {
+                    let entry = try changes.entry(revision.id)
+                    guard
+                        entry.requiresCheckPerUse || entry.tombstone != nil
+                            || isProved(proofs, in: use, place)
+                    else { throw .presenceNeeded }
+                }
                 return try edit.apply(
                     to: &changes, confirmedBy: confirmations, now: unixTime())
             }

@@ -2,8 +2,8 @@ internal import POSIX
 internal import SecretVault
 internal import VaultAgent
 
-/// A connection's further proof of what opens a vault, which showing secrets and codes of the
-/// future requires.
+/// A connection's further proof of what opens a vault, which showing secrets, codes of the future,
+/// and changing which codes a key gives require.
 struct RepeatedProof {
     let place: VaultPlace
     /// The unlocking of the vault at that time.

@@ -53,7 +53,8 @@ extension ClientConnection {
         case .edit(let place, let edit, let presence):
             let place = own(place)
             return using(place) { use throws(EntryRefusal) in
-                try service.edit(edit, in: use, place, presence, person, &confirmed)
+                try service.edit(
+                    edit, in: use, place, presence, person, &confirmed, proofs)
             }
         case .confirm(let place, let id, let presence):
             let place = own(place)

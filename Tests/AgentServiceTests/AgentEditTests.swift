@@ -45,7 +45,7 @@ struct AgentEditTests {
         arguments: [
             ("add App:eve --secret-file new.txt", "eve"),
             ("edit Site:me --secret-file new.txt --tag work", "work"),
-            ("edit Bank:me --counter 42", "42"),
+            ("edit Bank:me --tag bank", "bank"),
             ("rename Site:me Other:me", "Other"),
             ("remove Site:me --yes --purge", "Bank"),
             ("import items.txt", "bob"),

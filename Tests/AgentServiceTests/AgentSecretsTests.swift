@@ -121,6 +121,18 @@ struct AgentSecretsTests {
         try agent.run("code Site --next")
     }
 
+    @Test("the period and the counter change after the passphrase, which a script is refused")
+    func otherCodes() throws {
+        let agent = try unlocked()
+        try agent.run("add Count:me --type hotp --secret-file key.txt")
+        for command in ["edit Site --period 1", "edit Count --counter 42"] {
+            try agent.run(command, status: 4)
+            let screen = try agent.answering(Self.question, AgentFixture.passphrase, command)
+            #expect(screen.contains("Changed"))
+        }
+        #expect(try agent.run("list --json").text.contains("42"))
+    }
+
     @Test("a client gets a secret only after a proof on its own connection, until the next lock")
     func hostile() throws {
         let agent = try unlocked()

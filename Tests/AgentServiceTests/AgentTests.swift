@@ -232,7 +232,7 @@ struct AgentTests {
         }
         for (verb, number) in [
             ("add Two:me --secret-file key.txt --tag work", 3), ("rename Two Three:me", 4),
-            ("edit Three --note text --period 60", 5), ("remove Three --yes", 6),
+            ("edit Three --note text --favourite", 5), ("remove Three --yes", 6),
         ] {
             try agent.run(verb)
             #expect(try generation() == "generation \(number)", "\(verb)")

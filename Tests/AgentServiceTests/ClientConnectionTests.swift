@@ -187,6 +187,50 @@ struct ClientConnectionTests {
         #expect(try isAnswered(4_000_000_000) == [true, false, true])
     }
 
+    @Test("which codes a key gives changes only after a proof on the same connection")
+    func otherCodes() throws {
+        let agent = try AgentFixture([
+            "A:a --secret-file key.txt", "Count:me --type hotp --secret-file key.txt",
+        ])
+        let place = try agent.place()
+        let own = try OwnAgent(for: place, agent.folder)
+        let unlocked = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
+        guard case .listing(let listing) = unlocked else {
+            Issue.record("\(unlocked)")
+            return
+        }
+        func isChanged(
+            _ entry: Int, period: Int64? = nil, counter: UInt64? = nil, secret: SecretBytes? = nil
+        ) throws -> Bool {
+            let revision = EntryRevision(
+                of: listing.entries[entry].summary, issuer: nil, account: nil,
+                details: DetailsChange(),
+                codes: CodeChange(
+                    algorithm: nil, length: nil, period: period, counter: counter,
+                    secret: secret),
+                access: AccessControlChange(presence: nil, onFailure: nil))
+            switch try own.client.send(.edit(place, .revise(revision), .none)) {
+            case .edited: return true
+            case .failed(.presenceNeeded): return false
+            case let other:
+                Issue.record("\(other)")
+                return false
+            }
+        }
+        own.time.now = 1000
+        // With period 1, codes of the far future would be those of 1970.
+        #expect(try !isChanged(0, period: 1))
+        #expect(try !isChanged(1, counter: 1000))
+        // Another key gives no code of the former one.
+        #expect(try isChanged(0, period: 60, secret: SecretBytes(text: "other")))
+        guard case .done = try own.client.send(.prove(place, opener, ceiling: 20)) else {
+            Issue.record("not proved")
+            return
+        }
+        #expect(try isChanged(0, period: 1))
+        #expect(try isChanged(1, counter: 1000))
+    }
+
     @Test("more than ten codes ahead of a counter require a proof on the same connection")
     func counters() throws {
         let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])

@@ -63,13 +63,13 @@ struct ConfirmedEntryTests {
                 access: AccessControlChange(presence: .perUnlock, onFailure: nil)))
         var earlier = try confirmed(in: use, since: use.unlocking + 1)
         do {
-            _ = try service.edit(weaker, in: use, place, .none, person, &earlier)
+            _ = try service.edit(weaker, in: use, place, .none, person, &earlier, [])
             Issue.record("changed without a check")
         } catch {
             guard case .vault(.presenceNeeded) = error else { throw error }
         }
         var current = try confirmed(in: use, since: use.unlocking)
-        _ = try service.edit(weaker, in: use, place, .none, person, &current)
+        _ = try service.edit(weaker, in: use, place, .none, person, &current, [])
         #expect(current.isEmpty)
         #expect(try use.vault.entry(entry.id).accessControl.presence == .perUnlock)
     }

@@ -136,7 +136,8 @@ extension CommandHelp {
         details: [
             "Only the given properties change. An entry that requires confirmation at each use "
                 + "also requires it before its key, its parameters or its access control change. "
-                + "“watchword add --help” explains access control.",
+                + "“watchword add --help” explains access control. If the agent holds the vault, a "
+                + "new period, counter, algorithm or length requires the passphrase.",
             "--tag adds a tag to those that the entry has, and --untag removes one. --note and --icon "
                 + "replace the note and the name of the icon; an empty text removes them. Watchword "
                 + "shows no icons; their names are kept for other apps.",

@@ -43,6 +43,9 @@ enum EditCommand {
         let revision = EntryRevision(
             of: entry, issuer: arguments[.issuer], account: arguments[.account], details: details,
             codes: codes, access: access)
+        if case .held(let held) = vault, revision.changesCodesOfKey, !entry.requiresCheckPerUse {
+            try session.proveAgain(held)
+        }
         let outcome = try session.perform(
             .revise(revision), in: vault, confirmedBy: confirmations)
         guard case .revised(let name, let warnings) = outcome else { outcome.isUnexpected() }
