@@ -45,6 +45,7 @@ extension AgentServices {
                     guard let number = vaults.keep(credential, of: place, use.unlocking) else {
                         throw .notHeld
                     }
+                    if shown.count >= HeldVaults.mostShown { shown.removeFirst() }
                     shown.append(
                         ShownEntry(
                             place: place, id: id, unlocking: use.unlocking,

@@ -55,7 +55,7 @@ struct AgentServices: Sendable {
                 with: { () throws(VaultError) in try Vault.slots(at: place.path) }
             ) { () throws(VaultError) in
                 let size = FileStamp(of: place.path)?.size ?? 0
-                guard vaults.hasRoom(for: place, size: size) else { throw .busy }
+                guard vaults.hasRoom(for: place, size: size) else { return .tooManyClients }
                 // The first use records wipes, unless the vault is being moved.
                 let vault = try Vault.unlock(
                     at: place.path, with: opener, ceiling: ceiling, savesWipes: false)

@@ -30,8 +30,11 @@ extension HeldVaults {
         }
     }
 
+    /// The number of credentials that are kept with a vault for clients that show codes.
+    static let mostShown = 64
+
     /// Keeps what a client needs to show the next codes of an entry, as long as the vault is held
-    /// and at most for its idle time.
+    /// and at most for its idle time, in place of the oldest if there are too many.
     ///
     /// - Returns: its number; `nil` if the vault has been locked.
     func keep(
@@ -43,6 +46,9 @@ extension HeldVaults {
             guard let held = state.vaults[place], held.unlocking == unlocking else { return nil }
             state.shown += 1
             let number = state.shown
+            if held.shown.count >= HeldVaults.mostShown, let oldest = held.shown.keys.min() {
+                state.vaults[place]?.shown[oldest] = nil
+            }
             state.vaults[place]?.shown[number] = ShownCredential(
                 credential: credential, end: now.sinceBoot + held.time.idle)
             return number

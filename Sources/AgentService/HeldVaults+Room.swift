@@ -1,3 +1,4 @@
+internal import POSIX
 internal import Synchronization
 internal import VaultAgent
 
@@ -18,7 +19,7 @@ extension HeldVaults {
     ///
     /// One for all connections always may, unless those of all users take too much.
     func hasRoom(for place: VaultPlace, size: Int64) -> Bool {
-        state.withLock { hasRoom(for: place, size: size, in: $0) }
+        state.withLock { givingWay(to: place, size: size, in: $0) != nil }
     }
 
     /// Records the size of the file that is about to be read.
@@ -27,20 +28,51 @@ extension HeldVaults {
     func reserve(_ size: Int64, for place: VaultPlace, _ unlocking: UInt64) -> Bool {
         state.withLock { state in
             guard state.vaults[place]?.unlocking == unlocking,
-                hasRoom(for: place, size: size, in: state)
+                makeRoom(for: place, size: size, in: &state)
             else { return false }
             state.vaults[place]?.size = size
             return true
         }
     }
 
-    private func hasRoom(for place: VaultPlace, size: Int64, in state: State) -> Bool {
-        let all = state.vaults.filter { $0.key != place }.values.reduce(size) { $0 + $1.size }
+    /// Makes room for a vault whose file has this size, if others give way to it.
+    ///
+    /// - Returns: whether there is room.
+    func makeRoom(for place: VaultPlace, size: Int64, in state: inout State) -> Bool {
+        guard let others = givingWay(to: place, size: size, in: state) else { return false }
+        if !others.isEmpty { state.vaults = state.vaults.filter { !others.contains($0.key) } }
+        return true
+    }
+
+    /// The vaults that give way to one whose file has this size; `nil` if there is no room for it.
+    ///
+    /// A vault of a single connection gives way if its user would still have more than the other one.
+    private func givingWay(
+        to place: VaultPlace, size: Int64, in state: State
+    ) -> Set<VaultPlace>? {
+        var sizes = state.vaults.mapValues(\.size)
+        sizes[place] = size
+        let isAlone = !sizes.contains { $0.key.folder == place.folder && $0.key != place }
+        var totals: [FolderIdentity: Int64] = [:]
+        for (place, size) in sizes { totals[place.folder, default: 0] += size }
+        let own = totals[place.folder] ?? 0
+        guard place.connection == 0 || isAlone || own <= HeldVaults.largestOfFolder else {
+            return nil
+        }
         let left = size > HeldVaults.largestSmallFile ? HeldVaults.leftToSmallFiles : 0
-        guard all <= largestTotal - left else { return false }
-        guard place.connection != 0 else { return true }
-        let others = state.vaults.filter { $0.key.folder == place.folder && $0.key != place }
-        guard !others.isEmpty else { return true }
-        return others.values.reduce(size) { $0 + $1.size } <= HeldVaults.largestOfFolder
+        var all = sizes.values.reduce(0, +)
+        var others: Set<VaultPlace> = []
+        while all > largestTotal - left {
+            // Of the user who has most, the largest.
+            func total(_ place: VaultPlace) -> Int64 { totals[place.folder] ?? 0 }
+            let next = sizes.filter { $0.key.connection != 0 && total($0.key) > own }
+                .max { (total($0.key), $0.value) < (total($1.key), $1.value) }
+            guard let next else { return nil }
+            others.insert(next.key)
+            sizes[next.key] = nil
+            totals[next.key.folder] = total(next.key) - next.value
+            all -= next.value
+        }
+        return others
     }
 }

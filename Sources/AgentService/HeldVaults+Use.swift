@@ -76,7 +76,8 @@ extension HeldVaults {
         return held.vault.vault()
     }
 
-    /// Records what a request has learned about the file of its vault, above all what it saved.
+    /// Records what a request has learned about the file of its vault, above all what it saved; locks
+    /// the vault if there is no room for it.
     package func learn(from use: Use, of place: VaultPlace) {
         keep(HeldVault(use.vault), nil, of: place, use.unlocking)
     }
@@ -90,7 +91,8 @@ extension HeldVaults {
         }
     }
 
-    /// Keeps `vault` unless a newer state of the file is known already.
+    /// Keeps `vault` unless a newer state of the file is known already, and locks it if there is no
+    /// room for it.
     private func keep(
         _ vault: HeldVault, _ stamp: FileStamp?, of place: VaultPlace, _ unlocking: UInt64
     ) {
@@ -100,6 +102,12 @@ extension HeldVaults {
             else { return }
             // Without a stamp, only a newer state is news.
             guard stamp != nil || vault.isNewer(than: held.vault) else { return }
+            // An edit may have enlarged it.
+            guard makeRoom(for: place, size: vault.fileSize, in: &state) else {
+                state.vaults[place] = nil
+                return
+            }
+            state.vaults[place]?.size = vault.fileSize
             state.vaults[place]?.vault = vault
             state.vaults[place]?.stamp = stamp
         }

@@ -81,20 +81,20 @@ package final class HeldVaults: Sendable {
     ///
     /// - Parameter unlocking: the number of the unlocking that began.
     /// - Returns: whether the vault is held; it is not if it was locked meanwhile, if its key is not
-    ///   where it may be, or if the agent is ending.
+    ///   where it may be, if there is no room for it, or if the agent is ending.
     package func hold(
         _ vault: HeldVault, for time: HoldingTime, _ unlocking: UInt64
     ) -> Bool {
         guard mayHold(vault) else { return false }
         let now = clock()
-        let size = vault.stamp()?.size ?? 0
         let isHeld = state.withLock { state in
             state.drop(at: now)
-            guard let place = state.opening.removeValue(forKey: unlocking), !state.isClosed
+            guard let place = state.opening.removeValue(forKey: unlocking), !state.isClosed,
+                makeRoom(for: place, size: vault.fileSize, in: &state)
             else { return false }
             state.keys[unlocking] = vault.heldKey
             state.vaults[place] = Held(
-                vault: vault, stamp: nil, size: size, unlocking: unlocking, time: time,
+                vault: vault, stamp: nil, size: vault.fileSize, unlocking: unlocking, time: time,
                 end: now.sinceBoot + time.total, lastUse: now.sinceBoot)
             return true
         }

@@ -14,6 +14,8 @@ struct PassedChecks {
     }
 
     private var passed: [RecordID: Passed] = [:]
+    /// The number of checks that are kept: entries can be added and removed without end.
+    private static let most = 1000
 
     /// Records that a check for `entry` has just succeeded.
     mutating func record(
@@ -22,6 +24,10 @@ struct PassedChecks {
         guard entry.accessControl.reuse != .none else {
             passed[entry.id] = nil
             return
+        }
+        if passed.count >= Self.most {
+            passed = passed.filter { moment - $0.value.time < .seconds(ReuseTime.range.upperBound) }
+            if passed.count >= Self.most { passed = [:] }
         }
         passed[entry.id] = Passed(
             access: entry.accessControl, edited: entry.edited, presence: presence, time: moment)

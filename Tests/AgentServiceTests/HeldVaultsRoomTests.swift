@@ -67,4 +67,85 @@ struct HeldVaultsRoomTests {
         // It may be held again.
         #expect(vaults.hasRoom(for: places[0], size: 64 << 20))
     }
+
+    /// Creates a vault in a folder of its own.
+    private func vault(
+        in folder: TemporaryFolder, _ name: String, secretSize: Int
+    ) throws -> (place: VaultPlace, size: Int64) {
+        let path = folder.file("\(name)/vault")
+        try FileManager.default.createDirectory(
+            atPath: folder.file(name), withIntermediateDirectories: false)
+        try Vault.create(
+            at: path, passphrase: Self.passphrase, cost: ScryptCost(logN: 10), recoveryKey: nil,
+            now: 0)
+        let vault = try Vault.unlock(at: path, with: .passphrase(Self.passphrase))
+        try Self.add(secretSize, to: vault)
+        return (try VaultPlace(at: path), try #require(FileStamp(of: path)).size)
+    }
+
+    private static let passphrase = SecretBytes(text: "pass")
+
+    private static func add(_ size: Int, to vault: UnlockedVault) throws {
+        let secret = SecretBytes(text: String(repeating: "x", count: size))
+        try vault.update { changes throws(VaultError) in
+            _ = try changes.add(
+                .plainSecret(issuer: "", account: "\(size)", value: secret), now: 0)
+        }
+    }
+
+    private func hold(_ place: VaultPlace, in vaults: HeldVaults) throws -> Bool {
+        let vault = try Vault.unlock(at: place.path, with: .passphrase(Self.passphrase))
+        return vaults.hold(HeldVault(vault), for: .standard, vaults.beginUnlocking(place))
+    }
+
+    @Test("what a request saved is charged, and a vault that no longer fits is locked")
+    func saved() throws {
+        let folder = try TemporaryFolder()
+        let (place, _) = try vault(in: folder, "1", secretSize: 1)
+        let other = try vault(in: folder, "2", secretSize: 1).place
+        let limit: Int64 = 100_000
+        let vaults = HeldVaults(largestTotal: limit) {
+            AgentClock(sinceBoot: .seconds(1), awake: .seconds(1))
+        }
+        #expect(try hold(place, in: vaults))
+        let use = try vaults.use(place)
+        try Self.add(20_000, to: use.vault)
+        vaults.learn(from: use, of: place)
+        let size = try #require(FileStamp(of: place.path)).size
+        #expect(vaults.hasRoom(for: other, size: limit - size))
+        #expect(!vaults.hasRoom(for: other, size: limit - size + 1))
+        let last = try vaults.use(place)
+        #expect(last.unlocking == use.unlocking)
+        try Self.add(60_000, to: last.vault)
+        try Self.add(59_999, to: last.vault)
+        vaults.learn(from: last, of: place)
+        #expect(!vaults.isHeld(place))
+    }
+
+    @Test("vaults of single connections of the user who has most give way to a user who has less")
+    func givingWay() throws {
+        let folder = try TemporaryFolder()
+        let (most, size) = try vault(in: folder, "1", secretSize: 20_000)
+        let (less, _) = try vault(in: folder, "2", secretSize: 1)
+        let vaults = HeldVaults(largestTotal: 3 * size) {
+            AgentClock(sinceBoot: .seconds(1), awake: .seconds(1))
+        }
+        let places = (1...4).map { most.only(for: $0) }
+        for place in places.prefix(3) { #expect(try hold(place, in: vaults)) }
+        #expect(try !hold(places[3], in: vaults))
+        #expect(vaults.hasRoom(for: less, size: 1))
+        #expect(places.filter(vaults.isHeld).count == 3)
+        #expect(try hold(less, in: vaults))
+        #expect(places.filter(vaults.isHeld).count == 2)
+        // It does not give way in turn.
+        #expect(try !hold(places[3], in: vaults))
+        #expect(try !hold(most, in: vaults))
+        #expect(vaults.isHeld(less))
+        // Nor does a vault that is unlocked for all connections.
+        vaults.lockAll()
+        #expect(try hold(most, in: vaults))
+        #expect(try !hold(less, in: HeldVaults(largestTotal: 1, clock: AgentClock.now)))
+        #expect(!vaults.hasRoom(for: less, size: 2 * size + 1))
+        #expect(vaults.isHeld(most))
+    }
 }

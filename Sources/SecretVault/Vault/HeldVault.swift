@@ -39,6 +39,9 @@ package struct HeldVault: Sendable {
     /// be accessed.
     package func stamp() -> FileStamp? { FileStamp(of: location.folder + "/" + location.name) }
 
+    /// The size of the file whose state this knows, in bytes.
+    package var fileSize: Int64 { Int64(state.fileSize) }
+
     /// Whether this knows a newer state of the file than `other`.
     package func isNewer(than other: HeldVault) -> Bool {
         (state.generation, state.changes) > (other.state.generation, other.state.changes)

@@ -4,6 +4,8 @@ internal import Cryptography
 struct VaultState {
     let vaultID: [UInt8]
     let generation: UInt64
+    /// The size of the file in bytes; that of the former one until this state is saved.
+    let fileSize: Int
     /// How many records were wiped without the vault key, and are not listed as wiped.
     private(set) var changes: UInt64
     /// The saves of the file; the newest is that of this state.
@@ -17,6 +19,7 @@ struct VaultState {
     init(new vaultID: [UInt8], slots: [TrustedSlot]) throws(VaultError) {
         self.vaultID = vaultID
         generation = 1
+        fileSize = 0
         changes = 0
         history = VaultHistory(VaultHistory.Save(generation: 1, id: try .make()))
         self.slots = slots
@@ -42,6 +45,7 @@ struct VaultState {
         else { throw .damaged(.manifest) }
         vaultID = document.vaultID
         generation = document.generation
+        fileSize = document.bytes.count
         changes = 0
         history = manifest.history
         slots = zip(document.slots, manifest.slots).map {
@@ -243,6 +247,7 @@ extension VaultState {
     ) {
         vaultID = state.vaultID
         generation = save.generation
+        fileSize = state.fileSize
         changes = 0
         self.history = history
         slots = state.slots
