@@ -8,10 +8,41 @@ struct ConfirmedEntry {
     let place: VaultPlace
     /// The unlocking of the vault in which presence was checked.
     let unlocking: UInt64
-    /// The entry at that time.
-    let entry: EntrySummary
+    let id: RecordID
+    /// The check that the entry required at that time.
+    let required: AccessControl.Presence
     /// How presence was checked.
     let presence: DeviceKeyTranscript.Presence
+    let end: Moment
+
+    /// How long the check counts: an import may ask for others in the meantime.
+    static let lifetime = RepeatedProof.lifetime
+    /// The number of entries that a connection keeps; an import replaces no more after checks.
+    static let most = 1000
+
+    /// - Parameter end: until when the check counts.
+    init(
+        _ entry: EntrySummary, in place: VaultPlace, since unlocking: UInt64,
+        _ presence: DeviceKeyTranscript.Presence, until end: Moment = .now + lifetime
+    ) {
+        self.place = place
+        self.unlocking = unlocking
+        id = entry.id
+        required = entry.accessControl.presence
+        self.presence = presence
+        self.end = end
+    }
+
+    /// Whether the check still counts for the vault at `place`.
+    func isValid(in use: HeldVaults.Use, _ place: VaultPlace) -> Bool {
+        self.place == place && unlocking == use.unlocking && end.timeRemaining > .zero
+    }
+}
+
+extension Confirmations {
+    init(_ entries: [ConfirmedEntry]) {
+        self.init(of: entries.map { ($0.id, $0.required) })
+    }
 }
 
 // Changes of a vault.
@@ -24,10 +55,12 @@ extension AgentServices {
         let entry = try EntryRefusal.from { () throws(VaultError) in try use.vault.entry(id) }
         let checked = try checked(entry, in: use, place, presence, person)
         vaults.countUse(of: place, use.unlocking)
-        confirmed.removeAll { $0.place == place && $0.entry.id == id }
-        confirmed.append(
-            ConfirmedEntry(
-                place: place, unlocking: use.unlocking, entry: entry, presence: checked))
+        confirmed.removeAll { $0.place == place && $0.id == id }
+        // Others change without a check.
+        if entry.requiresCheckPerUse {
+            if confirmed.count >= ConfirmedEntry.most { confirmed.removeFirst() }
+            confirmed.append(ConfirmedEntry(entry, in: place, since: use.unlocking, checked))
+        }
         return .done
     }
 
@@ -67,16 +100,15 @@ extension AgentServices {
     ) throws(EntryRefusal) -> AgentResponse {
         let vault = use.vault
         // Each check counts for one edit only.
-        var confirmed = earlier.filter { $0.place == place && $0.unlocking == use.unlocking }
-            .map(\.entry)
+        var confirmed = earlier.filter { $0.isValid(in: use, place) }
         earlier = []
         if let id = edit.confirmedEntry, !presence.isNone,
             !confirmed.contains(where: { $0.id == id })
         {
             let entry = try EntryRefusal.from { () throws(VaultError) in try vault.entry(id) }
             if entry.requiresCheckPerUse {
-                _ = try checked(entry, in: use, place, presence, person)
-                confirmed.append(entry)
+                let checked = try checked(entry, in: use, place, presence, person)
+                confirmed.append(ConfirmedEntry(entry, in: place, since: use.unlocking, checked))
             }
         }
         let confirmations = Confirmations(confirmed)

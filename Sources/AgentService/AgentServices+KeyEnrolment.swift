@@ -25,8 +25,7 @@ extension AgentServices {
         guard entries.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
         // A check for another entry counts for nothing here.
         let valid = confirmed.filter { confirmed in
-            confirmed.place == place && confirmed.unlocking == use.unlocking
-                && entries.contains { $0.id == confirmed.entry.id }
+            confirmed.isValid(in: use, place) && entries.contains { $0.id == confirmed.id }
         }
         let earlier = try EntryRefusal.from { () throws(VaultError) in
             try contents(of: entries, confirmedBy: valid, in: use.vault)
@@ -82,7 +81,7 @@ extension AgentServices {
         of entries: [EntrySummary], confirmedBy confirmed: [ConfirmedEntry],
         in vault: UnlockedVault
     ) throws(VaultError) -> [RecordID: EntryContent] {
-        let confirmations = Confirmations(confirmed.map(\.entry))
+        let confirmations = Confirmations(confirmed)
         var contents: [RecordID: EntryContent] = [:]
         for entry in entries where entry.tombstone == nil && confirmations.cover(entry) {
             contents[entry.id] =

@@ -21,9 +21,9 @@ extension AgentServices {
         case .key(let task):
             return try answer(to: task, in: use, place, presence, person, &confirmed)
         case .enrol(let order):
-            let valid = confirmed.filter { $0.place == place && $0.unlocking == use.unlocking }
+            let valid = confirmed.filter { $0.isValid(in: use, place) }
             confirmed = []
-            return try enrol(order, in: use, place, Confirmations(valid.map(\.entry)))
+            return try enrol(order, in: use, place, Confirmations(valid))
         }
     }
 

@@ -43,16 +43,15 @@ struct ConfirmedEntryTests {
     }
 
     private func confirmed(
-        in use: HeldVaults.Use, since unlocking: UInt64
+        in use: HeldVaults.Use, since unlocking: UInt64, until end: Moment = .now + .seconds(60)
     ) throws -> [ConfirmedEntry] {
         let entry = try #require(use.vault.entries.first)
         return [
-            ConfirmedEntry(
-                place: place, unlocking: unlocking, entry: entry, presence: .cryptographic)
+            ConfirmedEntry(entry, in: place, since: unlocking, .cryptographic, until: end)
         ]
     }
 
-    @Test("a check counts for one edit, and not after the vault was locked")
+    @Test("a check counts for one edit, for five minutes, and not after the vault was locked")
     func edits() throws {
         let use = try service.vaults.use(place)
         let entry = try #require(use.vault.entries.first)
@@ -61,12 +60,16 @@ struct ConfirmedEntryTests {
                 of: entry, issuer: nil, account: nil, details: DetailsChange(),
                 codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
                 access: AccessControlChange(presence: .perUnlock, onFailure: nil)))
-        var earlier = try confirmed(in: use, since: use.unlocking + 1)
-        do {
-            _ = try service.edit(weaker, in: use, place, .none, person, &earlier, [])
-            Issue.record("changed without a check")
-        } catch {
-            guard case .vault(.presenceNeeded) = error else { throw error }
+        for var earlier in [
+            try confirmed(in: use, since: use.unlocking + 1),
+            try confirmed(in: use, since: use.unlocking, until: .now),
+        ] {
+            do {
+                _ = try service.edit(weaker, in: use, place, .none, person, &earlier, [])
+                Issue.record("changed without a check")
+            } catch {
+                guard case .vault(.presenceNeeded) = error else { throw error }
+            }
         }
         var current = try confirmed(in: use, since: use.unlocking)
         _ = try service.edit(weaker, in: use, place, .none, person, &current, [])
@@ -90,9 +93,24 @@ struct ConfirmedEntryTests {
         }
         var earlier = try confirmed(in: use, since: use.unlocking + 1)
         #expect(try needsCheck(&earlier))
+        var expired = try confirmed(in: use, since: use.unlocking, until: .now)
+        #expect(try needsCheck(&expired))
         // There is no program that could send the ticket.
         var current = try confirmed(in: use, since: use.unlocking)
         #expect(try !needsCheck(&current))
         #expect(current.isEmpty)
+    }
+
+    @Test("an entry that changes without a check is not kept for the next edit")
+    func unchecked() throws {
+        let use = try service.vaults.use(place)
+        let id = try use.vault.update { changes throws(VaultError) in
+            try changes.add(
+                .plainSecret(issuer: "", account: "a", value: SecretBytes(text: "x")),
+                accessControl: AccessControl(presence: .perUnlock, onFailure: .lockOut), now: 0)
+        }
+        var confirmed: [ConfirmedEntry] = []
+        _ = try service.confirm(id, in: use, place, .none, person, &confirmed)
+        #expect(confirmed.isEmpty)
     }
 }

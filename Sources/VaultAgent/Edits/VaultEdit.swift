@@ -116,8 +116,12 @@ package struct Confirmations: Sendable {
 
     /// The entries as they were when presence was checked for each.
     package init(_ entries: [EntrySummary] = []) {
-        presences = Dictionary(
-            entries.map { ($0.id, $0.accessControl.presence) }, uniquingKeysWith: { $1 })
+        self.init(of: entries.map { ($0.id, $0.accessControl.presence) })
+    }
+
+    /// Entries, and the check that each required when presence was checked.
+    package init(of entries: [(RecordID, AccessControl.Presence)]) {
+        presences = Dictionary(entries, uniquingKeysWith: { $1 })
         isAssumed = false
     }
 
