@@ -18,6 +18,8 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
     private let user: UInt32?
 
     private static var timeout: Duration { .seconds(60) }
+    /// What a further question leaves to the modules for their verdict.
+    private static var timeForVerdict: Duration { .seconds(5) }
 
     init(_ context: RelayContext, _ person: RemotePerson, user: UInt32?) {
         self.context = context
@@ -50,13 +52,16 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
             throw PAMCheckFailure(reason: error, mayConcealAttempt: false)
         }
         let end = Polling.Interest.reading(program)
+        let lastAnswer = Moment.now + (deadline.timeRemaining - RelayedCheck.timeForVerdict)
         do throws(PAMCheckFailure.Reason) {
             return try relay.verdict(unless: person.leaving) {
                 text throws(PAMCheckFailure.Reason) in
                 try person.show(text)
             } asking: { text, isEchoed, answer throws(PAMCheckFailure.Reason) in
+                let isFurther = relay.mayHaveBeenAttempted
                 try person.ask(
-                    text, isEchoed: isEchoed, for: end, until: deadline, into: answer)
+                    text, isEchoed: isEchoed, for: end,
+                    until: isFurther ? lastAnswer : deadline, into: answer)
             }
         } catch {
             throw PAMCheckFailure(reason: error, mayConcealAttempt: relay.mayHaveBeenAttempted)

@@ -23,6 +23,9 @@ package final class ModuleRelay {
 
     /// Passes messages between the modules and the person until there is a verdict: yes or no.
     ///
+    /// Once the modules have an answer, they decide, whatever becomes of the person: nobody can guess
+    /// and leave before the refusal. Further questions then get an empty answer.
+    ///
     /// - Parameters:
     ///   - person: becomes ready when the person's program ends while nothing is asked.
     ///   - show: shows a message.
@@ -33,14 +36,19 @@ package final class ModuleRelay {
         asking ask: (String, Bool, FrameWriter) throws(PAMCheckFailure.Reason) -> Void
     ) throws(PAMCheckFailure.Reason) -> Bool {
         try dialogue.greet(next(unless: person))
+        var isAnswered = false
         while true {
-            switch try dialogue.step(next(unless: person)) {
-            case .show(let text): try show(text)
+            switch try dialogue.step(next(unless: isAnswered ? nil : person)) {
+            case .show(let text):
+                do { try show(text) } catch { guard isAnswered else { throw error } }
             case .ask(let text, let isEchoed):
                 let frame: FrameWriter
                 do { frame = try FrameWriter() } catch { throw .system(error) }
                 frame.append(ModuleFrame.answer)
-                try ask(text, isEchoed, frame)
+                do { try ask(text, isEchoed, frame) } catch {
+                    guard isAnswered else { throw error }
+                }
+                isAnswered = true
                 dialogue.noteAnswer()
                 do { try frame.write(to: program) } catch {
                     // If the program has ended, the next frame will show it.
@@ -53,7 +61,7 @@ package final class ModuleRelay {
 
     /// The program's next frame.
     private func next(
-        unless person: Polling.Interest
+        unless person: Polling.Interest?
     ) throws(PAMCheckFailure.Reason) -> WipedBuffer {
         var incoming: IncomingFrame
         do { incoming = try IncomingFrame(limit: ModuleFrame.largestFrame) } catch {
@@ -73,11 +81,12 @@ package final class ModuleRelay {
             let ready: [Bool]
             do {
                 ready = try Polling.ready(
-                    of: [.reading(program), person], timeout: deadline.timeRemaining)
+                    of: [.reading(program)] + [person].compactMap { $0 },
+                    timeout: deadline.timeRemaining)
             } catch {
                 throw .system(error)
             }
-            if ready[1], !ready[0] { throw .cancelled }
+            if !ready[0], ready.contains(true) { throw .cancelled }
         }
     }
 }

@@ -120,6 +120,52 @@ struct AgentPAMEditTests {
         #expect(try agent.folder.bytes(of: AgentFixture.vault) == before)
     }
 
+    /// Answers the question of the modules, and leaves.
+    ///
+    /// - Returns: whether there was one.
+    private func guess(_ request: AgentRequest, _ agent: AgentFixture) throws -> Bool {
+        let path = agent.folder.file("run/watchword/agent.sock")
+        let connection = FrameConnection(try LocalSocket.connect(to: path))
+        func send(_ request: AgentRequest) throws {
+            let frame = try FrameWriter()
+            frame.append(AgentProtocol.version)
+            frame.append(request)
+            _ = try connection.send(frame, timeout: .seconds(10))
+        }
+        try send(request)
+        let received = try connection.receive(
+            limit: 4096, idleTime: .seconds(30), timeout: .seconds(10))
+        guard case .frame = received else { return false }
+        try send(.answer(SecretBytes(text: "guess")))
+        connection.shutDown()
+        return true
+    }
+
+    @Test("the guess of a client that leaves before the refusal wipes the entry")
+    func wipedAfterLeaving() throws {
+        let agent = try fixture("pam_permit.so", "--on-failure wipe:1")
+        let path = agent.folder.path
+        try agent.folder.addProgram(
+            """
+            #!/bin/sh
+            cat >/dev/null
+            until [ -e '\(path)/left' ]; do :; done
+            """, as: "wait")
+        try agent.configure(
+            "optional pam_exec.so expose_authtok quiet \(path)/wait\nauth required pam_deny.so")
+        try agent.shell("bin/watchword unlock --passphrase-file pass.txt")
+        let (client, place) = (try agent.client(), try agent.place())
+        func entry() throws -> EntrySummary {
+            try #require(try agent.listing(client, of: place).entries.first).summary
+        }
+        let time = CodeTime.moment(59, offset: 0, isRefresh: false)
+        #expect(try guess(.code(place, entry().id, time, .modules("To show a code")), agent))
+        try agent.shell("touch left")
+        let end = Moment.now + .seconds(30)
+        while try entry().tombstone == nil, end.timeRemaining > .zero {}
+        #expect(try entry().tombstone != nil)
+    }
+
     @Test("guesses of clients that leave before the verdict count, and lock the entry")
     func leaving() throws {
         let agent = try fixture("pam_unix.so")
@@ -129,24 +175,7 @@ struct AgentPAMEditTests {
             .summary.id
         let time = CodeTime.moment(59, offset: 0, isRefresh: false)
         for _ in 0..<5 {
-            let path = agent.folder.file("run/watchword/agent.sock")
-            let connection = FrameConnection(try LocalSocket.connect(to: path))
-            func send(_ request: AgentRequest) throws {
-                let frame = try FrameWriter()
-                frame.append(AgentProtocol.version)
-                frame.append(request)
-                _ = try connection.send(frame, timeout: .seconds(10))
-            }
-            try send(.code(place, id, time, .modules("To show a code")))
-            // The question.
-            let received = try connection.receive(
-                limit: 4096, idleTime: .seconds(30), timeout: .seconds(10))
-            guard case .frame = received else {
-                Issue.record("\(received)")
-                return
-            }
-            try send(.answer(SecretBytes(text: "guess")))
-            connection.shutDown()
+            #expect(try guess(.code(place, id, time, .modules("To show a code")), agent))
         }
         // The agent completes the checks that have begun.
         try agent.shell("bin/watchword agent stop")
