@@ -89,8 +89,9 @@ extension AgentServices {
             guard isProved(proofs, in: use, place) else { throw .vault(.presenceNeeded) }
         }
         let isCurrent =
-            comparison.moment.map { self.isCurrent($0, upTo: ahead, of: entry) } ?? false
-            && comparison.behind <= 1
+            comparison.moment.map {
+                self.isCurrent($0, from: UInt64(comparison.behind), upTo: ahead, of: entry)
+            } ?? false
         let credential = try credential(
             of: entry, in: use, place, presence, person, reusing: isCurrent)
         let around: UInt64
@@ -132,13 +133,15 @@ extension AgentServices {
         else { throw .vault(.presenceNeeded) }
     }
 
-    /// Whether `moment` is now, or at most one time step of the entry earlier or later, and the code
-    /// `offset` steps after it is at most the next one.
+    /// Whether the code `behind` steps before `moment` is at least the previous one by the agent's
+    /// clock, and that `offset` steps after it at most the next one.
     ///
     /// Without another check, a client gets only the codes that a person needs at that time.
-    private func isCurrent(_ moment: Int64, upTo offset: UInt64, of entry: EntrySummary) -> Bool {
+    private func isCurrent(
+        _ moment: Int64, from behind: UInt64 = 0, upTo offset: UInt64, of entry: EntrySummary
+    ) -> Bool {
         guard let distance = distance(to: moment, of: entry) else { return false }
-        return distance >= -1 && distance <= 1 - Int64(clamping: offset)
+        return distance >= Int64(clamping: behind) - 1 && distance <= 1 - Int64(clamping: offset)
     }
 
     /// How many time steps `moment` is after now; `nil` if there is no code at `moment`.

@@ -121,7 +121,10 @@ struct ClientConnectionTests {
                 false, true, true, true, false,
             ])
         #expect(try [0, 1, 2].map { try code(1000, offset: $0) } == [true, true, false])
-        #expect(try [959, 960, 1019, 1020].map { try match($0) } == [false, true, true, false])
+        #expect(try [989, 990, 1019, 1020].map { try match($0) } == [false, true, true, false])
+        // The code before the previous one is never compared, whatever its time is called.
+        #expect(try [959, 960, 989].map { try match($0, behind: 0) } == [false, true, true])
+        #expect(try match(1030, behind: 2, ahead: 0))
         // The code after the next one is never answered, whatever its time is called.
         #expect(try [0, 1].map { try code(1030, offset: $0) } == [true, false])
         #expect(try [0, 1].map { try match(1030, ahead: $0) } == [true, false])
