@@ -48,12 +48,17 @@ extension MergeChange {
     ///   - lost: the entry as it was until now; `nil` if it returns exactly as it was lost.
     init(restoring record: VaultState.Record, replacing lost: VaultState.Record? = nil) {
         let entry = record.summary
-        // The copy has a newer edit, but its counter may be lower.
-        let isCounterOlder = lost.flatMap { OlderSecret(in: record, replacing: $0) } == .counter
+        var action = Action.restored
+        var requiresCheck = false
+        if let lost {
+            // The copy has a newer edit, but its counter may be lower.
+            let older = OlderSecret(in: record, replacing: lost)
+            if older == .counter { action = .restoredOlder(.counter) }
+            requiresCheck = lost.summary.requiresCheckPerUse
+        }
         self.init(
-            id: entry.id, issuer: entry.issuer, account: entry.account,
-            action: isCounterOlder ? .restoredOlder(.counter) : .restored,
-            requiresCheck: lost?.summary.requiresCheckPerUse ?? false)
+            id: entry.id, issuer: entry.issuer, account: entry.account, action: action,
+            requiresCheck: requiresCheck)
     }
 }
 
