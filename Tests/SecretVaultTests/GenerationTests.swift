@@ -20,6 +20,16 @@ struct GenerationTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
+    @Test("an open vault is not read again from an older file, even if it knows no newer one")
+    func refreshed() throws {
+        let vault = try TestVault()
+        let (open, older) = (try vault.unlock(), try vault.bytes())
+        _ = try vault.fill()
+        try vault.put(older)
+        #expect(try !open.refresh())
+        #expect(open.reports.isEmpty)
+    }
+
     @Test("a vault saved after an older file was restored is newer than all earlier files")
     func newest() throws {
         let vault = try TestVault()

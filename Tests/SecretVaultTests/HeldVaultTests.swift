@@ -23,6 +23,22 @@ struct HeldVaultTests {
         #expect(throws: VaultError.replaced) { try open.confirm(right) }
     }
 
+    @Test("a file that is larger than a request may read is neither read again nor changed")
+    func largestFile() throws {
+        let vault = try TestVault()
+        let open = try vault.unlock()
+        func rekey() throws(VaultError) {
+            try open.update { changes throws(VaultError) in try changes.rekey() }
+        }
+        let bytes = try vault.bytes()
+        open.largestFile = bytes.count - 1
+        #expect(throws: VaultError.busy) { try rekey() }
+        #expect(throws: VaultError.busy) { _ = try open.refresh() }
+        #expect(try vault.bytes() == bytes)
+        open.largestFile = bytes.count
+        try rekey()
+    }
+
     @Test("a vault is not packed while a check runs, whose refusal would be missing")
     func packing() throws {
         let vault = try TestVault()

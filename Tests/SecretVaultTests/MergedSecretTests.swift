@@ -84,13 +84,15 @@ extension MergeTests {
         let copies = try Copies()
         let new = EntryContent.plainSecret(issuer: "new", account: "", value: secret("there"))
         try copies.there { changes throws(VaultError) in try changes.add(new, now: 100) }
+        // The merge of this edit is saved, but must not count as a merge of the whole copy.
+        try copies.there(rename(copies.ids[1], "there", 100))
         try copies.here(rename(copies.ids[0], "here", 100))
         let honest = try copies.vault.folder.bytes(of: "copy")
         let id = try #require(try copies.unlockedCopy().entries.last?.id)
         try forge(id, in: "copy", of: copies.vault)
         let plan = try copies.merge()
         #expect(plan.unmerged.map(\.id) == [id] && plan.declinedWipes.isEmpty)
-        #expect(!plan.isMerged && plan.changes.isEmpty)
+        #expect(!plan.isMerged && plan.changes.map(\.action) == [.replaced([.name])])
         try copies.vault.put(honest, as: "copy")
         #expect(try copies.merge().changes.map(\.action) == [.added])
         #expect(try copies.facts(id) == Facts(new))
@@ -208,6 +210,19 @@ extension MergeTests {
         let plan = try copies.merge(confirmed: [enrolled])
         #expect(plan.changes.map(\.action) == [.wiped, .wiped] && plan.unmerged.isEmpty)
         #expect(try copies.vault.unlock().entries[2].issuer == "renamed")
+    }
+
+    @Test("an entry that has vanished here does not come back with an older counter")
+    func olderCounter() throws {
+        let copies = try Copies()
+        let id = copies.ids[1]
+        try copies.there(rename(copies.ids[0], "there", 100))
+        try copies.here { changes throws(VaultError) in _ = try changes.advanceCounter(of: id) }
+        try forge(id, in: "vault", of: copies.vault)
+        let plan = try copies.merge()
+        #expect(plan.unmerged.map(\.id) == [id])
+        #expect(plan.changes.map(\.action) == [.replaced([.name])])
+        #expect(try copies.vault.unlock().entries[1].tombstone != nil)
     }
 
     @Test("a copy can be opened without saving it, even if entries were wiped without the key")

@@ -89,6 +89,15 @@ struct OldEditTests {
         #expect(try copies.vault.unlock().entries[1].issuer == "here")
     }
 
+    @Test("an old edit of the copy is merged as usual if it follows the vault's own edit")
+    func following() throws {
+        let copies = try MergeTests.Copies()
+        try copies.there(MergeTests().rename(copies.ids[0], "there", 100))
+        try OldCopy.saveOften(copies.vault.path, copies.vault)
+        let plan = try copies.merge()
+        #expect(plan.oldEdits.isEmpty && plan.changes.map(\.action) == [.replaced([.name])])
+    }
+
     @Test("an edit that is newer than the oldest save that the vault records is merged as usual")
     func newer() throws {
         let copies = try MergeTests.Copies()

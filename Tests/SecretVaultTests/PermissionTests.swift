@@ -17,7 +17,11 @@ struct PermissionTests {
         _ = try vault.fill()
         #expect(try Vault.exposure(at: vault.path) == nil)
         let attempts = try vault.counted("attempts")
-        let files = ["vault", TestVault.own("previous"), TestVault.own("generation"), attempts]
+        let linked = TestVault.own("linked")
+        try vault.put(Array("watchword-linked 1\n7\n".utf8), as: linked)
+        let files = [
+            "vault", TestVault.own("previous"), TestVault.own("generation"), linked, attempts,
+        ]
         for name in files { try setMode(0o644, of: vault.folder.file(name)) }
         try setMode(0o775, of: vault.folder.file(".watchword/by-name/vault"))
         #expect(
@@ -28,7 +32,7 @@ struct PermissionTests {
         for name in files { #expect(try mode(name, in: vault) == 0o600, "\(name)") }
         #expect(try mode(".watchword/by-name/vault", in: vault) & 0o022 == 0)
         #expect(try Vault.exposure(at: vault.path) == nil)
-        #expect(try vault.unlock().reports.isEmpty)
+        #expect(try vault.unlock().reports == [.keptUnderSecondName(inode: 7)])
     }
 
     @Test("an exposed file in .watchword is found even if the vault itself is private")

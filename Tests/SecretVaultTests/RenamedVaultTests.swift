@@ -112,6 +112,21 @@ struct RenamedVaultTests {
         #expect(try generations(vault) == [])
     }
 
+    @Test("O-12 a wipe while a lock is held under a former name is reported, and completed later")
+    func lockedWipe() throws {
+        let (vault, path, _) = try renamed()
+        let own = try Folder(opening: vault.folder.file(".watchword/by-name/vault"))
+        let lock = try FileLock("lock", in: own, timeout: .zero)
+        func guess() throws(VaultError) {
+            _ = try Vault.unlock(at: path, with: .passphrase(secret("wrong")))
+        }
+        for _ in 1...2 { #expect(throws: VaultError.wrongPassphrase) { try guess() } }
+        #expect(throws: VaultError.previousNotErased(FileLock.busyFailure)) { try guess() }
+        _ = consume lock
+        _ = try open(path)
+        #expect(try !generations(vault).contains(Self.oldPrevious))
+    }
+
     @Test(
         "O-12 a generation under a former name is treated as unrelated if other users can read it")
     func readable() throws {

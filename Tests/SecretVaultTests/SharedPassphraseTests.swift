@@ -33,13 +33,18 @@ struct SharedPassphraseTests {
     func others() throws {
         let vault = try TestVault()
         #expect(try path(of: TestVault().bytes(), among: vault) == nil)
-        let id = try VaultDocument(parsing: vault.bytes()).vaultID
-        let key = try VaultKey.make(of: id)
+        let document = try VaultDocument(parsing: vault.bytes())
+        let key = try VaultKey.make(of: document.vaultID)
         let slot = try TrustedSlot.sealing(
             key, under: secret("guess"), cost: ScryptCost(logN: 10), number: 1, created: 0)
-        let forged = try VaultState(new: id, slots: [slot]).written(with: key)
-        #expect(try path(of: forged, among: vault) == nil)
-        #expect(try Vault.isSame(forged, at: vault.path))
+        // The second has the salt of the vault's slot, but not what the passphrase opens.
+        let salted = Slot(
+            head: document.slots[0].head, secret: slot.slot.secret, vaultKey: slot.slot.vaultKey)
+        for slot in [slot, TrustedSlot(slot: salted, authenticationKey: slot.authenticationKey)] {
+            let forged = try VaultState(new: document.vaultID, slots: [slot]).written(with: key)
+            #expect(try path(of: forged, among: vault) == nil)
+            #expect(try Vault.isSame(forged, at: vault.path))
+        }
     }
 
     @Test("a vault is found beside the file, through a link, and beside its previous generation")
@@ -58,6 +63,14 @@ struct SharedPassphraseTests {
             #expect(try Vault.identity(at: found) == Vault.identity(of: bytes), "\(place)")
             #expect(Folder.resolvedPath(found) == Folder.resolvedPath(vault.path), "\(place)")
         }
+        // A vault beside one that is in use.
+        let second = vault.folder.file("second")
+        try Vault.create(
+            at: second, passphrase: secret("other"), cost: ScryptCost(logN: 10), recoveryKey: nil,
+            now: 0)
+        let secondBytes = try vault.folder.bytes(of: "second")
+        let found = try #require(try path(of: secondBytes, among: vault))
+        #expect(Folder.resolvedPath(found) == Folder.resolvedPath(second))
         // A copy in a folder where no vault was used.
         let elsewhere = try TemporaryFolder()
         try TestVault.put(bytes, as: "copy", in: elsewhere)

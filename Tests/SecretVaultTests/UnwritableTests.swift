@@ -155,6 +155,16 @@ struct UnwritableTests {
             return
         }
         #expect((1...60).contains(seconds))
+        // Nor is a passphrase tried for an entry.
+        let recovered = try Vault.unlock(
+            at: vault.path, with: .recoveryKey(vault.recoveryKey), readOnly: true)
+        var check = OpenerCheck(.passphrase(Self.right), of: recovered)
+        do {
+            _ = try recovered.prove(&check, for: vault.ids[0], words: "test")
+            Issue.record("a passphrase was tried during the wait")
+        } catch {
+            guard case .vault(.lockedOut) = error else { throw error }
+        }
         try vault.disk.setReadOnly(false)
         // A process was killed after the third refusal, before the wipe.
         let other = try mounted()
@@ -169,6 +179,24 @@ struct UnwritableTests {
             at: other.path, with: .recoveryKey(other.recoveryKey), readOnly: true)
         #expect(throws: VaultError.wipingDue) { try recovered.open(other.ids[3]) }
         #expect(try recovered.open(other.ids[2]).issuer == "Wi-Fi")
+    }
+
+    @Test("on a read-only disk, an entry refuses a check that it does not accept")
+    func weakCheck() throws {
+        let vault = try mounted()
+        let access = AccessControl(presence: .perUse(.passphrase), onFailure: .lockOut)
+        try unlock(vault, Self.right).update { changes throws(VaultError) in
+            try changes.setAccessControl(of: vault.ids[0], to: access)
+        }
+        try vault.disk.setReadOnly(true)
+        let open = try unlock(vault, Self.right, readOnly: true)
+        var yes = Accepting()
+        do {
+            _ = try open.prove(&yes, for: vault.ids[0], words: "test")
+            Issue.record("a check that the entry does not accept succeeded")
+        } catch {
+            guard case .vault(.differentCheckRequired) = error else { throw error }
+        }
     }
 
     @Test("on a read-only disk, no check opens an entry that is due to be wiped")

@@ -223,6 +223,20 @@ struct WipedRecordTests {
         #expect(try sample.vault.holders(of: box) == [])
     }
 
+    @Test("a wipe erases a previous generation that cannot be read")
+    func unreadablePrevious() throws {
+        let vault = try TestVault()
+        _ = try vault.fill()
+        let previous = TestVault.own("previous")
+        try vault.put(Array(vault.folder.bytes(of: previous).dropLast()), as: previous)
+        for _ in 1...3 {
+            #expect(throws: VaultError.wrongPassphrase) {
+                try Vault.unlock(at: vault.path, with: .passphrase(secret("wrong")))
+            }
+        }
+        #expect(try !vault.files().contains(previous))
+    }
+
     @Test("each of several entries wiped at once is counted as a change")
     func several() throws {
         let sample = try Sample()
