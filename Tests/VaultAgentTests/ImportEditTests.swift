@@ -93,6 +93,30 @@ struct ImportEditTests {
         #expect(edited.vault.entries.count == 100)
     }
 
+    @Test("an entry that is replaced keeps a greater counter of the same key")
+    func replacedCounter() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.hotp("a", counter: 5))
+        for (key, counter) in [(EditedVault.key, UInt64(5)), (Self.otherKey, 3)] {
+            let new = item(try EditedVault.hotp("a", counter: 3, key: key))
+            #expect(try outcomes([new], .replace, in: edited) == [.replaced(entry.name)])
+            #expect(try edited.counter(of: entry.id) == counter)
+        }
+    }
+
+    @Test("what replaces a wiped entry has its access control")
+    func replacedWiped() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.totp("a", "b"), presence: .perUse(.pam))
+        try edited.vault.update { changes throws(VaultError) in
+            try changes.wipe(entry.id, because: .failures, now: 2)
+        }
+        let new = item(try EditedVault.totp("a", "b", key: Self.otherKey))
+        #expect(try outcomes([new], .replace, in: edited) == [.replaced(entry.name)])
+        #expect(edited.vault.entries.map(\.accessControl) == [entry.accessControl])
+        #expect(edited.vault.entries[0].tombstone == nil)
+    }
+
     @Test("the user's choice for a name is applied, and the policy applies to the other names")
     func choices() throws {
         let names = ["a", "b", "c", "d"].map { EntryName(typed: $0) }
