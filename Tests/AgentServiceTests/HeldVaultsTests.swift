@@ -225,6 +225,8 @@ struct HeldVaultsTests {
         #expect(vaults.status().map(\.idle) == [.seconds(800)])
         #expect(vaults.isHeld(place, second))
         #expect(!vaults.isHeld(place, first))
+        #expect(vaults.vault(at: place, since: first) == nil)
+        #expect(vaults.vault(at: place, since: second) != nil)
     }
 
     @Test("holding a vault wakes the thread that locks it")

@@ -78,6 +78,7 @@ struct MemoryTurnsTests {
         #expect(try !begin(turns, 3, 1))
         turns.end(of: 2, size: 99)
         turns.end(of: 1, size: 6)
+        #expect(try !begin(turns, 1, 7))
         #expect(try begin(turns, 1, 5))
         #expect(try begin(turns, 2, 10))
         #expect(try begin(turns, 1, 1))

@@ -225,6 +225,41 @@ extension MergeTests {
         #expect(try copies.vault.unlock().entries[1].tombstone != nil)
     }
 
+    @Test("what an undone merge removed stays when a device is merged that had received the merge")
+    func undoneElsewhere() throws {
+        let copies = try Copies()
+        let ids = copies.ids
+        try copies.here(rename(ids[2], "here", 10))
+        try copies.there { changes throws(VaultError) in
+            try changes.remove(ids[1], purge: false)
+            try changes.rename(ids[0], issuer: "there", account: "", now: 20)
+        }
+        try copies.merge()
+        let received = try copies.vault.bytes()
+        let open = try copies.vault.unlock()
+        try open.undo(open.planOfUndo(now: Self.now), confirmed: [], now: Self.now)
+        let undone = try copies.vault.bytes()
+        // The other device goes on with the merged file.
+        try copies.vault.put(received, as: "copy")
+        try copies.there(rename(ids[3], "later", TestVault.now + 100))
+        let other = try copies.vault.folder.bytes(of: "copy")
+        let plan = try copies.merge()
+        #expect(plan.changes.filter { $0.action == .removed }.isEmpty)
+        #expect(try copies.vault.unlock().entries.map(\.id) == ids)
+        #expect(try copies.vault.unlock().entries[3].issuer == "later")
+        let merged = try copies.vault.bytes()
+        // The other device takes the entry back, whichever of the two files it merges.
+        for file in [undone, merged] {
+            try copies.vault.put(other)
+            try copies.vault.put(file, as: "copy")
+            let added = try copies.merge().changes.filter { $0.action == .added }
+            #expect(added.map(\.id) == [ids[1]])
+            let entries = try copies.vault.unlock().entries
+            #expect(Set(entries.map(\.id)) == Set(ids))
+            #expect(try copies.plan().2.isMerged)
+        }
+    }
+
     @Test("a copy can be opened without saving it, even if entries were wiped without the key")
     func unchangedCopy() throws {
         let copies = try Copies()

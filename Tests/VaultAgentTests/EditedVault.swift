@@ -63,8 +63,9 @@ struct EditedVault {
             }
         }
         let start = Array(forged.joined().utf8)
-        let digest = Base64.encode(try sha256(start.span).span)
-        try folder.write(start + Array("end ".utf8) + digest + [10], to: "vault")
+        let digest = try sha256(start.span)
+        let end = Array("end ".utf8) + Base64.encode(digest.span) + Array("\n".utf8)
+        try folder.write(start + end, to: "vault")
         _ = try vault.refresh()
     }
 
