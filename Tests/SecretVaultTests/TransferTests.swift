@@ -51,6 +51,7 @@ struct TransferTests {
         let reports: [VaultReport] = [
             .olderFile(generation: 1, newest: .max), .otherFile(generation: 2),
             .conflictingCopy(path: "/home/alice/vault (conflict é)"),
+            .unmergedPrevious(path: "/home/alice/.watchword/by-name/vault/previous"),
             .wiped(Self.id, Self.tombstone), .generationNotRecorded(.system(Self.call)),
             .vanished(Self.id), .keptUnderSecondName(inode: .max), .wipesNotListed(.busy),
             .moreConflictingCopies(count: 3), .failuresNotCleared(.notFound), .failuresNotCounted,

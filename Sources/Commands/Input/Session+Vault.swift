@@ -59,7 +59,9 @@ extension Session {
             switch report {
             // Repeated codes are dangerous, so this is printed even with --quiet.
             case .olderFile, .otherFile, .formerKey: printer.alarm(sentence)
-            case .conflictingCopy where !copies, .moreConflictingCopies where !copies: continue
+            case .conflictingCopy where !copies, .moreConflictingCopies where !copies,
+                .unmergedPrevious where !copies:
+                continue
             default: printer.warn(sentence)
             }
         }

@@ -77,8 +77,8 @@ extension Messages {
         case .wipingDue:
             "an entry has reached its failure limit and must be wiped; open the vault where it is writable"
         case .vanishedEntries:
-            "entries have vanished, and the previous generation may have their only copies; first run "
-                + "watchword undo to restore them, or remove them with watchword remove"
+            "the previous generation may have the only copies of what the vault has lost; first do what "
+                + "the warnings of watchword list say"
         case .copyHasNewerKey: "the other file has a newer key"
         case .openedReadOnly: "the vault is open read-only; nothing was changed"
         case .proofRefused(.expired): "your confirmation expired; confirm again"

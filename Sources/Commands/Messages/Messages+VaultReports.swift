@@ -44,6 +44,10 @@ extension Messages {
         case .moreConflictingCopies(let count):
             "\(count) more such \(count == 1 ? "copy is" : "copies are") beside the vault; merge or "
                 + "remove those above, and they are reported"
+        case .unmergedPrevious(let path):
+            "\(VisibleText.of(path)), the previous generation, has changes that the vault lacks, so no "
+                + "save replaces it; to merge it, run: watchword merge "
+                + "\(ShellWord.quoted(VisibleText.of(path))); to do without these changes, delete it"
         case .wipesNotListed(let error):
             "entries were wiped, but the vault could not be saved, so an older copy would bring them back: "
                 + sentence(for: error)

@@ -11,6 +11,8 @@ enum UndoCommand {
 
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.unlock()
+        // Then undoing only restores the entries that have vanished.
+        let restores = vault.reports.contains { if case .vanished = $0 { true } else { false } }
         let now = SystemClock.unixTime()
         let plan = try session.inVault { () throws(VaultError) in try vault.planOfUndo(now: now) }
         guard !session.arguments.has(.dryRun) else {
@@ -19,7 +21,8 @@ enum UndoCommand {
         }
         if !session.arguments.has(.yes) {
             for line in lines(of: plan) { session.printer.note(line) }
-            try Question.confirm("Undo the last change in this way?")
+            try Question.confirm(
+                restores ? "Restore these entries?" : "Undo the last change in this way?")
         }
         let asking = Set(plan.filter(\.requiresCheck).map(\.id))
         let confirmed = try session.askToReplace(
@@ -29,7 +32,10 @@ enum UndoCommand {
         }
         session.printSaveReports(of: vault)
         try report(plan, session)
-        session.printer.note("Undid the last change; watchword undo brings it back.")
+        session.printer.note(
+            restores
+                ? "Restored the entries that had lost their secrets; no other change was undone."
+                : "Undid the last change; watchword undo brings it back.")
         return .done
     }
 
@@ -126,8 +132,8 @@ extension Messages {
                 case .noPrevious: "there is no previous generation, or it was purged"
                 case .rekeyed: "the vault was rekeyed since then"
                 case .notPredecessor:
-                    "another program has replaced the vault since; to look at the previous generation, "
-                        + "open it with --vault"
+                    "the previous generation is not the state before the last change; to look at it, open "
+                        + "it with --vault"
                 case .onlyAdvanced:
                     "since the last change, a counter or an enrolled secret has advanced, and those never "
                         + "go back"

@@ -156,6 +156,16 @@ struct VaultHistory: Hashable {
         return saves.suffix(2).contains { generation <= $0.generation }
     }
 
+    /// Whether this history may have contained another save of this generation, but has dropped it or,
+    /// in a file of format 1, never recorded it.
+    func mayHaveDropped(_ generation: UInt64) -> Bool {
+        guard saves.count == VaultHistory.limit else {
+            return saves.last.map { generation < $0.generation } ?? false
+        }
+        // As above, the last save may be the one that a merge replaced.
+        return saves.suffix(2).contains { generation <= $0.generation }
+    }
+
     /// Whether the other file is this one, or an earlier state of it.
     ///
     /// If neither of two files includes the other, they were edited independently.

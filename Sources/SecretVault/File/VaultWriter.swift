@@ -35,6 +35,9 @@ struct VaultWriter: ~Copyable {
     /// The newest generation seen here.
     func mark() -> GenerationRecord? { GenerationRecord.read(in: own) }
 
+    /// The previous generation, if it can be read.
+    func previous(with key: VaultKey) -> KeptGeneration? { KeptGeneration(with: key, in: own) }
+
     /// Creates the first file of the vault `vaultID`.
     ///
     /// - Throws: ``VaultError/inTheWay(name:)`` if a file with that name has appeared in the

@@ -120,6 +120,7 @@ public final class UnlockedVault {
         let current = try verified(old)
         let mark = writer.mark()
         let wiped = try genuineWipes(in: current)
+        let previous = writer.previous(with: key)
         var changes = try VaultChanges(
             current, key: key, after: mark, joining: other, listing: wiped)
         let result = try change(&changes)
@@ -127,9 +128,12 @@ public final class UnlockedVault {
             state = current
             return result
         }
-        // Only the previous generation may still have the secret of an entry that has vanished.
-        let isVanished = changes.state.hasUnlistedTombstones
-        guard !isVanished || !changes.erasesPrevious else { throw .vanishedEntries }
+        // Only the previous generation may still have the secret of an entry that has vanished, and
+        // what an older or a diverged file lacks.
+        let isLost = current.hasVanished(besides: wiped)
+        let isUnmerged = previous.map { !$0.isIncluded(in: changes.state.history) } ?? false
+        let isNeeded = changes.state.hasUnlistedTombstones || isUnmerged
+        guard !isNeeded || !changes.erasesPrevious else { throw .vanishedEntries }
         let bytes = try changes.state.written(with: changes.key)
         // Verify the new file exactly as the next unlock will.
         let document = try VaultDocument(parsing: bytes)
@@ -145,7 +149,7 @@ public final class UnlockedVault {
             }
             try writer.wipePrevious(older, of: saved.vaultID, leaving: tombstone)
         }
-        let discards = isVanished || !changes.wiped.isEmpty
+        let discards = isNeeded || isLost || !changes.wiped.isEmpty
         try writer.save(
             bytes, of: saved.vaultID, replacing: read,
             previous: changes.erasesPrevious ? .purged : discards ? .discarded : .kept)

@@ -109,8 +109,9 @@ public enum VaultError: Error, Hashable, Sendable {
     case wiped
     /// The entry has lost its secret: it has vanished (``VaultReport/vanished(_:)``).
     case vanished
-    /// Entries have vanished (``VaultReport/vanished(_:)``), so the previous generation, which may
-    /// have their only copies, must not be erased.
+    /// Entries have vanished (``VaultReport/vanished(_:)``), or the previous generation is not merged
+    /// (``VaultReport/unmergedPrevious(path:)``): it may have the only copies of what the vault lacks,
+    /// and must not be erased.
     case vanishedEntries
     /// A name begins or ends with a space of any kind.
     case spaceAroundName

@@ -16,6 +16,9 @@ public enum VaultReport: Hashable, Sendable {
     case conflictingCopy(path: String)
     /// There are so many more such files.
     case moreConflictingCopies(count: Int)
+    /// The previous generation, at this path, has changes that the vault lacks, because an older or a
+    /// diverged file has replaced the vault. No save replaces it until it is merged.
+    case unmergedPrevious(path: String)
     /// The entry's secret was wiped.
     case wiped(RecordID, Tombstone)
     /// The entry's secret was wiped without the vault key, and not because of failures that were

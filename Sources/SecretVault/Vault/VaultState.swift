@@ -67,6 +67,12 @@ struct VaultState {
     /// Whether a record was wiped without the vault key since the last save with it.
     var hasUnlistedTombstones: Bool { changes > 0 }
 
+    /// Whether other records than `wiped` were wiped without the vault key.
+    func hasVanished(besides wiped: Set<RecordID>) -> Bool {
+        hasUnlistedTombstones
+            && records.contains { $0.isWipedWithoutKey && !wiped.contains($0.line.id) }
+    }
+
     /// The records that have a secret.
     var sealedLines: [RecordLine] { records.filter(\.isSealed).map(\.line) }
 

@@ -1,0 +1,53 @@
+internal import POSIX
+
+/// The previous generation beside a vault: what shows whether the vault includes it.
+struct KeptGeneration {
+    private let generation: UInt64
+    /// Its saves; `nil` if it has another key.
+    private let history: VaultHistory?
+
+    /// Reads the previous generation; `nil` if there is none of this vault that can be read.
+    ///
+    /// - Parameter own: the folder of the files that belong to the vault file.
+    init?(with key: VaultKey, in own: borrowing Folder) {
+        do throws(VaultError) {
+            let document = try VaultDocument(
+                parsing: VaultLocation.read(VaultLocation.previous, in: own))
+            guard document.vaultID == key.vaultID else { return nil }
+            generation = document.generation
+            do throws(VaultError) {
+                history = try Manifest(opening: document, with: key).history
+            } catch {
+                history = nil
+            }
+        } catch {
+            return nil
+        }
+    }
+
+    /// Whether it is an earlier state of the file with this history, so that another generation may
+    /// take its place.
+    ///
+    /// If the file was replaced by an older or a diverged one, it is not.
+    func isIncluded(in other: VaultHistory) -> Bool {
+        if other.mayHaveDropped(generation) { return true }
+        guard let history else {
+            // The vault was given another key. Only the number can be compared.
+            return other.saves.contains { $0.generation == generation }
+        }
+        return other.includes(history)
+    }
+}
+
+extension VaultLocation {
+    /// What to report if the previous generation has saves that the file with this history lacks.
+    func unmergedPrevious(of history: VaultHistory, with key: VaultKey) throws(VaultError)
+        -> VaultReport?
+    {
+        guard let own = try openStateFolder(), let kept = KeptGeneration(with: key, in: own),
+            !kept.isIncluded(in: history)
+        else { return nil }
+        let parts = ownParts + [VaultLocation.previous]
+        return .unmergedPrevious(path: path(beside: parts.joined(separator: "/")))
+    }
+}
