@@ -57,6 +57,24 @@ struct SynchronizedVaultTests {
         #expect(try vault.files() == TestVault.files.filter { !purging || $0 != kept })
     }
 
+    @Test("O-12 an older file that arrives while the vault is open is not adopted")
+    func olderFileWhileOpen() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let old = try vault.bytes()
+        let open = try vault.unlock()
+        try open.update { changes throws(VaultError) in try changes.remove(ids[0], purge: false) }
+        try vault.put(old)
+        #expect(throws: VaultError.changedMeanwhile) {
+            try open.update { changes throws(VaultError) in
+                try changes.remove(ids[1], purge: false)
+            }
+        }
+        #expect(throws: VaultError.changedMeanwhile) { try open.reload() }
+        #expect(try vault.bytes() == old)
+        #expect(open.entries.count == ids.count - 1)
+    }
+
     @Test("O-10 if a vault is replaced while entries are being wiped, the new vault is kept")
     func replacedWhileWiping() throws {
         let vault = try TestVault()

@@ -117,7 +117,7 @@ public final class UnlockedVault {
         guard mayChange() else { throw .busy }
         let read = try writer.read(upTo: largestFile)
         let old = try VaultDocument(parsing: read)
-        let current = try verified(old)
+        let current = try later(old)
         let mark = writer.mark()
         let wiped = try genuineWipes(in: current)
         let previous = writer.previous(with: key)
@@ -167,7 +167,19 @@ public final class UnlockedVault {
     }
 
     func reload() throws(VaultError) {
-        state = try verified(VaultDocument(parsing: location.read(upTo: largestFile)))
+        state = try later(VaultDocument(parsing: location.read(upTo: largestFile)))
+    }
+
+    /// The state in a file that was read again.
+    ///
+    /// - Throws: ``VaultError/changedMeanwhile`` if the file is older than what is known here, so that
+    ///   nothing is saved on top of it.
+    private func later(_ document: VaultDocument) throws(VaultError) -> VaultState {
+        let read = try verified(document)
+        guard (read.generation, read.changes) >= (state.generation, state.changes) else {
+            throw .changedMeanwhile
+        }
+        return read
     }
 
     /// Reads the file again, which another process has changed.
