@@ -40,9 +40,66 @@ struct GenerationTests {
         let open = try vault.unlock()
         try open.update(add("d"))
         #expect(open.generation == 5)
-        #expect(open.reports.isEmpty)
+        // The previous generation has "a" and "b", and is kept.
+        #expect(open.reports == [unmerged(vault)])
         try vault.put(lost)
         #expect(try vault.unlock().reports == [.olderFile(generation: 4, newest: 5)])
+    }
+
+    @Test("after an older file was restored, saves keep the previous generation until it is merged")
+    func unmergedPrevious() throws {
+        let vault = try TestVault()
+        let old = try vault.bytes()
+        for name in ["a", "b"] { try vault.unlock().update(add(name)) }
+        let own = TestVault.own("previous")
+        let previous = try vault.folder.bytes(of: own)
+        try vault.put(old)
+        let report = unmerged(vault)
+        #expect(try vault.unlock().reports == [report, .olderFile(generation: 1, newest: 3)])
+        for name in ["c", "d"] {
+            try vault.unlock().update(add(name))
+            #expect(try vault.unlock().reports == [report])
+            #expect(try vault.folder.bytes(of: own) == previous)
+        }
+        #expect(throws: VaultError.vanishedEntries) {
+            try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        }
+        let open = try vault.unlock()
+        let copy = try #require(try open.copy(at: vault.folder.file(own)))
+        let plan = try open.planOfMerge(with: copy, comparing: { _, _ in .same }, now: 9)
+        let before = try vault.bytes()
+        try open.merge(copy, as: plan, confirmed: [], comparing: { _, _ in .same }, now: 9)
+        #expect(try vault.folder.bytes(of: own) == before)
+        #expect(try vault.unlock().reports.isEmpty)
+        #expect(try Set(vault.unlock().entries.map(\.issuer)) == ["a", "c", "d"])
+    }
+
+    @Test("a previous generation with another key is kept only if the vault does not have its save")
+    func otherKey() throws {
+        let vault = try TestVault()
+        let own = TestVault.own("previous")
+        let old = try vault.bytes()
+        // Another device saves the vault with a new key.
+        let folder = try TemporaryFolder()
+        try TestVault.put(old, as: "vault", in: folder)
+        let path = folder.file("vault")
+        let there = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
+        try vault.unlock().update(add("a"))
+        let first = try vault.bytes()
+        try TestVault.put(first, as: "vault", in: folder)
+        try there.update { changes throws(VaultError) in try changes.rekey() }
+        try vault.put(folder.bytes(of: "vault"))
+        #expect(try vault.unlock().reports.isEmpty)
+        let rekeyed = try vault.bytes()
+        try vault.unlock().update(add("b"))
+        #expect(try vault.folder.bytes(of: own) == rekeyed)
+        // A file from before that replaces the vault.
+        try vault.unlock().update(add("c"))
+        let previous = try vault.folder.bytes(of: own)
+        try vault.put(first)
+        for name in ["d", "e"] { try vault.unlock().update(add(name)) }
+        #expect(try vault.folder.bytes(of: own) == previous)
+        #expect(try vault.unlock().reports == [unmerged(vault)])
     }
 
     @Test("an implausibly high recorded generation is reported, and later saves ignore it")
@@ -128,6 +185,10 @@ struct GenerationTests {
         #expect(
             open.reports == [.generationNotRecorded(.inTheWay(name: mark))])
         #expect(try vault.unlock().entries.map(\.issuer) == ["saved"])
+    }
+
+    private func unmerged(_ vault: TestVault) -> VaultReport {
+        .unmergedPrevious(path: vault.folder.file(TestVault.own("previous")))
     }
 
     private func add(_ name: String) -> (inout VaultChanges) throws(VaultError) -> Void {

@@ -178,8 +178,9 @@ struct UndoTests {
         let document = try VaultDocument(parsing: vault.bytes())
         try vault.put(#require(try document.wiping([id], leaving: tombstone)).bytes)
         try open.update { changes throws(VaultError) in try changes.remove(id, purge: false) }
-        try refused(vault, .vanished)
-        // The same if only the previous generation was changed, and something else can be undone.
+        // The file with the tombstone did not become the previous generation.
+        try refused(vault, .notPredecessor)
+        // It does not return if only the previous generation was changed, and something else can be undone.
         let ids = try vault.unlock().entries.map(\.id)
         try vault.unlock().update { changes throws(VaultError) in
             for id in ids.prefix(2) { try changes.remove(id, purge: false) }

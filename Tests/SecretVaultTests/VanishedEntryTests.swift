@@ -34,7 +34,7 @@ struct VanishedEntryTests {
         try vault.put(try #require(try document.wiping(ids, leaving: tombstone)).bytes)
     }
 
-    private func undo(
+    @discardableResult private func undo(
         _ vault: TestVault, confirmed: Set<RecordID> = []
     ) throws -> [UndoneChange] {
         let open = try vault.unlock()
@@ -94,6 +94,44 @@ struct VanishedEntryTests {
         let open = try vault.unlock()
         #expect(try Facts(open.open(ids[1])) == content)
         #expect(open.entries[0].issuer == "b" && open.entries[2].tombstone != nil)
+    }
+
+    @Test(
+        "a second forgery after the entry was restored loses nothing",
+        arguments: [false, true])
+    func again(byMerging: Bool) throws {
+        let (vault, ids) = try made()
+        try vault.put(vault.bytes(), as: "copy")
+        let content = try Facts(vault.unlock().open(ids[1]))
+        let previous = try vault.folder.bytes(of: TestVault.own("previous"))
+        try forge([ids[1]], in: vault)
+        if byMerging {
+            let open = try vault.unlock()
+            let copy = try #require(try open.copy(at: vault.folder.file("copy")))
+            let plan = try open.planOfMerge(
+                with: copy, comparing: { _, _ in .same }, now: Self.now)
+            try open.merge(
+                copy, as: plan, confirmed: [], comparing: { _, _ in .same }, now: Self.now)
+        } else {
+            try undo(vault)
+        }
+        // The forged file did not take the place of the previous generation.
+        #expect(try vault.folder.bytes(of: TestVault.own("previous")) == previous)
+        try forge([ids[1]], in: vault)
+        #expect(try undo(vault).map(\.id) == [ids[1]])
+        #expect(try Facts(vault.unlock().open(ids[1])) == content)
+    }
+
+    @Test("what was removed while an entry had vanished stays in the previous generation")
+    func removedMeanwhile() throws {
+        let (vault, ids) = try made()
+        let box = try vault.box(of: ids[1])
+        try forge([ids[0]], in: vault)
+        try vault.unlock().update { changes throws(VaultError) in
+            try changes.remove(ids[1], purge: false)
+        }
+        #expect(try undo(vault).map(\.id) == [ids[0]])
+        #expect(try vault.holders(of: box) == [TestVault.own("previous")])
     }
 
     @Test("a genuine wipe beside a forged one is completed, and erases no copy of the other entry")

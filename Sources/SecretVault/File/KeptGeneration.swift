@@ -9,7 +9,8 @@ struct KeptGeneration {
     /// Reads the previous generation; `nil` if there is none of this vault that can be read.
     ///
     /// - Parameter own: the folder of the files that belong to the vault file.
-    init?(with key: VaultKey, in own: borrowing Folder) {
+    /// - Throws: ``VaultError/system(_:)`` if a system call failed, so that this is not known.
+    init?(with key: VaultKey, in own: borrowing Folder) throws(VaultError) {
         do throws(VaultError) {
             let document = try VaultDocument(
                 parsing: VaultLocation.read(VaultLocation.previous, in: own))
@@ -20,6 +21,8 @@ struct KeptGeneration {
             } catch {
                 history = nil
             }
+        } catch .system(let failure) {
+            throw .system(failure)
         } catch {
             return nil
         }
@@ -41,12 +44,16 @@ struct KeptGeneration {
 
 extension VaultLocation {
     /// What to report if the previous generation has saves that the file with this history lacks.
-    func unmergedPrevious(of history: VaultHistory, with key: VaultKey) throws(VaultError)
-        -> VaultReport?
-    {
-        guard let own = try openStateFolder(), let kept = KeptGeneration(with: key, in: own),
-            !kept.isIncluded(in: history)
-        else { return nil }
+    ///
+    /// What cannot be read is not reported here: the vault opens, and saving it reports the error.
+    func unmergedPrevious(of history: VaultHistory, with key: VaultKey) -> VaultReport? {
+        do throws(VaultError) {
+            guard let own = try openStateFolder(),
+                let kept = try KeptGeneration(with: key, in: own), !kept.isIncluded(in: history)
+            else { return nil }
+        } catch {
+            return nil
+        }
         let parts = ownParts + [VaultLocation.previous]
         return .unmergedPrevious(path: path(beside: parts.joined(separator: "/")))
     }

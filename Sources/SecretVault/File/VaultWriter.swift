@@ -36,7 +36,9 @@ struct VaultWriter: ~Copyable {
     func mark() -> GenerationRecord? { GenerationRecord.read(in: own) }
 
     /// The previous generation, if it can be read.
-    func previous(with key: VaultKey) -> KeptGeneration? { KeptGeneration(with: key, in: own) }
+    func previous(with key: VaultKey) throws(VaultError) -> KeptGeneration? {
+        try KeptGeneration(with: key, in: own)
+    }
 
     /// Creates the first file of the vault `vaultID`.
     ///

@@ -120,7 +120,7 @@ public final class UnlockedVault {
         let current = try later(old)
         let mark = writer.mark()
         let wiped = try genuineWipes(in: current)
-        let previous = writer.previous(with: key)
+        let previous = try writer.previous(with: key)
         var changes = try VaultChanges(
             current, key: key, after: mark, joining: other, listing: wiped)
         let result = try change(&changes)

@@ -134,7 +134,7 @@ struct VaultOpening: ~Copyable {
         let reports = [
             try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
             try mark?.reportOnKey(of: state),
-            try location.unmergedPrevious(of: state.history, with: key),
+            location.unmergedPrevious(of: state.history, with: key),
         ]
         let linked = try LinkedFileRecord.read(of: location)
         if !readOnly { recordSlots() }
