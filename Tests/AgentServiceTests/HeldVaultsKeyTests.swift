@@ -1,5 +1,6 @@
 import SecretVault
 import Testing
+import VaultAgent
 
 @testable import AgentService
 
