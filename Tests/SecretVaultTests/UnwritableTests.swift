@@ -156,11 +156,11 @@ struct UnwritableTests {
         }
         #expect((1...60).contains(seconds))
         // Nor is a passphrase tried for an entry.
-        let recovered = try Vault.unlock(
+        let open = try Vault.unlock(
             at: vault.path, with: .recoveryKey(vault.recoveryKey), readOnly: true)
-        var check = OpenerCheck(.passphrase(Self.right), of: recovered)
+        var check = OpenerCheck(.passphrase(Self.right), of: open)
         do {
-            _ = try recovered.prove(&check, for: vault.ids[0], words: "test")
+            _ = try open.prove(&check, for: vault.ids[0], words: "test")
             Issue.record("a passphrase was tried during the wait")
         } catch {
             guard case .vault(.lockedOut) = error else { throw error }

@@ -151,24 +151,30 @@ extension VaultChanges {
         var undone: [UndoneChange] = []
         for record in state.records where record.isWipedWithoutKey {
             guard let old = previous.record(record.line.id), old.isSealed else { continue }
-            if let found = try record.restored(from: old) {
-                try state.replace(found)
-                undone.append(UndoneChange(of: found, .restored))
-                continue
-            }
-            // An older secret is better than none.
-            let found = try restored(record, withOlderSecretOf: old, now: now)
-            try state.replace(found)
-            let older = OlderSecret(in: found, replacing: record)
-            undone.append(
-                UndoneChange(
-                    of: found, older.map { .restoredOlder($0) } ?? .restored,
-                    requiresCheck: record.summary.requiresCheckPerUse))
+            undone.append(try restoreVanished(record, from: old, now: now))
         }
         guard !undone.isEmpty else { throw .nothingToUndo(.vanished) }
         invalidateFingerprintIndex()
         isChanged = true
         return undone
+    }
+
+    // Not inlined: the optimiser of Swift 6.3.1 crashes on the loop above if it is.
+    @inline(never) private mutating func restoreVanished(
+        _ record: VaultState.Record, from old: VaultState.Record, now: Int64
+    ) throws(VaultError) -> UndoneChange {
+        if let found = try record.restored(from: old) {
+            try state.replace(found)
+            return UndoneChange(of: found, .restored)
+        }
+        // An older secret is better than none.
+        let found = try restored(record, withOlderSecretOf: old, now: now)
+        try state.replace(found)
+        let requiresCheck = record.summary.requiresCheckPerUse
+        guard let older = OlderSecret(in: found, replacing: record) else {
+            return UndoneChange(of: found, .restored, requiresCheck: requiresCheck)
+        }
+        return UndoneChange(of: found, .restoredOlder(older), requiresCheck: requiresCheck)
     }
 
     /// Restores a removed record; its failures still count, because it is not resealed.
