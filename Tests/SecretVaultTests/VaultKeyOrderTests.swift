@@ -56,13 +56,16 @@ struct VaultKeyOrderTests {
         let newer = try vault.bytes()
         #expect(try vault.unlock().reports.isEmpty)
         try vault.put(former)
-        #expect(
-            try vault.unlock().reports == [.formerKey, .olderFile(generation: 1, newest: 3)])
+        let reports = try vault.unlock().reports
+        #expect(reports.contains(.formerKey))
+        #expect(reports.contains(.olderFile(generation: 1, newest: 3)))
         try vault.unlock().update(add("old"))
-        #expect(try vault.unlock().reports == [.formerKey])
+        #expect(try vault.unlock().reports.contains(.formerKey))
         try vault.put(newer)
         #expect(try !vault.unlock().reports.contains(.formerKey))
         try vault.put(former)
+        // The owner does without what only the previous generation has.
+        try removeFile(vault.folder.file(TestVault.own("previous")))
         try vault.unlock().update(Self.rekey)
         #expect(try vault.unlock().reports.isEmpty)
     }
