@@ -23,6 +23,18 @@ extension RecordLine {
     }
 }
 
+extension VaultState.Record {
+    /// Throws if the entry was wiped.
+    ///
+    /// One that has vanished keeps its check, which permits renaming or removing it.
+    fileprivate func expectCheckable(
+        counting attempts: Attempts, by slots: SlotsDigest
+    ) throws(VaultError) {
+        let hasVanished = isWipedWithoutKey && !attempts.isDue(line, by: slots)
+        guard isSealed || hasVanished else { throw .wiped }
+    }
+}
+
 extension Attempts {
     /// The counts without an attempt that was begun.
     fileprivate func withdrawing(_ tried: borrowing PendingAttempt) -> Attempts {
@@ -61,9 +73,7 @@ extension UnlockedVault {
         }
         let attempts = counted.pruned(to: state.countedLines, of: state.generation)
         let record = state.records[try state.index(of: id)]
-        // One that has vanished keeps its check, which permits renaming or removing it.
-        let hasVanished = record.isWipedWithoutKey && !attempts.isDue(record.line, by: slots)
-        guard record.isSealed || hasVanished else { throw .wiped }
+        try record.expectCheckable(counting: attempts, by: slots)
         guard record.line.accessControl.presence.accepts(grade) else {
             throw .differentCheckRequired
         }
@@ -157,8 +167,7 @@ extension UnlockedVault {
         let record = state.records[try state.index(of: tried.line.id)]
         let attempts = try counter.read()
         let slots = try state.slotsDigest()
-        let hasVanished = record.isWipedWithoutKey && !attempts.isDue(record.line, by: slots)
-        guard record.isSealed || hasVanished else { throw .wiped }
+        try record.expectCheckable(counting: attempts, by: slots)
         // Until a wipe that is due is complete, the failures that require it stay.
         let clearsVault =
             tried.subjects.contains(.vault)

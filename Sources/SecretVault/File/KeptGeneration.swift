@@ -33,7 +33,7 @@ struct KeptGeneration {
     ///
     /// If the file was replaced by an older or a diverged one, it is not.
     func isIncluded(in other: VaultHistory) -> Bool {
-        if other.mayHaveDropped(generation) { return true }
+        if other.mayHaveHad(saveOfGeneration: generation) { return true }
         guard let history else {
             // The vault was given another key. Only the number can be compared.
             return other.saves.contains { $0.generation == generation }

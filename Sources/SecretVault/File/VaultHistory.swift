@@ -156,14 +156,13 @@ struct VaultHistory: Hashable {
         return saves.suffix(2).contains { generation <= $0.generation }
     }
 
-    /// Whether this history may have contained another save of this generation, but has dropped it or,
+    /// Whether this history may have contained another save of this generation: it has dropped it or,
     /// in a file of format 1, never recorded it.
-    func mayHaveDropped(_ generation: UInt64) -> Bool {
-        guard saves.count == VaultHistory.limit else {
-            return saves.last.map { generation < $0.generation } ?? false
+    func mayHaveHad(saveOfGeneration generation: UInt64) -> Bool {
+        guard saves.count < VaultHistory.limit else {
+            return mayHaveDropped(savesUpTo: generation)
         }
-        // As above, the last save may be the one that a merge replaced.
-        return saves.suffix(2).contains { generation <= $0.generation }
+        return saves.last.map { generation < $0.generation } ?? false
     }
 
     /// Whether the other file is this one, or an earlier state of it.
