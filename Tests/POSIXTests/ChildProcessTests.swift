@@ -95,8 +95,15 @@ import Testing
         let inherited = (0..<20).map { _ in unsafe Glibc.open(secret, O_RDONLY) }
         defer { for descriptor in inherited { close(descriptor) } }
         #expect(inherited.allSatisfy { $0 > STDERR_FILENO })
+        // Nobody reads the full socket, so that the program waits when it writes, at the latest.
+        let connection = try SocketPair()
+        try connection.second.setBlocking(false)
+        let zeros = [UInt8](repeating: 0, count: 1 << 16)
+        while case .moved = try connection.second.writeAvailable(zeros.span) {}
+        try connection.second.setBlocking(true)
         let child = try ChildProcess(
-            running: program.hasPrefix("/") ? program : BuiltProgram.path(program))
+            running: program.hasPrefix("/") ? program : BuiltProgram.path(program), over: connection
+        )
         let folderOfOpen = "/proc/\(child.identifier)/fd"
         let files = FileManager.default
         let targets = try files.contentsOfDirectory(atPath: folderOfOpen).compactMap { number in
@@ -107,6 +114,7 @@ import Testing
         }
         #expect(targets.count >= 3)
         #expect(targets.count { $0 == secret } == 0)
+        #expect(child.end().0 == .killed, "it was alive")
     }
 
     private func waitForEnd(of child: ChildProcess) throws {
