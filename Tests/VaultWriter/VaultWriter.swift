@@ -79,16 +79,22 @@ import SecretVault
     }
 
     static func change(_ vault: UnlockedVault, _ verb: String, name: String) throws(VaultError) {
-        try vault.update { changes throws(VaultError) in
-            if verb == "add" {
-                let text = secretStart + name + secretEnd
-                let value = SecretBytes(copying: Array(text.utf8).span)
-                try changes.add(.plainSecret(issuer: name, account: "", value: value), now: 0)
-            } else if verb == "rekey" {
-                try changes.rekey()
-            } else if let first = changes.entries.first {
-                try changes.remove(first.id, purge: verb == "purge")
+        do throws(VaultError) {
+            try vault.update { changes throws(VaultError) in
+                if verb == "add" {
+                    let text = secretStart + name + secretEnd
+                    let value = SecretBytes(copying: Array(text.utf8).span)
+                    try changes.add(.plainSecret(issuer: name, account: "", value: value), now: 0)
+                } else if verb == "rekey" {
+                    try changes.rekey()
+                } else if let first = changes.entries.first {
+                    try changes.remove(first.id, purge: verb == "purge")
+                }
             }
+        } catch .busy {
+            // Waiting writers have no turns: another one that saves without a pause can have the
+            // lock each time.
+            try change(vault, verb, name: name)
         }
     }
 
