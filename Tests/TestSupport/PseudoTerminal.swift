@@ -10,8 +10,12 @@ public final class PseudoTerminal {
     private let process = Process()
     // The folder must exist for as long as the program runs.
     private let folder: TemporaryFolder
+    private var shown: [UInt8] = []
+
     /// Everything shown so far.
-    public private(set) var screen = ""
+    ///
+    /// It is decoded as a whole, because a read can end within a character.
+    public var screen: String { String(decoding: shown, as: UTF8.self) }
 
     /// A failed step of the test.
     public struct Failure: Error { let what: String }
@@ -90,7 +94,7 @@ public final class PseudoTerminal {
     }
 
     /// Discards everything shown so far.
-    public func clear() { screen = "" }
+    public func clear() { shown = [] }
 
     /// Reads the remaining output and returns the exit code of the program.
     public func end() throws -> Int32 {
@@ -117,7 +121,7 @@ public final class PseudoTerminal {
         let count = unsafe read(keyboard, &bytes, bytes.count)
         // Reading from a terminal whose last program has ended fails with EIO.
         guard count > 0 else { return false }
-        screen += String(decoding: bytes.prefix(count), as: UTF8.self)
+        shown += bytes.prefix(count)
         return true
     }
 }
