@@ -8,7 +8,7 @@ internal import VaultAgent
 //
 // Whatever is interrupted, one complete copy exists, at most one can be used, and the same command
 // finishes the move. The agent confirms a copy before the client erases the original; from then on,
-// only a state of the same vault with the same key replaces the copy.
+// only a later state of the same vault with the same key replaces the copy.
 extension AgentServices {
     /// Carries out one step.
     func carryOut(
@@ -166,8 +166,8 @@ extension AgentServices {
         guard opened.identity.isSameVault(as: present), !opened.identity.isOlder(than: present)
         else { throw .otherVault }
         if account.moveState() != .arriving {
-            // The copy may be the only one, and whoever has its key may replace it.
-            guard try opened.opens(account.path) else { throw .otherVault }
+            // The copy may be the only one, and whoever has its key may replace it by a later state.
+            guard try opened.includes(account.path) else { throw .otherVault }
         }
         try Vault.replace(account.path, in: present, with: opened)
         try account.setMoving(.arriving)

@@ -7,8 +7,8 @@ package import VaultAgent
 extension HeldVaults {
     /// A vault for one request, after reading its file again if another process has changed it.
     ///
-    /// Locks the vault if its file is missing, was replaced by an older one or by another vault, or has
-    /// a new key.
+    /// Locks the vault if its file is missing, was replaced by an older or diverged one or by another
+    /// vault, or has a new key.
     ///
     /// - Parameters:
     ///   - largest: the size of the largest file that the request may read.

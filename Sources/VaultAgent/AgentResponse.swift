@@ -85,7 +85,7 @@ package struct VaultStanding: Sendable {
 
 /// Why the agent locked a vault.
 package enum LockReason: UInt8, CaseIterable, Sendable {
-    /// Its file was replaced by an older one.
+    /// Its file was replaced by one that lacks its last changes: an older or a diverged one.
     case olderFile
     /// Its file was replaced by another vault.
     case otherVault

@@ -97,6 +97,22 @@ struct AgentLockTests {
         #expect(AgentFixture.errors(refused).contains("because an older file replaced it"))
     }
 
+    @Test("a file that was edited elsewhere more often does not repeat a counter that was issued")
+    func diverged() throws {
+        let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])
+        try agent.shell("mkdir -m 700 other; cp -p \(AgentFixture.vault) other/vault")
+        try agent.run(AgentFixture.unlock)
+        #expect(try agent.run("code Count").text == "755224\n")
+        for tag in ["a", "b", "c"] {
+            try agent.run("edit Count --tag \(tag) --vault other/vault --passphrase-file pass.txt")
+        }
+        try agent.shell("cp -p other/vault \(AgentFixture.vault)")
+        let refused = try agent.run("code Count", status: 4)
+        #expect(AgentFixture.errors(refused).contains("or one that lacks its last changes"))
+        let warned = try agent.run("code Count --passphrase-file pass.txt")
+        #expect(AgentFixture.errors(warned).contains("lacks what was last saved here"))
+    }
+
     @Test("the agent compares the file that it holds, whatever path a client names")
     func otherPath() throws {
         let agent = try AgentFixture()

@@ -115,6 +115,34 @@ struct SystemAgentMoveTests {
         #expect(try agent.run("list --names --passphrase-file pass.txt").text == "System:a\n")
     }
 
+    @Test("a diverged file does not finish an interrupted move, even if its generation is greater")
+    func diverged() throws {
+        let agent = try SystemAgentFixture()
+        try agent.make(of: .root)
+        let own = ".local/share/watchword/vault"
+        try agent.shell("mkdir -m 700 fork; cp -p \(own) fork/vault", as: .root)
+        for tag in ["a", "b", "c"] {
+            try agent.run(
+                "edit Site --tag \(tag) --vault fork/vault --passphrase-file pass.txt", as: .root)
+        }
+        try agent.run(Self.toSystem, as: .root)
+        try agent.run("rename Site Place:me --passphrase-file pass.txt", as: .root)
+        let opener = VaultOpener.passphrase(SecretBytes(text: AgentFixture.passphrase))
+        guard case .parcel = try agent.client().send(.move(.give(opener, ceiling: 20))) else {
+            Issue.record("not given")
+            return
+        }
+        try agent.shell("cp -p fork/vault \(own)", as: .root)
+        for verb in [Self.toUser, Self.toSystem] {
+            let refused = try agent.run(verb, as: .root, status: 3)
+            #expect(AgentFixture.errors(refused).contains("differ; rename "))
+        }
+        try agent.shell("mv \(own) fork/mine", as: .root)
+        try agent.run(Self.toUser, as: .root)
+        let listed = try agent.run("list --names --passphrase-file pass.txt", as: .root).text
+        #expect(listed == "Place:me\n")
+    }
+
     @Test("a client that leaves out a step of a move, or names another state, erases nothing")
     func steps() throws {
         let agent = try SystemAgentFixture()

@@ -84,6 +84,9 @@ struct MessagesTests {
         func words(_ path: String) -> String {
             Messages.sentence(for: VaultReport.conflictingCopy(path: path), in: [])
         }
+        #expect(
+            Messages.sentence(for: .rekeyedCopy(path: "v.orig"), in: []).hasPrefix(
+                words("v.orig") + "; it has another key: if that is newer, "))
         #expect(words("v.orig").hasSuffix("to merge it, run: watchword merge 'v.orig'"))
         #expect(words("v (\u{FFFD} conflicted copy)").contains("rename it, then merge it"))
     }

@@ -34,6 +34,15 @@ struct OutputTests {
         #expect(outcome.output == Array("<\(word)>".utf8))
     }
 
+    @Test("a word with invisible characters is shown in full, and bash reads it as one word")
+    func quotedInvisible() throws {
+        let word = "it's\n\\ \u{1B}[31m7 \u{202E}é$(id)\n"
+        let quoted = ShellWord.quoted(word)
+        #expect(quoted.visibleOnTerminal == quoted && quoted.contains(" \\033[31m7 "))
+        let outcome = try ForeignProgram(path: "/bin/bash").run(["-c", "printf '<%s>' " + quoted])
+        #expect(outcome.output == Array("<\(word)>".utf8))
+    }
+
     @Test("JSON escapes characters that are special in JSON or on a terminal")
     func escapes() {
         let hostile = "\"\\\n\t\u{0}\u{1B}[31m\u{7F}\u{9B}\u{202E}\u{E0001}é😀"

@@ -41,6 +41,28 @@ struct PermissionTerminalTests {
         #expect(try mode(fixture) == 0o600)
     }
 
+    @Test("the question names the folder that it changes, and a sticky folder stays as it is")
+    func folder() throws {
+        let fixture = try VaultFixture(["A:a --secret-file key.txt"])
+        let folder = fixture.folder.file(".local/share/watchword")
+        for path in ["", ".local", ".local/share"] {
+            try setMode(0o755, of: fixture.folder.file(path))
+        }
+        for (mode, after, words) in [
+            (0o1777, 0o1777, ""),
+            (0o777, 0o755, ", and write to the folder "),
+        ] {
+            try setMode(mode, of: folder)
+            try setMode(0o644, of: fixture.folder.file(Self.vault))
+            let terminal = try fixture.terminal("watchword list --passphrase-file pass.txt")
+            try terminal.answer([("the vault (mode 0644)\(words)", ""), ("[y/N] ", "y")])
+            #expect(try terminal.end() == 0)
+            #expect(terminal.screen.contains("write to the folder") == !words.isEmpty)
+            #expect(try TestSupport.mode(of: folder) == after)
+            #expect(try self.mode(fixture) == 0o600)
+        }
+    }
+
     @Test("a mode that nobody else can use is corrected without a question")
     func outOfReach() throws {
         for closed in ["", ".local/share/watchword"] {

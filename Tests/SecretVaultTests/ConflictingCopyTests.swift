@@ -89,6 +89,17 @@ struct ConflictingCopyTests {
         #expect(try vault.unlock().reports == [.conflictingCopy(path: path)])
     }
 
+    @Test("a copy with another key is reported as such, because that key may be newer")
+    func rekeyed() throws {
+        let vault = try TestVault()
+        let common = try vault.bytes()
+        try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        try vault.put(vault.bytes(), as: "vault.orig")
+        try vault.put(common)
+        let reports = try vault.unlock().reports
+        #expect(reports.contains(.rekeyedCopy(path: vault.folder.file("vault.orig"))))
+    }
+
     @Test("beyond a limit, copies are reported without being read")
     func limit() throws {
         let vault = try TestVault()

@@ -102,6 +102,83 @@ struct GenerationTests {
         #expect(try Set(vault.unlock().reports) == [.formerKey, unmerged(vault)])
     }
 
+    @Test("a file that lacks the last save here is reported, even if its generation is greater")
+    func diverged() throws {
+        let vault = try TestVault()
+        let common = try vault.bytes()
+        let folder = try TemporaryFolder()
+        try TestVault.put(common, as: "vault", in: folder)
+        for name in ["a", "b", "c"] { try unlocked(in: folder).update(add(name)) }
+        let held = try vault.unlock()
+        // A later state of the same file is not reported.
+        try vault.put(folder.bytes(of: "vault"))
+        #expect(try vault.unlock().reports.isEmpty)
+        #expect(try held.refresh())
+        try vault.put(common)
+        let mine = try vault.unlock()
+        try mine.update(add("mine"))
+        try vault.put(folder.bytes(of: "vault"))
+        // An open vault neither takes it over nor saves on top of it.
+        #expect(try !mine.refresh())
+        #expect(throws: VaultError.changedMeanwhile) { try mine.update(add("more")) }
+        #expect(mine.entries.map(\.issuer) == ["mine"])
+        let open = try vault.unlock()
+        #expect(open.reports == [.otherFile(generation: 4)])
+        #expect(try open.check().reports == open.reports)
+        // Whoever has seen the report may use it.
+        #expect(try open.refresh())
+        try open.update(add("later"))
+        #expect(try vault.unlock().reports.isEmpty)
+    }
+
+    @Test("a diverged file does not take the place of a previous generation that it lacks")
+    func divergedLater() throws {
+        let vault = try TestVault()
+        let folder = try TemporaryFolder()
+        try TestVault.put(vault.bytes(), as: "vault", in: folder)
+        for name in ["a", "b", "c"] { try unlocked(in: folder).update(add(name)) }
+        for name in ["mine", "more"] { try vault.unlock().update(add(name)) }
+        let previous = try vault.folder.bytes(of: TestVault.own("previous"))
+        try vault.put(folder.bytes(of: "vault"))
+        let open = try vault.unlock()
+        #expect(open.reports == [unmerged(vault), .otherFile(generation: 4)])
+        try open.update(add("d"))
+        #expect(try vault.unlock().reports == [unmerged(vault)])
+        #expect(try vault.folder.bytes(of: TestVault.own("previous")) == previous)
+    }
+
+    @Test("a file that lacks what an open vault has read is not taken over")
+    func divergedUnsaved() throws {
+        let vault = try TestVault()
+        let folder = try TemporaryFolder()
+        try TestVault.put(vault.bytes(), as: "vault", in: folder)
+        try unlocked(in: folder).update(add("a"))
+        let other = try folder.bytes(of: "vault")
+        try TestVault.put(vault.bytes(), as: "vault", in: folder)
+        for name in ["b", "c"] { try unlocked(in: folder).update(add(name)) }
+        try vault.put(other)
+        let open = try vault.unlock()
+        #expect(open.reports.isEmpty)
+        try vault.put(folder.bytes(of: "vault"))
+        #expect(try !open.refresh())
+        #expect(throws: VaultError.changedMeanwhile) { try open.update(add("d")) }
+    }
+
+    @Test("a generation record without a save, as earlier versions write it, is read")
+    func withoutSave() throws {
+        let vault = try TestVault()
+        let document = try VaultDocument(parsing: vault.bytes())
+        let own = TestVault.own("generation")
+        let record = try #require(GenerationRecord(reading: vault.folder.bytes(of: own)))
+        #expect(try record.save == .init(vault.unlock().state.history.newest))
+        let former = GenerationRecord(of: document)
+        #expect(String(decoding: record.text, as: UTF8.self).contains("\nsave 1 "))
+        #expect(former.isRecord(of: document) && record.isRecord(of: document))
+        #expect(GenerationRecord(reading: former.text) == former)
+        try vault.put(former.text, as: own)
+        #expect(try vault.unlock().reports.isEmpty)
+    }
+
     @Test("an implausibly high recorded generation is reported, and later saves ignore it")
     func absurdMark() throws {
         let missed = VaultLimits.missedGenerations
@@ -185,6 +262,11 @@ struct GenerationTests {
         #expect(
             open.reports == [.generationNotRecorded(.inTheWay(name: mark))])
         #expect(try vault.unlock().entries.map(\.issuer) == ["saved"])
+    }
+
+    private func unlocked(in folder: TemporaryFolder) throws -> UnlockedVault {
+        try Vault.unlock(
+            at: folder.file("vault"), with: .passphrase(TestVault.passphrase))
     }
 
     private func unmerged(_ vault: TestVault) -> VaultReport {

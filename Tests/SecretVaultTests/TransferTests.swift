@@ -56,7 +56,7 @@ struct TransferTests {
             .vanished(Self.id), .keptUnderSecondName(inode: .max), .wipesNotListed(.busy),
             .moreConflictingCopies(count: 3), .failuresNotCleared(.notFound), .failuresNotCounted,
             .notConfirmed(Self.call), .folderOwnedByOther(0), .folderOpenToOthers(mode: 0o777),
-            .formerKey,
+            .formerKey, .rekeyedCopy(path: "/home/alice/vault.orig"),
         ]
         try roundTrip(reports, of: VaultReport.Kind.allCases)
         let previous: [PreviousGeneration] = [

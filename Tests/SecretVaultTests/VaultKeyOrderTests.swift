@@ -70,7 +70,7 @@ struct VaultKeyOrderTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
-    @Test("a wipe without the key keeps the record of the newest key")
+    @Test("a wipe without the key keeps the record of the newest key, and of the last save")
     func wiped() throws {
         let vault = try TestVault()
         let former = try vault.bytes()
@@ -86,6 +86,10 @@ struct VaultKeyOrderTests {
                 try Vault.unlock(at: vault.path, with: .passphrase(secret("wrong")))
             }
         }
+        let document = try VaultDocument(parsing: vault.bytes())
+        let record = try #require(
+            GenerationRecord(reading: vault.folder.bytes(of: TestVault.own("generation"))))
+        #expect(document.changes == 1 && record.isRecord(of: document) && record.save != nil)
         try vault.put(former)
         #expect(try vault.unlock().reports.contains(.formerKey))
     }

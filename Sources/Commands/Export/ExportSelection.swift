@@ -13,11 +13,15 @@ struct ExportSelection {
     /// The secrets with which devices sign in, which are never exported.
     private(set) var enrolled: [EntrySummary] = []
     private(set) var wiped: [EntrySummary] = []
+    /// The entries whose secrets may still be in the previous generation.
+    private(set) var vanished: [EntrySummary] = []
 
     init(of entries: [EntrySummary], _ session: Session) throws(CommandFailure) {
         let skipsPerUse = session.arguments.has(.skipPerUse)
         for entry in try ExportSelection.wanted(entries, session) {
-            if entry.tombstone != nil {
+            if entry.hasVanished {
+                vanished.append(entry)
+            } else if entry.tombstone != nil {
                 wiped.append(entry)
             } else if entry.kind == .enrolled {
                 enrolled.append(entry)
@@ -52,6 +56,11 @@ struct ExportSelection {
             session.printer.note("Skipped \(Messages.entries(wiped.count, "wiped")).")
         }
         // An incomplete backup is reported even with --quiet.
+        for entry in vanished {
+            session.printer.alarm(
+                "\(entry.name.visible) was skipped: it has lost its secret; to restore it, run: watchword "
+                    + "undo; then export again")
+        }
         for entry in enrolled {
             session.printer.alarm(
                 "\(entry.name.visible) was skipped: to the server, a copy of an enrolled secret looks "

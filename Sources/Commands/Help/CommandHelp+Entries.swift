@@ -198,7 +198,8 @@ extension CommandHelp {
                 + "unless --yes is given.",
             "What a format cannot hold is reported, in one line for each kind of loss; --verbose adds the "
                 + "names of the entries. Entries that it cannot hold are left out, with exit status "
-                + "1: plain secrets, for example, which only watchword holds. Only watchword keeps "
+                + "1: plain secrets, for example, which only watchword holds. The same applies to an entry "
+                + "that has lost its secret, and that watchword undo may restore. Only watchword keeps "
                 + "access control and the time when an entry was added.",
             "Enrolled secrets are never exported: the server would treat the copy as stolen, "
                 + "and have both wiped.",

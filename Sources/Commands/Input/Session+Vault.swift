@@ -59,8 +59,8 @@ extension Session {
             switch report {
             // Repeated codes are dangerous, so this is printed even with --quiet.
             case .olderFile, .otherFile, .formerKey: printer.alarm(sentence)
-            case .conflictingCopy where !copies, .moreConflictingCopies where !copies,
-                .unmergedPrevious where !copies:
+            case .conflictingCopy where !copies, .rekeyedCopy where !copies,
+                .moreConflictingCopies where !copies, .unmergedPrevious where !copies:
                 continue
             default: printer.warn(sentence)
             }

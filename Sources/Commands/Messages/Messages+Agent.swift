@@ -68,7 +68,9 @@ extension Messages {
 
     static func sentence(for reason: LockReason) -> String {
         switch reason {
-        case .olderFile: "the agent locked the vault because an older file replaced it"
+        case .olderFile:
+            "the agent locked the vault because an older file replaced it, or one that lacks its last "
+                + "changes"
         case .otherVault: "the agent locked the vault because another vault replaced it"
         case .rekeyed: "the agent locked the vault because its key was changed"
         }

@@ -9,7 +9,7 @@ extension Messages {
         let pattern = attributePattern(of: name)
         return """
             The vault is in a git work tree. git cannot merge it as text; to have it merged by watchword, run:
-              cd \(ShellWord.quoted(VisibleText.of(folder)))
+              cd \(ShellWord.quoted(folder))
               echo \(ShellWord.quoted("\(pattern) -text merge=watchword")) >>.gitattributes
               echo /.watchword/ >>.gitignore
               git config merge.watchword.driver 'watchword --vault %P merge --into %A %B'
@@ -26,7 +26,7 @@ extension Messages {
         let (folder, name) = OutputFile.split(path)
         let (ours, theirs) = (name + "_LOCAL_1", name + "_REMOTE_1")
         let (vault, copy) = reversed ? (theirs, ours) : (ours, theirs)
-        func word(_ text: String) -> String { ShellWord.quoted(VisibleText.of(text)) }
+        func word(_ text: String) -> String { ShellWord.quoted(text) }
         return """
             to get both versions and merge them, run:
               cd \(word(folder))
@@ -45,7 +45,7 @@ extension Messages {
         return """
             The vault is in a folder that Syncthing synchronises. The files in .watchword belong to \
             this device, and copies of them would keep what is erased here; on each device, run:
-              echo .watchword >>\(ShellWord.quoted(VisibleText.of(top + "/.stignore")))
+              echo .watchword >>\(ShellWord.quoted(top + "/.stignore"))
             """
     }
 
@@ -68,9 +68,11 @@ extension Messages {
     /// The pattern that matches only this file in `.gitattributes`.
     private static func attributePattern(of name: String) -> String {
         var pattern = "/"
-        for scalar in VisibleText.of(name).unicodeScalars {
-            // `?` matches any character, and a space would end the pattern.
-            pattern += "*?[]\\\" ".unicodeScalars.contains(scalar) ? "?" : String(scalar)
+        for scalar in name.unicodeScalars {
+            // `?` matches any byte, and a space or a line feed would end the pattern.
+            let isSpecial = "*?[]\\\" ".unicodeScalars.contains(scalar) || scalar.isInvisible
+            let count = UTF8.width(scalar)
+            pattern += isSpecial ? String(repeating: "?", count: count) : String(scalar)
         }
         return pattern
     }

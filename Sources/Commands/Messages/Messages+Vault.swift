@@ -135,8 +135,10 @@ extension Messages {
 
     /// The question whether to correct permissions.
     static func question(of exposure: VaultExposure, at path: String) -> String {
-        "\(VisibleText.of(path)): other users can access \(description(of: exposure)). "
-            + "Correct the permissions?"
+        let (folder, _) = OutputFile.split(path)
+        return "\(VisibleText.of(path)): other users can access \(description(of: exposure))"
+            + (exposure.includesFolder ? ", and write to the folder \(VisibleText.of(folder))" : "")
+            + ". Correct the permissions?"
     }
 
     /// Permissions that cannot be corrected without asking, and the commands that correct them.
@@ -150,7 +152,7 @@ extension Messages {
             commands.append("chmod -R go= \(ShellWord.quoted(own))")
         }
         return "other users can access \(description(of: exposure)); run: "
-            + VisibleText.of(commands.joined(separator: " && "))
+            + commands.joined(separator: " && ")
     }
 
     /// Where to find an earlier generation of a vault that cannot be opened or is gone.

@@ -29,25 +29,26 @@ extension Messages {
             "the vault is older (generation \(generation)) than the last one used here (\(newest)): "
                 + "later changes are missing, and counters may repeat"
         case .otherFile(let generation):
-            "the vault is not the file last saved here (generation \(generation)): it was replaced by "
-                + "a copy or tampered with; check your entries"
+            "the vault (generation \(generation)) lacks what was last saved here: a copy that was edited "
+                + "elsewhere replaced it, or somebody changed it. Changes may be missing, and counters may "
+                + "repeat. Before you use it, merge the file that was here, a copy of it or its previous "
+                + "generation with watchword merge"
         case .formerKey:
             "the vault has an older key than the one last saved here: former passphrases and removed slots "
                 + "open what is saved in it. Put the newer file back, and merge this one into it. If "
                 + "there is none, change the passphrase or remove the slot again"
-        case .conflictingCopy(let path) where path.contains("\u{FFFD}"):
-            "\(VisibleText.of(path)), whose name is not UTF-8, is a copy of the vault that was edited "
-                + "separately; rename it, then merge it with watchword merge"
-        case .conflictingCopy(let path):
-            "\(VisibleText.of(path)) is a copy of the vault that was edited separately; to merge it, run: "
-                + "watchword merge \(ShellWord.quoted(VisibleText.of(path)))"
+        case .conflictingCopy(let path): sentence(forCopyAt: path)
+        case .rekeyedCopy(let path):
+            sentence(forCopyAt: path)
+                + "; it has another key: if that is newer, the command says how to exchange the two, and "
+                + "merge the vault into it"
         case .moreConflictingCopies(let count):
             "\(count) more such \(count == 1 ? "copy is" : "copies are") beside the vault; merge or "
                 + "remove those above, and they are reported"
         case .unmergedPrevious(let path):
             "\(VisibleText.of(path)), the previous generation, has changes that the vault lacks, so no "
                 + "save replaces it; to merge it, run: watchword merge "
-                + "\(ShellWord.quoted(VisibleText.of(path))); to do without these changes, delete it"
+                + "\(ShellWord.quoted(path)); to do without these changes, delete it"
         case .wipesNotListed(let error):
             "entries were wiped, but the vault could not be saved, so an older copy would bring them back: "
                 + sentence(for: error)
@@ -83,6 +84,16 @@ extension Messages {
             "other users can write to the vault's folder (mode 0\(String(mode, radix: 8))) and restore "
                 + "an older vault; run chmod go-w on it"
         }
+    }
+
+    private static func sentence(forCopyAt path: String) -> String {
+        let visible = VisibleText.of(path)
+        guard !path.contains("\u{FFFD}") else {
+            return "\(visible), whose name is not UTF-8, is a copy of the vault that was edited "
+                + "separately; rename it, then merge it with watchword merge"
+        }
+        return "\(visible) is a copy of the vault that was edited separately; to merge it, run: "
+            + "watchword merge \(ShellWord.quoted(path))"
     }
 
     /// Why a secret was wiped.

@@ -39,7 +39,7 @@ enum ExportCommand {
         try deliver(result, entries, request, session)
         selection.report(session)
         result.report.print(session)
-        return result.report.isIncomplete ? .no : .done
+        return result.report.isIncomplete || !selection.vanished.isEmpty ? .no : .done
     }
 
     /// Opens entries.

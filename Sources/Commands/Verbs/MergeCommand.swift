@@ -136,15 +136,18 @@ enum MergeCommand {
         let path = try session.vaultPath()
         // The file is a temporary one of git's.
         if session.arguments.has(.into) { return Messages.mergeAdvice(at: path, reversed: true) }
-        func word(_ path: String) -> String { ShellWord.quoted(VisibleText.of(path)) }
-        guard try isBesideVault(other, session) else {
+        func word(_ path: String) -> String { ShellWord.quoted(path) }
+        // The previous generation stays where it is: only a copy of it can be saved.
+        let isKept = Vault.isReservedPath(other)
+        let isExchanged = isKept ? true : try isBesideVault(other, session)
+        guard isExchanged else {
             return "to merge the other way round, run: watchword --vault \(word(other)) merge "
                 + "\(word(path)); then use \(VisibleText.of(other)) instead of the vault"
         }
         let former = path + ".former"
         return """
             to exchange the two, and merge the other way round, run:
-              mv -n \(word(path)) \(word(former)) && mv -n \(word(other)) \(word(path))
+              mv -n \(word(path)) \(word(former)) && \(isKept ? "cp -np" : "mv -n") \(word(other)) \(word(path))
               watchword --vault \(word(path)) merge \(word(former))
             """
     }
@@ -225,7 +228,7 @@ enum MergeCommand {
             try isBesideVault(other, session)
         else { return }
         session.printer.note(
-            "\(path) was not deleted; to delete it, run: rm \(ShellWord.quoted(path))")
+            "\(path) was not deleted; to delete it, run: rm \(ShellWord.quoted(other))")
     }
 
     /// Whether the file is a copy in the vault's folder, and not the vault itself.

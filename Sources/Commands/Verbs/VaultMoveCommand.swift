@@ -119,17 +119,25 @@ private struct VaultMoving {
             return session.printer.note("The vault is already in your own folder.")
         }
         if exists {
-            let own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+            var own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
             let isCopy =
                 present.isMoving
                 ? own.isSameVault(as: present.identity) && !own.isOlder(than: present.identity)
                 : own == present.identity
             guard isCopy else { throw twoVaults }
-            let (_, opener) = try ask(present) { .give($0, ceiling: ceiling) }
+            let (parcel, opener) = try askToGive(present)
+            if own != present.identity {
+                // Numbers alone do not show that the one was made from the other.
+                let vault = try session.unlockedWithOpener(path).vault
+                let isIncluded = try inOwn { () throws(VaultError) in
+                    try parcel.opened(with: opener, ceiling: ceiling).isIncluded(in: vault)
+                }
+                guard isIncluded else { throw twoVaults }
+                own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+            }
             try send(.discard(opener, own, ceiling: ceiling))
         } else {
-            let (response, opener) = try ask(present) { .give($0, ceiling: ceiling) }
-            guard case .parcel(let parcel) = response else { throw .agent(.malformed) }
+            let (parcel, opener) = try askToGive(present)
             try inOwn { () throws(VaultError) in try Vault.unpack(parcel, at: path) }
             _ = try session.unlocked(path, with: opener)
             let own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
@@ -182,6 +190,15 @@ private struct VaultMoving {
         if case .notHeld = response { throw .agentLocked(nil) }
         guard let used else { throw .agent(.malformed) }
         return (response, used)
+    }
+
+    /// Asks for a copy of the system agent's vault, and for what opens it.
+    private func askToGive(
+        _ present: VaultStanding
+    ) throws(CommandFailure) -> (VaultParcel, VaultOpener) {
+        let (response, opener) = try ask(present) { .give($0, ceiling: ceiling) }
+        guard case .parcel(let parcel) = response else { throw .agent(.malformed) }
+        return (parcel, opener)
     }
 
     private func send(_ step: VaultMove) throws(CommandFailure) {

@@ -18,7 +18,7 @@ extension VaultLocation {
         let names: [(repaired: String, bytes: [CChar])]
         // If the folder cannot be listed, no copies are found.
         do { names = try Folder.exactNames(at: self.folder) } catch { return [] }
-        var (copies, others): ([String], [String]) = ([], [])
+        var (copies, others): ([VaultReport], [VaultReport]) = ([], [])
         var included: Set<[UInt8]> = []
         var left = readLimit
         for (other, bytes) in names where ConflictingName.isName(other, ofCopyOf: name) {
@@ -27,26 +27,29 @@ extension VaultLocation {
             guard start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == state.vaultID else {
                 continue
             }
+            let path = path(beside: other)
+            var isRekeyed = false
             do throws(VaultError) {
                 guard left > 0 else { throw .busy }
                 let bytes = try VaultLocation.read(other, in: folder)
                 left -= bytes.count
                 guard !included.contains(bytes) else { continue }
-                let copy = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+                let document = try VaultDocument(parsing: bytes)
+                isRekeyed = state.isRekeyed(in: document)
+                let copy = try VaultState(verifying: document, with: key)
                 guard state.history.includes(copy.history), copy.changes == 0 else {
-                    copies.append(other)
+                    copies.append(.conflictingCopy(path: path))
                     continue
                 }
                 included.insert(bytes)
             } catch {
                 // It may contain other changes.
-                others.append(other)
+                others.append(
+                    isRekeyed ? .rekeyedCopy(path: path) : .conflictingCopy(path: path))
             }
         }
         let found = copies + others
-        let reports = found.prefix(VaultLocation.copyLimit).map {
-            VaultReport.conflictingCopy(path: path(beside: $0))
-        }
+        let reports = Array(found.prefix(VaultLocation.copyLimit))
         let more = found.count - reports.count
         return more > 0 ? reports + [.moreConflictingCopies(count: more)] : reports
     }

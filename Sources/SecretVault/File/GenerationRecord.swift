@@ -1,8 +1,8 @@
 internal import Cryptography
 internal import POSIX
 
-/// The content of the `generation` file beside the vault: the newest generation seen, and the
-/// digest of that file.
+/// The content of the `generation` file beside the vault: the newest generation seen, the digest of
+/// that file, and the saves that the file must contain.
 ///
 /// It is not authenticated. It detects mistakes (a backup restored over a newer vault) and
 /// attackers who can change one file but not the other.
@@ -13,10 +13,12 @@ struct GenerationRecord: Hashable {
     /// The digest in the vault file's last line, which identifies the file.
     let digest: [UInt8]
     /// The newest rekey that was seen here; `nil` if there was none.
-    var rekey: Rekey?
+    let rekey: KnownSave?
+    /// The last save that was made here; `nil` if it is not known.
+    let save: KnownSave?
 
-    /// A save that gave the vault a new key.
-    struct Rekey: Hashable {
+    /// A save that was seen here.
+    struct KnownSave: Hashable {
         let generation: UInt64
         /// The first bytes of SHA-256 of its ID: whoever reads the ID here could insert it into the
         /// history of a file with a former key.
@@ -26,7 +28,7 @@ struct GenerationRecord: Hashable {
 
         init(_ save: VaultHistory.Save) throws(VaultError) {
             generation = save.generation
-            digest = try Rekey.digest(of: save.id)
+            digest = try KnownSave.digest(of: save.id)
         }
 
         fileprivate init(generation: UInt64, digest: [UInt8]) {
@@ -39,10 +41,12 @@ struct GenerationRecord: Hashable {
             }
         }
 
-        /// Whether a file with this history was saved before, or separately: its key is a former one.
+        /// Whether a file with this history was saved before, or separately.
         func isMissing(in history: VaultHistory) throws(VaultError) -> Bool {
             guard !history.mayHaveDropped(savesUpTo: generation) else { return false }
-            for save in history.saves where try Rekey.digest(of: save.id) == digest { return false }
+            for save in history.saves where save.generation == generation {
+                if try KnownSave.digest(of: save.id) == digest { return false }
+            }
             return true
         }
     }
@@ -56,9 +60,10 @@ struct GenerationRecord: Hashable {
         text.write("\(generation) \(changes) ")
         text.writeBase64(digest)
         text.endLine()
-        if let rekey {
-            text.write("rekey \(rekey.generation) ")
-            text.writeBase64(rekey.digest)
+        for (word, known) in [("rekey", rekey), ("save", save)] {
+            guard let known else { continue }
+            text.write("\(word) \(known.generation) ")
+            text.writeBase64(known.digest)
             text.endLine()
         }
         return text.bytes
@@ -73,13 +78,20 @@ struct GenerationRecord: Hashable {
         return text.bytes
     }
 
-    /// What to report about a file of this vault: that it is older than the newest one seen, or
-    /// that it has the same generation but different content.
-    func report(on document: VaultDocument) -> VaultReport? {
+    /// What to report about a file of this vault: that it is older than the newest one seen, that it
+    /// has the same generation but different content, or that it lacks the last save here.
+    ///
+    /// - Parameter history: the saves of the file.
+    func report(
+        on document: VaultDocument, with history: VaultHistory
+    ) throws(VaultError) -> VaultReport? {
         guard vaultID == document.vaultID else { return nil }
         let age = (document.generation, document.changes)
         if (generation, changes) > age {
             return .olderFile(generation: document.generation, newest: generation)
+        }
+        if let save, try save.isMissing(in: history) {
+            return .otherFile(generation: document.generation)
         }
         guard (generation, changes) == age, digest != document.digest else { return nil }
         return .otherFile(generation: generation)
@@ -117,52 +129,92 @@ struct GenerationRecord: Hashable {
         }
     }
 
-    init(vaultID: [UInt8], generation: UInt64, changes: UInt64, digest: [UInt8]) {
+    init(
+        vaultID: [UInt8], generation: UInt64, changes: UInt64, digest: [UInt8],
+        rekey: KnownSave? = nil, save: KnownSave? = nil
+    ) {
         self.vaultID = vaultID
         self.generation = generation
         self.changes = changes
         self.digest = digest
+        self.rekey = rekey
+        self.save = save
+    }
+
+    /// The record of `document`, which was made without the vault key from the file with the record
+    /// `former`.
+    init(of document: VaultDocument, after former: GenerationRecord? = nil) {
+        let former = former.flatMap { $0.vaultID == document.vaultID ? $0 : nil }
+        self.init(
+            vaultID: document.vaultID, generation: document.generation, changes: document.changes,
+            digest: document.digest, rekey: former?.rekey, save: former?.save)
+    }
+
+    /// The record of `document`, the file in which `state` was saved here.
+    init(
+        of document: VaultDocument, saving state: VaultState, with key: VaultKey,
+        after former: GenerationRecord?
+    ) throws(VaultError) {
+        let known = GenerationRecord(of: document, after: former).rekey
+        self.init(
+            vaultID: document.vaultID, generation: document.generation, changes: document.changes,
+            digest: document.digest,
+            rekey: try GenerationRecord.rekey(after: known, saving: state, with: key),
+            save: try KnownSave(state.history.newest))
     }
 
     /// The newest rekey that is known after `state` was saved with `key`: that of another file, which
     /// has a newer key, or that of this one.
-    static func rekey(
-        after known: Rekey?, saving state: VaultState, with key: VaultKey
-    ) throws(VaultError) -> Rekey? {
+    private static func rekey(
+        after known: KnownSave?, saving state: VaultState, with key: VaultKey
+    ) throws(VaultError) -> KnownSave? {
         let own = try state.rekey(to: key)
         let isNew = own?.id == state.history.newest.id
         if let known, !isNew, try known.isMissing(in: state.history) { return known }
-        return try own.map(Rekey.init) ?? known
+        guard let own else { return known }
+        return try KnownSave(own)
     }
 
-    init(of document: VaultDocument) {
-        self.init(
-            vaultID: document.vaultID, generation: document.generation, changes: document.changes,
-            digest: document.digest)
+    /// Whether this is the record of `document`.
+    func isRecord(of document: VaultDocument) -> Bool {
+        GenerationRecord(of: document, after: self) == self
     }
 
     init?(reading bytes: [UInt8]) {
-        guard bytes.starts(with: GenerationRecord.firstLine.utf8) else { return nil }
-        do throws(VaultError) {
-            var line = LineReader(bytes)
-            try line.next()
-            try line.next()
-            vaultID = try line.base64(in: line.word(), count: VaultDocument.vaultIDCount)
-            generation = try line.count()
-            changes = try line.count()
-            digest = try line.base64(in: line.lastWord(), count: VaultEnvelope.digestCount)
-            if line.end < bytes.count - 1 {
-                try line.next()
-                try line.skip("rekey")
-                rekey = Rekey(
-                    generation: try line.count(),
-                    digest: try line.base64(in: line.lastWord(), count: Rekey.digestCount))
-            }
-            guard line.end == bytes.count - 1, generation <= VaultLimits.generation else {
-                return nil
-            }
-        } catch {
-            return nil
+        do throws(VaultError) { self = try GenerationRecord(parsing: bytes) } catch { return nil }
+    }
+
+    private init(parsing bytes: [UInt8]) throws(VaultError) {
+        guard bytes.starts(with: GenerationRecord.firstLine.utf8) else { throw .notAVault }
+        var line = LineReader(bytes)
+        try line.next()
+        try line.next()
+        let vaultID = try line.base64(in: line.word(), count: VaultDocument.vaultIDCount)
+        let (generation, changes) = (try line.count(), try line.count())
+        let digest = try line.base64(in: line.lastWord(), count: VaultEnvelope.digestCount)
+        let rekey = try GenerationRecord.known("rekey", after: &line)
+        let save = try GenerationRecord.known("save", after: &line)
+        guard line.end == bytes.count - 1, generation <= VaultLimits.generation else {
+            throw .notAVault
         }
+        self.init(
+            vaultID: vaultID, generation: generation, changes: changes, digest: digest,
+            rekey: rekey, save: save)
+    }
+
+    /// Reads the save in the next line if that begins with `word`.
+    private static func known(
+        _ word: String, after line: inout LineReader
+    ) throws(VaultError) -> KnownSave? {
+        guard line.end < line.bytes.count - 1 else { return nil }
+        var next = line
+        try next.next()
+        guard next.isLine(word) else { return nil }
+        try next.skip(word)
+        let known = KnownSave(
+            generation: try next.count(),
+            digest: try next.base64(in: next.lastWord(), count: KnownSave.digestCount))
+        line = next
+        return known
     }
 }

@@ -148,6 +148,11 @@ struct VaultHistory: Hashable {
         return mayHaveDropped(savesUpTo: save.generation)
     }
 
+    /// Whether a file with this history was saved before `save`, or separately.
+    func lacks(_ save: Save) -> Bool {
+        !saves.contains(save) && !mayHaveDropped(savesUpTo: save.generation)
+    }
+
     /// Whether the history may have contained other saves up to this generation, but has dropped them.
     func mayHaveDropped(savesUpTo generation: UInt64) -> Bool {
         guard saves.count == VaultHistory.limit else { return false }

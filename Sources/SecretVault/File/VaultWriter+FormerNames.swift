@@ -73,10 +73,11 @@ extension VaultWriter {
     ///
     /// Nobody without the key has changed such a file.
     func isLastSaved(_ document: VaultDocument) throws(VaultError) -> Bool {
-        let record = GenerationRecord(of: document)
-        if let mark = mark() { return mark == record }
+        if let mark = mark() { return mark.isRecord(of: document) }
         for former in try location.others() {
-            if let own = try privateFolder(of: former), GenerationRecord.read(in: own) == record {
+            if let own = try privateFolder(of: former), let mark = GenerationRecord.read(in: own),
+                mark.isRecord(of: document)
+            {
                 return true
             }
         }

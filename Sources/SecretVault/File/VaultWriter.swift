@@ -171,6 +171,11 @@ struct VaultWriter: ~Copyable {
     /// Records the slots of `document` as the last ones that were used here with the key.
     func recordSlots(of document: VaultDocument) { SlotsRecord.write(document, in: own) }
 
+    /// Records a file that was made without the vault key, as ``write(_:isNew:)`` does.
+    func writeGenerationRecord(of document: VaultDocument) -> VaultReport? {
+        write(GenerationRecord(of: document, after: mark()))
+    }
+
     /// Records this generation as the newest one seen, so that an older file is detected.
     ///
     /// Call this after saving. A writer that is killed in between leaves an older record, which is
@@ -179,20 +184,7 @@ struct VaultWriter: ~Copyable {
     /// - Parameter isNew: whether the vault was just created, so that the record of a vault that is
     ///   gone is replaced.
     /// - Returns: what to report if the record was not written.
-    /// - Parameter rekey: the newest rekey that is known; `nil` keeps the one that is recorded.
-    func writeGenerationRecord(
-        of document: VaultDocument, rekey: GenerationRecord.Rekey? = nil, isNew: Bool = false
-    ) -> VaultReport? {
-        var record = GenerationRecord(of: document)
-        record.rekey = rekey
-        if rekey == nil, let former = mark(), former.vaultID == document.vaultID {
-            record.rekey = former.rekey
-        }
-        return write(record, isNew: isNew)
-    }
-
-    /// Writes this record, as ``writeGenerationRecord(of:isNew:)`` does.
-    func write(_ mark: GenerationRecord, isNew: Bool) -> VaultReport? {
+    func write(_ mark: GenerationRecord, isNew: Bool = false) -> VaultReport? {
         if isNew { SlotsRecord.remove(in: own) }
         let file = FileReplacement(
             of: VaultLocation.mark,

@@ -26,7 +26,7 @@ extension VaultState {
         to key: VaultKey, since other: VaultHistory
     ) throws(VaultError) -> Bool {
         guard let rekey = try rekey(to: key) else { return false }
-        return !other.contains(rekey.id) && !other.mayHaveDropped(savesUpTo: rekey.generation)
+        return other.lacks(rekey)
     }
 }
 

@@ -6,7 +6,7 @@ extension VaultReport: Transferable {
         case olderFile, otherFile, conflictingCopy, wiped, generationNotRecorded, wipesNotListed,
             failuresNotCleared, failuresNotCounted, notConfirmed, folderOwnedByOther,
             folderOpenToOthers, vanished, keptUnderSecondName, moreConflictingCopies,
-            formerKey, unmergedPrevious
+            formerKey, unmergedPrevious, rekeyedCopy
     }
 
     package func write(to output: FrameWriter) {
@@ -21,6 +21,9 @@ extension VaultReport: Transferable {
         case .formerKey: output.append(choice: Kind.formerKey)
         case .conflictingCopy(let path):
             output.append(choice: Kind.conflictingCopy)
+            output.append(path)
+        case .rekeyedCopy(let path):
+            output.append(choice: Kind.rekeyedCopy)
             output.append(path)
         case .unmergedPrevious(let path):
             output.append(choice: Kind.unmergedPrevious)
@@ -71,6 +74,7 @@ extension VaultReport: Transferable {
         case .otherFile: self = .otherFile(generation: try fields.value(bytes))
         case .formerKey: self = .formerKey
         case .conflictingCopy: self = .conflictingCopy(path: try fields.value(bytes))
+        case .rekeyedCopy: self = .rekeyedCopy(path: try fields.value(bytes))
         case .unmergedPrevious: self = .unmergedPrevious(path: try fields.value(bytes))
         case .moreConflictingCopies:
             self = .moreConflictingCopies(count: try fields.integer(bytes))

@@ -117,8 +117,8 @@ public final class UnlockedVault {
         guard mayChange() else { throw .busy }
         let read = try writer.read(upTo: largestFile)
         let old = try VaultDocument(parsing: read)
-        let current = try later(old)
         let mark = writer.mark()
+        guard let current = try later(old, mark)?.state else { throw .changedMeanwhile }
         let wiped = try genuineWipes(in: current)
         let previous = try writer.previous(with: key)
         var changes = try VaultChanges(
@@ -138,8 +138,8 @@ public final class UnlockedVault {
         // Verify the new file exactly as the next unlock will.
         let document = try VaultDocument(parsing: bytes)
         let saved = try VaultState(verifying: document, with: changes.key)
-        let known = mark.flatMap { $0.vaultID == saved.vaultID ? $0.rekey : nil }
-        let rekey = try GenerationRecord.rekey(after: known, saving: saved, with: changes.key)
+        let record = try GenerationRecord(
+            of: document, saving: saved, with: changes.key, after: mark)
         let gone = wiped.union(changes.wiped)
         if !gone.isEmpty, !changes.erasesPrevious {
             let tombstone = Tombstone(time: SystemClock.unixTime(), reason: .failures)
@@ -155,7 +155,7 @@ public final class UnlockedVault {
             previous: changes.erasesPrevious ? .purged : discards ? .discarded : .kept)
         (key, state) = (changes.key, saved)
         (generationReport, notListed) = (nil, nil)
-        notMarked = writer.writeGenerationRecord(of: document, rekey: rekey)
+        notMarked = writer.write(record)
         let used = SlotsRecord.read(of: location, vaultID: saved.vaultID) ?? old.slotsDigest
         if used != document.slotsDigest { writer.recordSlots(of: document) }
         defer { linked += writer.linked.map { VaultReport($0) } }
@@ -167,25 +167,34 @@ public final class UnlockedVault {
     }
 
     func reload() throws(VaultError) {
-        state = try later(VaultDocument(parsing: location.read(upTo: largestFile)))
+        let mark = try GenerationRecord.read(of: location)
+        let document = try VaultDocument(parsing: location.read(upTo: largestFile))
+        guard let read = try later(document, mark) else { throw .changedMeanwhile }
+        state = read.state
     }
 
-    /// The state in a file that was read again.
+    /// The state in a file that was read again, and what to report about it; `nil` if the file lacks
+    /// what is known here or what was saved here last, so that nothing is saved on top of it.
     ///
-    /// - Throws: ``VaultError/changedMeanwhile`` if the file is older than what is known here, so that
-    ///   nothing is saved on top of it.
-    private func later(_ document: VaultDocument) throws(VaultError) -> VaultState {
+    /// A file that was opened as such may be used.
+    ///
+    /// - Parameter mark: the generation record, read before the file.
+    private func later(
+        _ document: VaultDocument, _ mark: GenerationRecord?
+    ) throws(VaultError) -> (state: VaultState, report: VaultReport?)? {
         let read = try verified(document)
-        guard (read.generation, read.changes) >= (state.generation, state.changes) else {
-            throw .changedMeanwhile
-        }
-        return read
+        let report = try mark?.report(on: document, with: read.history)
+        guard report == nil || report == generationReport,
+            (read.generation, read.changes) >= (state.generation, state.changes),
+            !read.history.lacks(state.history.newest)
+        else { return nil }
+        return (read, report)
     }
 
     /// Reads the file again, which another process has changed.
     ///
-    /// - Returns: whether the file is at least as new as what was known. If it is not, nothing is
-    ///   changed here.
+    /// - Returns: whether the file contains what was known, and what was saved here last. If it does
+    ///   not, nothing is changed here.
     /// - Throws: ``VaultError/replaced`` or ``VaultError/rekeyed`` if this key no longer opens it.
     package func refresh() throws(VaultError) -> Bool {
         // Read the generation record first, as ``Vault/unlock(at:with:ceiling:readOnly:reading:)``
@@ -193,13 +202,7 @@ public final class UnlockedVault {
         let mark = try GenerationRecord.read(of: location)
         let document = try VaultDocument(parsing: location.read(upTo: largestFile))
         guard document.vaultID == state.vaultID else { throw .replaced }
-        let read = try verified(document)
-        let report = mark?.report(on: document)
-        // An older file that was opened as such may be used.
-        if case .olderFile = report, report != generationReport { return false }
-        guard (read.generation, read.changes) >= (state.generation, state.changes) else {
-            return false
-        }
+        guard let (read, report) = try later(document, mark) else { return false }
         (state, generationReport) = (read, report)
         listTombstones()
         return true

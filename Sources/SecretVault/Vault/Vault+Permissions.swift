@@ -7,7 +7,7 @@ public struct VaultExposure: Hashable, Sendable {
     public let mode: UInt32?
     /// Whether other users can access the program's own files in `.watchword`.
     public let includesOwnFiles: Bool
-    /// Whether other users can also write to the vault's folder.
+    /// Whether other users can also write to the vault's folder, which is this user's and not sticky.
     public let includesFolder: Bool
     /// Whether other users can enter the vault's folder at all.
     public let isInReach: Bool
@@ -30,7 +30,8 @@ extension Vault {
                 }
             }
             guard mode != nil || includesOwnFiles else { return nil }
-            let includesFolder = try folder.isOwnAndWritableByOthers()
+            let isOwn = try folder.isOwnAndWritableByOthers()
+            let includesFolder = try isOwn ? folder.exposure() != nil : false
             return VaultExposure(
                 mode: mode, includesOwnFiles: includesOwnFiles, includesFolder: includesFolder,
                 isInReach: isInReach(
@@ -56,7 +57,7 @@ extension Vault {
     }
 
     /// Removes other users' permissions for the vault at `path` and for the program's own files
-    /// about it, and their permission to write to its folder.
+    /// about it, and their permission to write to its folder, unless that is sticky.
     ///
     /// Only regular files and folders of this user are changed; links are not followed.
     public static func closeToOthers(at path: String) throws(VaultError) {
@@ -64,7 +65,7 @@ extension Vault {
         let folder = try location.openFolder()
         guard let vaultID = location.vaultID(in: folder) else { return }
         do throws(SystemCallFailure) {
-            try folder.closeToWritersOfOthers()
+            if try folder.exposure() != nil { try folder.closeToWritersOfOthers() }
             try folder.closeToOthers(location.name)
             try location.forEachOwnFolder(of: vaultID) { own, names throws(SystemCallFailure) in
                 try own.closeToWritersOfOthers()

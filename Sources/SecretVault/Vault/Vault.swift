@@ -51,6 +51,7 @@ public enum Vault {
         let bytes = try state.written(with: key)
         let document = try VaultDocument(parsing: bytes)
         _ = try VaultState(verifying: document, with: key)
+        let record = try GenerationRecord(of: document, saving: state, with: key, after: nil)
         var reports = [exposure].compactMap { $0 }
         try AttemptCounter.prepare(location, of: key.vaultID)
         do {
@@ -59,9 +60,7 @@ public enum Vault {
             // The vault was created anyway.
             reports.append(.notConfirmed(failure))
         }
-        if let report = writer.writeGenerationRecord(of: document, isNew: true) {
-            reports.append(report)
-        }
+        if let report = writer.write(record, isNew: true) { reports.append(report) }
         return reports
     }
 

@@ -141,7 +141,7 @@ struct VaultOpening: ~Copyable {
         let vault = UnlockedVault(
             location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
             state: state,
-            generationReport: mark?.report(on: document),
+            generationReport: try mark?.report(on: document, with: state.history),
             reports: reports.compactMap { $0 } + linked.map { VaultReport($0) }
                 + location.conflictingCopies(of: state, with: key, in: folder))
         vault.clearsFailures = clearsLater
@@ -161,7 +161,7 @@ struct VaultOpening: ~Copyable {
         let known = SlotsRecord.read(of: location, vaultID: document.vaultID)
         guard let mark,
             known ?? document.slotsDigest != document.slotsDigest
-                || known == nil && mark != GenerationRecord(of: document)
+                || known == nil && !mark.isRecord(of: document)
         else { return }
         do throws(VaultError) {
             let writer = try VaultWriter(location, timeout: .zero)

@@ -65,24 +65,31 @@ extension FieldReader {
 package struct OpenedParcel: Sendable {
     fileprivate let parcel: VaultParcel
     private let key: VaultKey
+    private let state: VaultState
 
     /// The state of the file.
     package var identity: VaultIdentity { parcel.identity }
 
-    fileprivate init(_ parcel: VaultParcel, _ key: VaultKey) {
+    fileprivate init(_ parcel: VaultParcel, _ key: VaultKey, _ state: VaultState) {
         self.parcel = parcel
         self.key = key
+        self.state = state
     }
 
-    /// Whether the vault at `path` has the same key.
-    package func opens(_ path: String) throws(VaultError) -> Bool {
+    /// Whether the vault at `path` has the same key, and this one contains its last save.
+    package func includes(_ path: String) throws(VaultError) -> Bool {
         let document = try VaultDocument(parsing: VaultLocation(path).read())
         do throws(VaultError) {
-            _ = try VaultState(verifying: document, with: key)
-            return true
+            let other = try VaultState(verifying: document, with: key)
+            return !state.history.lacks(other.history.newest)
         } catch .damaged {
             return false
         }
+    }
+
+    /// Whether `vault` contains the last save of this one.
+    package func isIncluded(in vault: UnlockedVault) -> Bool {
+        !vault.state.history.lacks(state.history.newest)
     }
 }
 
@@ -91,7 +98,8 @@ extension VaultParcel {
     ///
     /// Failures are not counted: whoever has the parcel can copy it.
     package func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> OpenedParcel {
-        OpenedParcel(self, try document.key(with: opener, ceiling: ceiling).0)
+        let (key, _, state) = try document.opened(with: opener, ceiling: ceiling)
+        return OpenedParcel(self, key, state)
     }
 }
 

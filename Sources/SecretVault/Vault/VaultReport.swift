@@ -5,8 +5,8 @@ public enum VaultReport: Hashable, Sendable {
     /// The file is older than one seen here before: an old copy was restored, and later changes are
     /// missing. HOTP counters may repeat.
     case olderFile(generation: UInt64, newest: UInt64)
-    /// The file differs from the one that was saved here last, but is not older: a copy that was
-    /// changed elsewhere has replaced it.
+    /// The file differs from the one that was saved here last, or lacks this save, but is not older: a
+    /// copy that was changed elsewhere has replaced it. HOTP counters may repeat.
     case otherFile(generation: UInt64)
     /// The file was not saved since the newest rekey that was seen here: what opened the vault before
     /// opens what is saved in it.
@@ -14,6 +14,8 @@ public enum VaultReport: Hashable, Sendable {
     /// The file at this path, beside the vault, is a copy of it that another program kept because
     /// both were edited. If the name is not UTF-8, the path contains U+FFFD instead.
     case conflictingCopy(path: String)
+    /// The same, but the copy has another key, which may be newer.
+    case rekeyedCopy(path: String)
     /// There are so many more such files.
     case moreConflictingCopies(count: Int)
     /// The previous generation, at this path, has changes that the vault lacks, because an older or a
