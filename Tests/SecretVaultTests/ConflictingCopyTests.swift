@@ -100,6 +100,27 @@ struct ConflictingCopyTests {
         #expect(reports.contains(.rekeyedCopy(path: vault.folder.file("vault.orig"))))
     }
 
+    @Test("a save that erases older files names the copies that still have the secret")
+    func notErased() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        try vault.unlock().update { changes throws(VaultError) in
+            let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
+            try changes.setAccessControl(of: ids[1], to: access)
+        }
+        try vault.put(vault.bytes(), as: "vault.orig")
+        let report = VaultReport.copyNotErased(path: vault.folder.file("vault.orig"))
+        let open = try vault.unlock()
+        try open.update { changes throws(VaultError) in try changes.remove(ids[0], purge: true) }
+        #expect(open.saveReports == [report])
+        try open.update { changes throws(VaultError) in try changes.remove(ids[2], purge: false) }
+        #expect(open.saveReports.isEmpty)
+        for _ in 1...3 { vault.expectRefusal() }
+        #expect(try vault.unlock().saveReports == [report])
+        #expect(try vault.unlock().saveReports.isEmpty)
+        #expect(try Vault.purge(vault.path, in: Vault.identity(at: vault.path)) == [report])
+    }
+
     @Test("beyond a limit, copies are reported without being read")
     func limit() throws {
         let vault = try TestVault()

@@ -160,6 +160,41 @@ struct DeviceSlotTests {
         #expect(throws: VaultError.presenceNeeded) { _ = try open.proofOfUnlocking(for: id) }
     }
 
+    @Test("a TPM without a PIN does not change what opens the vault; other slots do")
+    func changes() throws {
+        let vault = try DeviceSlots.vault()
+        let slots = try Vault.slots(at: vault.path)
+        let cost = try ScryptCost(logN: 10)
+        let edits: [(inout VaultChanges) throws(VaultError) -> Void] = [
+            { changes throws(VaultError) in
+                try changes.addPassphrase(TestVault.passphrase, cost: cost, now: 1)
+            },
+            { changes throws(VaultError) in
+                try changes.addRecoveryKey(RecoveryKey.make(), now: 1)
+            },
+            { changes throws(VaultError) in
+                try changes.addTPM(DeviceSlots.object(), sealing: DeviceSlots.secret, now: 1)
+            },
+            { changes throws(VaultError) in
+                try changes.addAuthenticator(
+                    DeviceSlots.credential(), secret: DeviceSlots.secret, now: 1)
+            },
+            { changes throws(VaultError) in
+                try changes.changePassphrase(
+                    of: slots[0], to: TestVault.passphrase, cost: cost, now: 1)
+            },
+            { changes throws(VaultError) in try changes.removeSlot(slots[1]) },
+        ]
+        let bytes = try vault.bytes()
+        for edit in edits {
+            #expect(throws: VaultError.presenceNeeded) {
+                try vault.unlock(by: slots[3]).update(edit)
+            }
+            #expect(throws: Never.self) { try vault.unlock(by: slots[2]).rehearse(edit) }
+        }
+        #expect(try vault.bytes() == bytes)
+    }
+
     @Test("a device's secret confirms a use, and a wrong one does not")
     func confirms() throws {
         let vault = try DeviceSlots.vault()

@@ -99,10 +99,25 @@ struct ForgedLineTests {
         #expect(try vault.holders(of: box) == ["vault", Self.previous].sorted())
     }
 
-    @Test("a wipe in a file from another device reaches the older files at the next unlock")
-    func otherDevice() throws {
+    /// Opens this older file, and tries to check presence for the entry.
+    private func expectWiped(_ id: RecordID, in path: String) throws {
+        let open = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
+        var check = Refusing()
+        do {
+            _ = try open.prove(&check, for: id, words: "test")
+            Issue.record("a check in an older file forgets why the entry was wiped")
+        } catch {
+            guard case .vault(.wiped) = error else { throw error }
+        }
+    }
+
+    @Test(
+        "a wipe in a file from another device reaches the older files, even if one was opened first",
+        arguments: [nil, Self.previous, "older"])
+    func otherDevice(opened: String?) throws {
         let (vault, ids) = try made()
         let box = try vault.box(of: ids[0])
+        let older = try vault.folder.bytes(of: Self.previous)
         let other = try TemporaryFolder()
         try TestVault.put(vault.bytes(), as: "vault", in: other)
         let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
@@ -112,6 +127,12 @@ struct ForgedLineTests {
         try vault.put(other.bytes(of: "vault"))
         for _ in 1...3 { vault.expectRefusal() }
         #expect(try vault.holders(of: box) == [Self.former, Self.previous])
+        if let opened {
+            if opened == "older" { try vault.put(older, as: opened) }
+            let path = vault.folder.file(opened)
+            try expectWiped(ids[0], in: path)
+            if opened == "older" { try removeFile(path) }
+        }
         let open = try vault.unlock()
         #expect(open.reports.map(\.entry) == [ids[0]] && open.entries[0].tombstone != nil)
         #expect(try vault.holders(of: box) == [])

@@ -33,6 +33,9 @@ struct GitMergeTests {
         try copies.there(MergeTests().rename(copies.ids[0], "there", 100))
         let bytes = try copies.vault.bytes()
         try copies.vault.put(bytes, as: "ours")
+        let others = ["ours.new", "ours.previous.new", "ours.displaced"]
+        let other = try TestVault().bytes()
+        for name in others { try copies.vault.put(other, as: name) }
         let path = copies.vault.folder.file("ours")
         let (open, copy, plan) = try copies.plan()
         func merge() throws(VaultError) {
@@ -42,6 +45,7 @@ struct GitMergeTests {
         }
         try merge()
         #expect(try copies.vault.bytes() == bytes)
+        for name in others { #expect(try copies.vault.folder.bytes(of: name) == other, "\(name)") }
         let merged = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
         #expect(merged.entries[0].issuer == "there")
         #expect(merged.state.history.includes(copy.state.history))
@@ -52,6 +56,20 @@ struct GitMergeTests {
         try copies.here(MergeTests().rename(copies.ids[2], "here", 100))
         #expect(throws: VaultError.changedMeanwhile) { try merge() }
         #expect(try copies.vault.folder.bytes(of: "ours") == bytes)
+    }
+
+    @Test("a merge into the vault itself, which would not be locked or kept, is refused")
+    func intoItself() throws {
+        let copies = try MergeTests.Copies()
+        try copies.there(MergeTests().rename(copies.ids[0], "there", 100))
+        let bytes = try copies.vault.bytes()
+        let (open, copy, plan) = try copies.plan()
+        #expect(throws: VaultError.alreadyExists) {
+            try open.merge(
+                copy, as: plan, confirmed: [], into: copies.vault.path,
+                comparing: MergeTests.order, now: MergeTests.now)
+        }
+        #expect(try copies.vault.bytes() == bytes)
     }
 
     @Test("a merge that wipes an entry is refused where older copies cannot be erased")

@@ -57,6 +57,7 @@ struct TransferTests {
             .moreConflictingCopies(count: 3), .failuresNotCleared(.notFound), .failuresNotCounted,
             .notConfirmed(Self.call), .folderOwnedByOther(0), .folderOpenToOthers(mode: 0o777),
             .formerKey, .rekeyedCopy(path: "/home/alice/vault.orig"),
+            .copyNotErased(path: "/home/alice/vault.orig"),
         ]
         try roundTrip(reports, of: VaultReport.Kind.allCases)
         let previous: [PreviousGeneration] = [

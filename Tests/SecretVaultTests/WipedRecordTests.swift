@@ -82,6 +82,25 @@ struct WipedRecordTests {
         return body + (try VaultEnvelope.lastLine(for: body[...]))
     }
 
+    @Test("a rekeyed vault has a wiped entry wiped in its older files, too")
+    func rekeyed() throws {
+        let vault = try TestVault()
+        let id = try vault.fill()[1]
+        let open = try vault.unlock()
+        try open.update { changes throws(VaultError) in try changes.rekey() }
+        let box = try vault.box(of: id)
+        let former = ".watchword/by-name/former/previous"
+        try vault.put(vault.bytes(), as: former)
+        let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
+        try open.update { changes throws(VaultError) in
+            try changes.setAccessControl(of: id, to: access)
+        }
+        for _ in 1...3 { vault.expectRefusal() }
+        #expect(try vault.holders(of: box) == [])
+        let record = try GenerationRecord.read(of: VaultLocation(vault.path))
+        #expect(try record?.digest == VaultDocument(parsing: vault.bytes()).digest)
+    }
+
     @Test("O-12 one or two lines of older files do not restore a wiped secret")
     func splicedLines() throws {
         let sample = try Sample()

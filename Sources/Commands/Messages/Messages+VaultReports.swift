@@ -40,7 +40,8 @@ extension Messages {
         case .conflictingCopy(let path): sentence(forCopyAt: path)
         case .rekeyedCopy(let path):
             sentence(forCopyAt: path)
-                + "; it has another key: if that is newer, the command says how to exchange the two, and "
+                + "; it has another key: it may be an earlier state, which you can delete once nothing in "
+                + "it is missing here; if its key is newer, the command says how to exchange the two, and "
                 + "merge the vault into it"
         case .moreConflictingCopies(let count):
             "\(count) more such \(count == 1 ? "copy is" : "copies are") beside the vault; merge or "
@@ -64,6 +65,10 @@ extension Messages {
             "an older file of the vault was not erased, because it has a second name (a hard link): "
                 + "what was removed, wiped or replaced is still in it, and what opened it still does. "
                 + "To find it, run: find ~ -xdev -inum \(inode); then delete it"
+        case .copyNotErased(let path):
+            "\(VisibleText.of(path)), a copy of the vault, was not erased: what was removed, wiped or "
+                + "replaced may still be in it, and what opened it still does; delete it when you no "
+                + "longer need it"
         case .generationNotRecorded(let error):
             "the vault was saved, but its generation was not recorded in .watchword beside it: "
                 + sentence(for: error)

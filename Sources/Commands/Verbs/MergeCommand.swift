@@ -10,6 +10,10 @@ import SecretVault
 enum MergeCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let other = session.arguments.operands[0]
+        let path = try session.vaultPath()
+        if let target = session.arguments[.into], FileStamp(of: target) == FileStamp(of: path) {
+            throw .usage(.badValue(Option.into.name, expected: "a copy of the vault"))
+        }
         let vault = try session.unlock(reportsCopies: false)
         try session.correctPermissions(of: other)
         let copy = try session.copy(at: other, of: vault)
@@ -170,6 +174,7 @@ enum MergeCommand {
                         "foreign_slots",
                         .list(plan.foreignSlots.map { .number(Int64($0.number)) })
                     ),
+                    ("old_edits", .list(plan.declinedOldEdits.map { .text($0.name.text) })),
                     (
                         "result",
                         .text(plan.isMerged ? "already-merged" : isDry ? "planned" : "merged")
@@ -196,10 +201,11 @@ enum MergeCommand {
                     + "vault’s key, there or here; restore it there or here, for instance with "
                     + "watchword undo, and merge again")
         }
-        for slot in plan.foreignSlots {
+        for slot in plan.foreignSlots where !plan.isIncluded {
             session.printer.warn(
-                "slot \(slot.number) of \(path) (\(SlotCommand.method(slot))) was not added; to add "
-                    + "a passphrase or recovery key to the vault, use watchword slot add")
+                "slot \(slot.number) of \(path) (\(SlotCommand.method(slot))) was not added"
+                    + (plan.keys == .older ? ", and may have been replaced or removed here" : "")
+                    + "; to add a passphrase or recovery key to the vault, use watchword slot add")
         }
         if plan.keys == .unknown, !plan.isMerged {
             session.printer.warn(
@@ -214,17 +220,23 @@ enum MergeCommand {
                     + "again")
         }
         guard !isDry else { return }
+        for entry in plan.declinedOldEdits {
+            session.printer.warn(
+                "\(entry.name.visible) of \(path) was not taken, and may be only there; to take it, run "
+                    + "watchword undo, and merge again with --\(Option.oldEdits.name) take")
+        }
+        let isWhole = plan.unmerged.isEmpty && plan.declinedOldEdits.isEmpty
         if plan.isMerged {
             session.printer.note("\(path) was already merged; nothing was changed.")
-        } else if plan.changes.isEmpty, plan.unmerged.isEmpty {
+        } else if plan.changes.isEmpty, isWhole {
             session.printer.note("Merged \(path); no entry differs.")
-        } else if plan.unmerged.isEmpty {
+        } else if isWhole {
             session.printer.note("Merged \(path).")
         } else {
             session.printer.note("Merged \(path), but not all entries.")
         }
         // What was left out may be only there.
-        guard plan.unmerged.isEmpty, plan.declinedWipes.isEmpty, !session.arguments.has(.into),
+        guard isWhole, plan.declinedWipes.isEmpty, !session.arguments.has(.into),
             try isBesideVault(other, session)
         else { return }
         session.printer.note(

@@ -9,7 +9,7 @@ import SecretVault
 enum SlotAddTokenCommand {
     static func addTPM(_ session: Session) throws(CommandFailure) {
         let address = try session.tpmAddress()
-        let vault = try session.unlock()
+        let vault = try session.unlockToChangeSlots()
         let isPINless = session.arguments.has(.noPIN)
         if isPINless {
             session.printer.warn(
@@ -33,7 +33,7 @@ enum SlotAddTokenCommand {
     }
 
     static func addAuthenticator(_ session: Session) throws(CommandFailure) {
-        let vault = try session.unlock()
+        let vault = try session.unlockToChangeSlots()
         let salt: [UInt8]
         do { salt = try Randomness.bytes(count: FIDOCredential.saltCount) } catch {
             throw .cryptography(error)

@@ -74,7 +74,7 @@ enum SlotCommand {
         let now = SystemClock.unixTime()
         switch kind {
         case "passphrase":
-            let vault = try session.unlock()
+            let vault = try session.unlockToChangeSlots()
             let passphrase = try session.newPassphrase(from: .newPassphraseFile)
             let number = try session.change(vault) { changes throws(VaultError) in
                 try changes.addPassphrase(passphrase, cost: cost, now: now)
@@ -82,7 +82,7 @@ enum SlotCommand {
             session.printer.note("Added slot \(number).")
             session.warnAboutCost(vault.unlockCost)
         case "recovery-key":
-            let vault = try session.unlock()
+            let vault = try session.unlockToChangeSlots()
             try InitCommand.addRecoveryKey(session) { key throws(CommandFailure) in
                 try session.change(vault) { changes throws(VaultError) in
                     try changes.addRecoveryKey(key, now: now)
@@ -104,7 +104,7 @@ enum SlotCommand {
             throw .usage(
                 .badOperand("SLOT", expected: "a slot number or type from watchword slot list"))
         }
-        let vault = try session.unlock()
+        let vault = try session.unlockToChangeSlots()
         let slots = vault.slots.filter { String($0.number) == word || method($0) == word }
         guard let slot = slots.first else {
             throw .vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
@@ -136,7 +136,7 @@ enum SlotCommand {
         let wanted = try session.usage { () throws(UsageError) in
             try session.arguments.integer(.slot, in: 1...Int(Int32.max))
         }
-        let vault = try session.unlock()
+        let vault = try session.unlockToChangeSlots()
         let slot = try slotToChange(wanted, of: vault, session)
         let passphrase = try session.newPassphrase(from: .newPassphraseFile)
         let now = SystemClock.unixTime()

@@ -111,11 +111,13 @@ struct AttemptCounter: ~Copyable {
     /// The counts after a success in the file with these slots.
     ///
     /// It shows nothing about a file with other slots, which may have another passphrase. What such a
-    /// file has refused stays counted while the file is there.
+    /// file has refused stays counted while the file is there; and so does what this one has refused,
+    /// while a wipe in another file awaits its listing.
     func afterSuccess(_ attempts: Attempts, by slots: SlotsDigest) throws(VaultError) -> Attempts {
         let others = Set(attempts.refusals.keys).subtracting([slots, try slots.elsewhere()])
-        return attempts.withoutVault(
-            except: others.isEmpty ? [] : others.intersection(location.slotSets(of: vaultID)))
+        var kept = others.isEmpty ? [] : others.intersection(location.slotSets(of: vaultID))
+        if try !location.wipesElsewhere(by: attempts).isEmpty { kept.insert(slots) }
+        return attempts.withoutVault(except: kept)
     }
 
     /// Wipes the records of `lines` that have reached their limit of refused attempts in the file

@@ -74,6 +74,8 @@ extension UnlockedVault {
         let attempts = counted.pruned(to: state.countedLines, of: state.generation)
         let record = state.records[try state.index(of: id)]
         try record.expectCheckable(counting: attempts, by: slots)
+        // A check here would replace the failures that have wiped the entry there.
+        guard try !location.wipesElsewhere(by: counted).contains(id) else { throw .wiped }
         guard record.line.accessControl.presence.accepts(grade) else {
             throw .differentCheckRequired
         }

@@ -89,6 +89,26 @@ extension VaultLocation {
         return sets
     }
 
+    /// The records that these failures have wiped in other files of the vault in the folder, which no
+    /// save lists yet. This file may be the previous generation of one of them.
+    func wipesElsewhere(by attempts: Attempts) throws(VaultError) -> Set<RecordID> {
+        var wiped: Set<RecordID> = []
+        guard !attempts.isEmpty else { return wiped }
+        for vault in try vaultsInUse() where isKept || !vault.name.utf8.elementsEqual(name.utf8) {
+            // What cannot be read lists nothing, either.
+            do throws(VaultError) {
+                guard try vault.isVault(attempts.vaultID) else { continue }
+                let document = try VaultDocument(parsing: vault.read())
+                let isOlder = try GenerationRecord.read(of: vault)?
+                    .isNewer(than: document.generation, of: document.vaultID)
+                guard isOlder != true else { continue }
+                let due = attempts.due(in: document.countedLines, by: document.slotsDigest)
+                wiped.formUnion(due.filter { !document.hasSecret(ofAny: [$0]) })
+            } catch { continue }
+        }
+        return wiped
+    }
+
     /// Whether the file here is a vault with this ID, whatever its permissions.
     fileprivate func isVault(_ vaultID: [UInt8]) throws(VaultError) -> Bool {
         do throws(VaultError) {

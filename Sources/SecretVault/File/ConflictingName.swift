@@ -15,18 +15,10 @@ extension VaultLocation {
         of state: VaultState, with key: VaultKey, in folder: borrowing Folder,
         reading readLimit: Int = readLimit
     ) -> [VaultReport] {
-        let names: [(repaired: String, bytes: [CChar])]
-        // If the folder cannot be listed, no copies are found.
-        do { names = try Folder.exactNames(at: self.folder) } catch { return [] }
         var (copies, others): ([VaultReport], [VaultReport]) = ([], [])
         var included: Set<[UInt8]> = []
         var left = readLimit
-        for (other, bytes) in names where ConflictingName.isName(other, ofCopyOf: name) {
-            // A name that is not UTF-8 names the file only by its bytes.
-            let start = folder.beginning(of: bytes, limit: VaultEnvelope.idLimit)
-            guard start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == state.vaultID else {
-                continue
-            }
+        for other in copyNames(of: state.vaultID, in: folder) {
             let path = path(beside: other)
             var isRekeyed = false
             do throws(VaultError) {
@@ -52,6 +44,28 @@ extension VaultLocation {
         let reports = Array(found.prefix(VaultLocation.copyLimit))
         let more = found.count - reports.count
         return more > 0 ? reports + [.moreConflictingCopies(count: more)] : reports
+    }
+
+    /// The same files, after a save that erased older files of the vault, but not these.
+    func copiesNotErased(of vaultID: [UInt8], in folder: borrowing Folder) -> [VaultReport] {
+        let names = copyNames(of: vaultID, in: folder)
+        let more = names.count - VaultLocation.copyLimit
+        return names.prefix(VaultLocation.copyLimit).map { .copyNotErased(path: path(beside: $0)) }
+            + (more > 0 ? [.moreConflictingCopies(count: more)] : [])
+    }
+
+    /// The files beside the vault with such a name and the vault's ID.
+    private func copyNames(of vaultID: [UInt8], in folder: borrowing Folder) -> [String] {
+        let names: [(repaired: String, bytes: [CChar])]
+        // If the folder cannot be listed, no copies are found.
+        do { names = try Folder.exactNames(at: self.folder) } catch { return [] }
+        var copies: [String] = []
+        for (other, bytes) in names where ConflictingName.isName(other, ofCopyOf: name) {
+            // A name that is not UTF-8 names the file only by its bytes.
+            let start = folder.beginning(of: bytes, limit: VaultEnvelope.idLimit)
+            if start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == vaultID { copies.append(other) }
+        }
+        return copies
     }
 
     /// The path of another file in the vault's folder.

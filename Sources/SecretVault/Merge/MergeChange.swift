@@ -89,6 +89,8 @@ public struct MergePlan: Sendable {
     /// The slots that open only the other file; they are not added.
     public let foreignSlots: [SlotSummary]
 
+    /// Those of them that stay in the other file only.
+    public var declinedOldEdits: [EntrySummary] { takesOldEdits ? [] : oldEdits }
     /// Whether there is nothing to save.
     public var isMerged: Bool { isIncluded && changes.isEmpty }
 }

@@ -106,16 +106,20 @@ extension UnlockedVault {
         // Verify the new file exactly as the next unlock will.
         _ = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
         let target = try VaultLocation(path)
-        let folder = try target.openFolder()
+        guard FileStamp(of: path) != FileStamp(of: location.path(beside: location.name)) else {
+            throw .alreadyExists
+        }
         let current = try VaultDocument(parsing: location.read())
         guard try VaultState(verifying: current, with: key).history.newest == state.history.newest,
             try target.read() == current.bytes
         else { throw .changedMeanwhile }
-        let file = FileReplacement(of: target.name, beginningWith: VaultEnvelope.magic)
+        // Files beside it may be other vaults, so the new one gets an unused name first.
         do {
-            try file.replace(with: bytes.span, in: folder, previous: .none)
+            try OutputFile.write(bytes.span, to: path, replacing: true)
+        } catch .system(let failure) {
+            throw .system(failure)
         } catch {
-            throw target.error(error)
+            throw .changedMeanwhile
         }
     }
 }

@@ -115,13 +115,20 @@ extension VaultChanges {
     }
 
     // A number alone is not enough: it may have been reused since the caller read it.
+    // A new passphrase would also pass every check for a use.
+    private func expectPresence() throws(VaultError) {
+        guard provesPresence else { throw .presenceNeeded }
+    }
+
     private func index(of slot: SlotSummary) throws(VaultError) -> Int {
+        try expectPresence()
         guard let index = slots.firstIndex(of: slot) else { throw .noSuchSlot }
         return index
     }
 
     // The lowest free number, so that numbers stay small.
     private func lowestFreeNumber() throws(VaultError) -> Int {
+        try expectPresence()
         guard state.slots.count < VaultLimits.slots else { throw .overLimit(.slots) }
         var number = 1
         for slot in state.slots where slot.slot.number == number { number += 1 }

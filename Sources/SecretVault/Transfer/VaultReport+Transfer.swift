@@ -6,7 +6,7 @@ extension VaultReport: Transferable {
         case olderFile, otherFile, conflictingCopy, wiped, generationNotRecorded, wipesNotListed,
             failuresNotCleared, failuresNotCounted, notConfirmed, folderOwnedByOther,
             folderOpenToOthers, vanished, keptUnderSecondName, moreConflictingCopies,
-            formerKey, unmergedPrevious, rekeyedCopy
+            formerKey, unmergedPrevious, rekeyedCopy, copyNotErased
     }
 
     package func write(to output: FrameWriter) {
@@ -24,6 +24,9 @@ extension VaultReport: Transferable {
             output.append(path)
         case .rekeyedCopy(let path):
             output.append(choice: Kind.rekeyedCopy)
+            output.append(path)
+        case .copyNotErased(let path):
+            output.append(choice: Kind.copyNotErased)
             output.append(path)
         case .unmergedPrevious(let path):
             output.append(choice: Kind.unmergedPrevious)
@@ -75,6 +78,7 @@ extension VaultReport: Transferable {
         case .formerKey: self = .formerKey
         case .conflictingCopy: self = .conflictingCopy(path: try fields.value(bytes))
         case .rekeyedCopy: self = .rekeyedCopy(path: try fields.value(bytes))
+        case .copyNotErased: self = .copyNotErased(path: try fields.value(bytes))
         case .unmergedPrevious: self = .unmergedPrevious(path: try fields.value(bytes))
         case .moreConflictingCopies:
             self = .moreConflictingCopies(count: try fields.integer(bytes))

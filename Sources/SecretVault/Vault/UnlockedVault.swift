@@ -21,6 +21,8 @@ public final class UnlockedVault {
     private var notListed: VaultReport?
     /// The files that no save could erase.
     private var linked: [VaultReport] = []
+    /// The copies beside the vault that the last save did not erase.
+    private var copies: [VaultReport] = []
     let foundReports: [VaultReport]
     /// Whether the reports contain those of the `linked` file.
     private var reportsLinked: Bool {
@@ -86,7 +88,9 @@ public final class UnlockedVault {
     }
 
     /// What to report about the saves.
-    public var saveReports: [VaultReport] { linked + [notMarked].compactMap { $0 } }
+    public var saveReports: [VaultReport] {
+        linked + copies + [notMarked].compactMap { $0 }
+    }
 
     /// Changes the vault: reads it again, applies `change`, and saves once.
     ///
@@ -122,7 +126,8 @@ public final class UnlockedVault {
         let wiped = try genuineWipes(in: current)
         let previous = try writer.previous(with: key)
         var changes = try VaultChanges(
-            current, key: key, after: mark, joining: other, listing: wiped)
+            current, key: key, after: mark, joining: other, listing: wiped,
+            provingPresence: unlockingProvesPresence)
         let result = try change(&changes)
         guard changes.isChanged else {
             state = current
@@ -159,6 +164,9 @@ public final class UnlockedVault {
         let used = SlotsRecord.read(of: location, vaultID: saved.vaultID) ?? old.slotsDigest
         if used != document.slotsDigest { writer.recordSlots(of: document) }
         defer { linked += writer.linked.map { VaultReport($0) } }
+        copies =
+            changes.erasesPrevious || !gone.isEmpty
+            ? location.copiesNotErased(of: saved.vaultID, in: writer.folder) : []
         if changes.erasesPrevious || discards {
             try eraseOlder(by: &writer, keepingPrevious: !changes.erasesPrevious)
         }
@@ -273,7 +281,8 @@ public final class UnlockedVault {
         joining other: VaultHistory?, _ change: (inout VaultChanges) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
         var changes = try VaultChanges(
-            state, key: key, after: nil, joining: other, listing: genuineWipes(in: state))
+            state, key: key, after: nil, joining: other, listing: genuineWipes(in: state),
+            provingPresence: unlockingProvesPresence)
         return try change(&changes)
     }
 

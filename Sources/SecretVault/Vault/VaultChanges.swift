@@ -8,6 +8,8 @@ public struct VaultChanges {
     private(set) var key: VaultKey
     /// The history of the file that is replaced.
     let formerHistory: VaultHistory
+    /// Whether unlocking proved presence; if not, this save does not change what opens the vault.
+    let provesPresence: Bool
     var isChanged = false
     var erasesPrevious = false
     /// Records that this save wipes, while the previous generation must be kept.
@@ -27,9 +29,11 @@ public struct VaultChanges {
 
     init(
         _ current: VaultState, key: VaultKey, after mark: GenerationRecord?,
-        joining other: VaultHistory? = nil, listing wiped: Set<RecordID> = []
+        joining other: VaultHistory? = nil, listing wiped: Set<RecordID> = [],
+        provingPresence provesPresence: Bool = true
     ) throws(VaultError) {
         self.key = key
+        self.provesPresence = provesPresence
         formerHistory = current.history
         state = try current.next(after: mark, joining: other, listing: wiped)
     }

@@ -196,6 +196,7 @@ extension Vault {
         try writer.eraseAll(of: identity.vaultID)
         try counter.remove()
         return writer.linked.map { VaultReport($0) }
+            + location.copiesNotErased(of: identity.vaultID, in: writer.folder)
     }
 }
 

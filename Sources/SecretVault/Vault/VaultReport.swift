@@ -29,6 +29,9 @@ public enum VaultReport: Hashable, Sendable {
     /// An older file of the vault should have been erased, but it has a second name (a hard link),
     /// under which its content stays. This is its inode number.
     case keptUnderSecondName(inode: UInt64)
+    /// Older files of the vault were erased, but not the copy at this path, which another program put
+    /// beside it.
+    case copyNotErased(path: String)
     /// The vault was saved, but not the `generation` file, which detects an older vault.
     case generationNotRecorded(VaultError)
     /// Entries were wiped without the vault key, and the manifest could not be updated for this
