@@ -112,7 +112,7 @@ extension AgentServices {
             return try use.vault.update { changes throws(VaultError) -> Bool in
                 // The save may have waited for another writer.
                 guard vaults.isHeld(place, use.unlocking) else { return false }
-                try changes.remove(id, purge: true)
+                try changes.erase(id)
                 return true
             }
         }

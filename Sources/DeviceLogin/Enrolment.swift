@@ -160,7 +160,7 @@ public struct Enrolment: Sendable {
                 throw entry.hasVanished ? .vanishedEntries : .presenceNeeded
             }
             earlier.append(entry)
-            try changes.remove(entry.id, purge: true)
+            try changes.erase(entry.id)
         }
         return try changes.add(
             .enrolledSecret(issuer: name.issuer, account: name.account, value: value),

@@ -43,6 +43,9 @@ struct OutputTests {
         #expect(outcome.output == Array("<\(word)>".utf8))
     }
 
+    @Test("a path that begins like an option is quoted as one that does not")
+    func option() { #expect(ShellWord.quoted("-v x") == "'./-v x'") }
+
     @Test("JSON escapes characters that are special in JSON or on a terminal")
     func escapes() {
         let hostile = "\"\\\n\t\u{0}\u{1B}[31m\u{7F}\u{9B}\u{202E}\u{E0001}é😀"

@@ -138,6 +138,27 @@ struct ForgedLineTests {
         #expect(try vault.holders(of: box) == [])
     }
 
+    @Test("wrong guesses on the previous generation wipe the entries of the vault, too")
+    func guessedPrevious() throws {
+        let (vault, ids) = try made()
+        let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
+        for name in ["c", "d"] {
+            try vault.unlock().update { changes throws(VaultError) in
+                try changes.setAccessControl(of: ids[0], to: access)
+                try changes.rename(ids[2], issuer: name, account: "")
+            }
+        }
+        for _ in 1...3 {
+            #expect(throws: VaultError.wrongPassphrase) {
+                try Vault.unlock(
+                    at: vault.folder.file(Self.previous), with: .passphrase(secret("wrong")))
+            }
+        }
+        for name in ["vault", Self.previous] {
+            #expect(try VaultDocument(parsing: vault.folder.bytes(of: name)).changes == 1)
+        }
+    }
+
     @Test("a file without records clears no failures and no wait of an entry")
     func noRecords() throws {
         let (vault, ids) = try made()

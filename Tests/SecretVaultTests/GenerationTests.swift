@@ -74,6 +74,28 @@ struct GenerationTests {
         #expect(try Set(vault.unlock().entries.map(\.issuer)) == ["a", "c", "d"])
     }
 
+    @Test(
+        "where the previous generation must be kept, a secret that must go is erased from it, too",
+        arguments: [false, true])
+    func erased(isWiped: Bool) throws {
+        let vault = try TestVault()
+        try vault.unlock().update(add("secret"))
+        let (id, old) = (try vault.unlock().entries[0].id, try vault.bytes())
+        for name in ["a", "b"] { try vault.unlock().update(add(name)) }
+        try vault.put(old)
+        let box = try vault.box(of: id)
+        #expect(try vault.holders(of: box) == [TestVault.own("previous"), "vault"])
+        try vault.unlock().update { changes throws(VaultError) in
+            if isWiped {
+                try changes.wipe(id, because: .revoked, now: 9)
+            } else {
+                try changes.erase(id)
+            }
+        }
+        #expect(try vault.holders(of: box) == [])
+        #expect(try vault.unlock().reports.contains(unmerged(vault)))
+    }
+
     @Test("a previous generation with another key is kept only if the vault does not have its save")
     func otherKey() throws {
         let vault = try TestVault()

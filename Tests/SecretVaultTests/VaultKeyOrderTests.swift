@@ -70,6 +70,58 @@ struct VaultKeyOrderTests {
         #expect(try vault.unlock().reports.isEmpty)
     }
 
+    /// The file after `count` saves that change nothing.
+    private func saved(_ bytes: [UInt8], _ count: Int) throws -> [UInt8] {
+        let folder = try TemporaryFolder()
+        try TestVault.put(bytes, as: "vault", in: folder)
+        let open = try Vault.unlock(
+            at: folder.file("vault"), with: .passphrase(TestVault.passphrase))
+        var state = open.state
+        for _ in 0..<count { state = try state.next(after: nil) }
+        return try state.written(with: open.key)
+    }
+
+    @Test("a former key is reported even if the history has dropped every save that was seen here")
+    func full() throws {
+        let vault = try TestVault()
+        let former = try vault.bytes()
+        try vault.unlock().update(Self.rekey)
+        for name in ["a", "b"] { try vault.unlock().update(add(name)) }
+        let own = try vault.bytes()
+        try vault.put(saved(own, 520))
+        #expect(try vault.unlock().reports.isEmpty)
+        try vault.put(saved(former, 520))
+        let previous = try vault.folder.bytes(of: TestVault.own("previous"))
+        #expect(try vault.unlock().reports.contains(.formerKey))
+        try vault.unlock().update(add("old"))
+        #expect(try vault.unlock().reports.contains(.formerKey))
+        #expect(try vault.folder.bytes(of: TestVault.own("previous")) == previous)
+    }
+
+    @Test(
+        "a previous generation that a file with another key lacks is kept; one that it includes is not",
+        arguments: [false, true])
+    func previous(isIncluded: Bool) throws {
+        let vault = try TestVault()
+        var bytes = try vault.bytes()
+        for name in ["a", "b"] { try vault.unlock().update(add(name)) }
+        if isIncluded { bytes = try vault.bytes() }
+        let other = try TemporaryFolder()
+        try TestVault.put(bytes, as: "vault", in: other)
+        let open = try Vault.unlock(
+            at: other.file("vault"), with: .passphrase(TestVault.passphrase))
+        try open.update(Self.rekey)
+        for name in ["c", "d"] { try open.update(add(name)) }
+        let kept = TestVault.own("previous")
+        let previous = try vault.folder.bytes(of: kept)
+        try vault.put(other.bytes(of: "vault"))
+        let report = VaultReport.unmergedPrevious(path: vault.folder.file(kept))
+        #expect(try vault.unlock().reports.contains(report) == !isIncluded)
+        for name in ["e", "f"] { try vault.unlock().update(add(name)) }
+        #expect(try (vault.folder.bytes(of: kept) == previous) == !isIncluded)
+        #expect(try vault.unlock().reports.contains(report) == !isIncluded)
+    }
+
     @Test("a wipe without the key keeps the record of the newest key, and of the last save")
     func wiped() throws {
         let vault = try TestVault()

@@ -40,9 +40,9 @@ extension Messages {
         case .conflictingCopy(let path): sentence(forCopyAt: path)
         case .rekeyedCopy(let path):
             sentence(forCopyAt: path)
-                + "; it has another key: it may be an earlier state, which you can delete once nothing in "
-                + "it is missing here; if its key is newer, the command says how to exchange the two, and "
-                + "merge the vault into it"
+                + "; it has another key: if that is newer, the command says how to exchange the two, and "
+                + "merge the vault into it; if it is older, and the command finds nothing to merge, delete "
+                + "the copy"
         case .moreConflictingCopies(let count):
             "\(count) more such \(count == 1 ? "copy is" : "copies are") beside the vault; merge or "
                 + "remove those above, and they are reported"
@@ -64,7 +64,8 @@ extension Messages {
         case .keptUnderSecondName(let inode):
             "an older file of the vault was not erased, because it has a second name (a hard link): "
                 + "what was removed, wiped or replaced is still in it, and what opened it still does. "
-                + "To find it, run: find ~ -xdev -inum \(inode); then delete it"
+                + "To find it, run: find ~ -xdev -inum \(inode) -exec grep -l '^watchword-vault ' {} +; then "
+                + "delete it (on another file system, use its mount point instead of ~)"
         case .copyNotErased(let path):
             "\(VisibleText.of(path)), a copy of the vault, was not erased: what was removed, wiped or "
                 + "replaced may still be in it, and what opened it still does; delete it when you no "
@@ -119,6 +120,7 @@ extension Messages {
             switch check.previous {
             case .none: "no previous generation"
             case .whole(let generation): "the previous generation (\(generation)) is intact"
+            case .unusable(.rekeyed): "the previous generation has another key"
             case .unusable(let error): "the previous generation: " + sentence(for: error)
             }
         return "generation \(generation), \(entries), \(check.damages.count) damaged; \(previous)"

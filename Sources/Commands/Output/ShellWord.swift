@@ -1,11 +1,15 @@
+import POSIX
+
 /// Text as one word of a shell command that the user can copy.
 enum ShellWord {
-    /// `text` in single quotes; if it has control or invisible characters, as `$'…'` with their bytes
+    /// `text`, which may be a path, in single quotes; if it has control or invisible characters, as `$'…'` with their bytes
     /// in octal.
     ///
     /// The shell splits bytes, not characters: an apostrophe followed by a combining accent is one
     /// `Character`, but ends the quotes.
     static func quoted(_ text: String) -> String {
+        // A command would read it as an option.
+        guard text.utf8.first != UInt8(ascii: "-") else { return quoted("./" + text) }
         guard text.visibleOnTerminal == text else { return "$'" + escaped(text) + "'" }
         var quoted = "'"
         for scalar in text.unicodeScalars {

@@ -100,7 +100,7 @@ enum LoginStatusCommand {
             // Wait for a login in progress.
             let turn = try session.loginTurn(in: vault)
             try session.change(vault) { changes throws(VaultError) in
-                try changes.remove(entry.id, purge: true)
+                try changes.erase(entry.id)
             }
             turn.end()
         }

@@ -143,7 +143,7 @@ public struct KeyEnrolment: Sendable {
         }
         do throws(VaultError) {
             try vault.update { changes throws(VaultError) in
-                try changes.remove(pending.id, purge: true)
+                try changes.erase(pending.id)
             }
         } catch {
             throw .vault(error)

@@ -134,7 +134,8 @@ struct AttemptCounter: ~Copyable {
         let due = attempts.due(in: lines, by: slots)
         guard !due.isEmpty else { return false }
         let time = Int64(min(reading.wall, VaultLimits.number))
-        var writer = try VaultWriter(location)
+        // Nothing is written to a kept generation without its vault.
+        var writer = try VaultWriter(location.owner.map(VaultLocation.init) ?? location)
         try writer.wipe(
             due, counting: attempts, leaving: Tombstone(time: time, reason: .failures))
         return true

@@ -98,11 +98,27 @@ struct GenerationRecord: Hashable {
     }
 
     /// What to report about the key of this vault: that it is not the newest one.
-    func reportOnKey(of state: VaultState) throws(VaultError) -> VaultReport? {
-        guard vaultID == state.vaultID, let rekey, try rekey.isMissing(in: state.history) else {
-            return nil
-        }
+    ///
+    /// A full history may have dropped the rekey, so only the key itself, or a later rekey, shows this.
+    func reportOnKey(of state: VaultState, with key: VaultKey) throws(VaultError) -> VaultReport? {
+        guard vaultID == state.vaultID, let rekey else { return nil }
+        guard try !rekey.isMissing(in: state.history) else { return .formerKey }
+        guard state.history.mayHaveDropped(savesUpTo: rekey.generation),
+            try KnownSave.digest(of: key.rekeySave()) != rekey.digest,
+            try state.rekey(to: key) == nil
+        else { return nil }
         return .formerKey
+    }
+
+    /// Whether this file follows the last save here, and has its key since then: so a previous
+    /// generation with another key precedes that key, and was not kept on purpose.
+    func isFollowed(by state: VaultState, with key: VaultKey) throws(VaultError) -> Bool {
+        guard vaultID == state.vaultID else { return true }
+        guard try reportOnKey(of: state, with: key) == nil else { return false }
+        guard let save else { return true }
+        guard try !save.isMissing(in: state.history) else { return false }
+        guard let rekey = try state.rekey(to: key) else { return true }
+        return save.generation < rekey.generation
     }
 
     /// Whether this generation of the vault is greater than `other`.

@@ -28,28 +28,34 @@ struct KeptGeneration {
         }
     }
 
-    /// Whether it is an earlier state of the file with this history, so that another generation may
-    /// take its place.
+    /// Whether it is an earlier state of this one, so that another generation may take its place.
     ///
     /// If the file was replaced by an older or a diverged one, it is not.
-    func isIncluded(in other: VaultHistory) -> Bool {
-        if other.mayHaveHad(saveOfGeneration: generation) { return true }
+    func isIncluded(
+        in state: VaultState, with key: VaultKey, after mark: GenerationRecord?
+    ) throws(VaultError) -> Bool {
+        let other = state.history
         guard let history else {
-            // The vault was given another key. Only the number can be compared.
-            return other.saves.contains { $0.generation == generation }
+            // The vault was given another key. Only the number can be compared, and the last save here.
+            guard try mark?.isFollowed(by: state, with: key) != false else { return false }
+            return other.mayHaveHad(saveOfGeneration: generation)
+                || other.saves.contains { $0.generation == generation }
         }
-        return other.includes(history)
+        return other.mayHaveHad(saveOfGeneration: generation) || other.includes(history)
     }
 }
 
 extension VaultLocation {
-    /// What to report if the previous generation has saves that the file with this history lacks.
+    /// What to report if the previous generation has saves that this state lacks.
     ///
     /// What cannot be read is not reported here: the vault opens, and saving it reports the error.
-    func unmergedPrevious(of history: VaultHistory, with key: VaultKey) -> VaultReport? {
+    func unmergedPrevious(
+        of state: VaultState, with key: VaultKey, after mark: GenerationRecord?
+    ) -> VaultReport? {
         do throws(VaultError) {
             guard let own = try openStateFolder(),
-                let kept = try KeptGeneration(with: key, in: own), !kept.isIncluded(in: history)
+                let kept = try KeptGeneration(with: key, in: own),
+                try !kept.isIncluded(in: state, with: key, after: mark)
             else { return nil }
         } catch {
             return nil

@@ -14,6 +14,8 @@ struct VaultLocation {
     /// Whether the vault itself is in a `.watchword` folder: it is a kept generation, and
     /// read-only.
     let isKept: Bool
+    /// The path of the vault whose file is kept here; `nil` elsewhere.
+    let owner: String?
 
     /// The name of the folder for all files that the program keeps.
     static let stateFolderName = ".watchword"
@@ -52,6 +54,12 @@ struct VaultLocation {
         } else {
             base = folder
             isKept = false
+        }
+        let parts = resolved.drop { !VaultLocation.isStateFolderName($0) }.dropFirst()
+        if parts.count == 2, parts.first == "by-name", let vault = parts.last {
+            owner = base + "/" + vault
+        } else {
+            owner = nil
         }
         self.folder = folder
     }

@@ -125,9 +125,12 @@ public final class UnlockedVault {
         guard let current = try later(old, mark)?.state else { throw .changedMeanwhile }
         let wiped = try genuineWipes(in: current)
         let previous = try writer.previous(with: key)
+        func isUnmerged(_ state: VaultState) throws(VaultError) -> Bool {
+            try previous?.isIncluded(in: state, with: key, after: mark) == false
+        }
         var changes = try VaultChanges(
             current, key: key, after: mark, joining: other, listing: wiped,
-            provingPresence: unlockingProvesPresence)
+            provingPresence: unlockingProvesPresence, keepingPrevious: isUnmerged(current))
         let result = try change(&changes)
         guard changes.isChanged else {
             state = current
@@ -136,8 +139,7 @@ public final class UnlockedVault {
         // Only the previous generation may still have the secret of an entry that has vanished, and
         // what an older or a diverged file lacks.
         let isLost = current.hasVanished(besides: wiped)
-        let isUnmerged = previous.map { !$0.isIncluded(in: changes.state.history) } ?? false
-        let isNeeded = changes.state.hasUnlistedTombstones || isUnmerged
+        let isNeeded = try isUnmerged(changes.state) || changes.state.hasUnlistedTombstones
         guard !isNeeded || !changes.erasesPrevious else { throw .vanishedEntries }
         let bytes = try changes.state.written(with: changes.key)
         // Verify the new file exactly as the next unlock will.
@@ -325,8 +327,8 @@ extension UnlockedVault {
         do {
             guard let own = try location.openStateFolder() else { return .none }
             let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
-            let state = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
-            return .whole(generation: state.generation)
+            let previous = try verified(VaultDocument(parsing: bytes))
+            return .whole(generation: previous.generation)
         } catch .notFound {
             return .none
         } catch {

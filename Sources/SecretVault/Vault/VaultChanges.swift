@@ -10,6 +10,8 @@ public struct VaultChanges {
     let formerHistory: VaultHistory
     /// Whether unlocking proved presence; if not, this save does not change what opens the vault.
     let provesPresence: Bool
+    /// Whether the previous generation must be kept, because it has changes that the vault lacks.
+    let keepsPrevious: Bool
     var isChanged = false
     var erasesPrevious = false
     /// Records that this save wipes, while the previous generation must be kept.
@@ -30,10 +32,11 @@ public struct VaultChanges {
     init(
         _ current: VaultState, key: VaultKey, after mark: GenerationRecord?,
         joining other: VaultHistory? = nil, listing wiped: Set<RecordID> = [],
-        provingPresence provesPresence: Bool = true
+        provingPresence provesPresence: Bool = true, keepingPrevious keepsPrevious: Bool = false
     ) throws(VaultError) {
         self.key = key
         self.provesPresence = provesPresence
+        self.keepsPrevious = keepsPrevious
         formerHistory = current.history
         state = try current.next(after: mark, joining: other, listing: wiped)
     }
@@ -206,6 +209,12 @@ public struct VaultChanges {
         if purge { erasesPrevious = true }
     }
 
+    /// Removes an entry, and erases its older copies.
+    public mutating func erase(_ id: RecordID) throws(VaultError) {
+        try remove(id, purge: false)
+        eraseCopies(of: id)
+    }
+
     /// Gives the vault a new key: reseals every record, and seals the new key to each slot.
     ///
     /// The same passphrases and recovery keys open the vault as before. Anyone who can open an
@@ -265,9 +274,13 @@ extension VaultChanges {
         eraseCopies(of: id)
     }
 
-    /// Erases the older copies of a record that was wiped: the whole previous generation, unless it
-    /// may have the only copy of an entry that has vanished.
+    /// Erases the older copies of a record: the whole previous generation, unless it may have the only
+    /// copy of an entry that has vanished, or of what the vault lacks.
     mutating func eraseCopies(of id: RecordID) {
-        if state.hasUnlistedTombstones { wiped.insert(id) } else { erasesPrevious = true }
+        if state.hasUnlistedTombstones || keepsPrevious {
+            wiped.insert(id)
+        } else {
+            erasesPrevious = true
+        }
     }
 }

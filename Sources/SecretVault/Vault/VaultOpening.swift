@@ -114,7 +114,8 @@ struct VaultOpening: ~Copyable {
         }
         let key = try document.opened(with: opener, ceiling: ceiling)
         do throws(VaultError) {
-            if try attempts().vault != nil {
+            // Whoever guesses may use a device that needs no person.
+            if opener.provesPresence, try attempts().vault != nil {
                 let counter = try AttemptCounter(location, of: document.vaultID)
                 let attempts = try counter.read()
                 // A wipe that failed is still due.
@@ -133,8 +134,8 @@ struct VaultOpening: ~Copyable {
         let (key, slot, state) = opened
         let reports = [
             try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
-            try mark?.reportOnKey(of: state),
-            location.unmergedPrevious(of: state.history, with: key),
+            try mark?.reportOnKey(of: state, with: key),
+            location.unmergedPrevious(of: state, with: key, after: mark),
         ]
         let linked = try LinkedFileRecord.read(of: location)
         if !readOnly { recordSlots() }
