@@ -21,15 +21,26 @@ static const char session[] = "org.freedesktop.login1.Session";
 enum {
     /// The maximum number of messages handled in one call, so that a busy bus delays nothing else.
     most_messages = 32,
-    /// The maximum number of pending requests for the user of a session.
+    /// The maximum number of requests for the user of a session that are sent at once: the bus allows
+    /// few that have no answer yet.
     most_queries = 8,
-    /// The maximum number of users whose sessions are locked at once.
-    most_users = 32,
+    /// The maximum number of sessions whose user is asked for; the login manager's own limit is 8192.
+    most_sessions = 16384,
+    /// The maximum number of users whose sessions are locked at once; one for each message.
+    most_users = most_messages,
     /// The size of a unique name with its null byte (D-Bus Specification, "Valid Names").
     name_size = 256,
     /// How long the login manager may take to answer, in microseconds.
     answer_timeout = 5 * 1000 * 1000,
 };
+
+/// A session that was locked, and whose user is not known yet.
+typedef struct locked_session {
+    struct locked_session *next;
+    login_watch *watch;
+    int is_asked;
+    char path[];
+} locked_session;
 
 struct login_watch {
     sd_bus *bus;
@@ -40,6 +51,9 @@ struct login_watch {
     /// The users of whom a session was locked.
     uint32_t users[most_users];
     int user_count;
+    /// The locked sessions whose user is not known yet, the first one first; those that were asked for
+    /// come before the others.
+    locked_session *sessions;
     int queries;
     /// The lock that delays sleep; -1 without one.
     int inhibitor;
@@ -83,34 +97,78 @@ static int take_known_owner(sd_bus_message *message, void *data, sd_bus_error *e
     return 0;
 }
 
+static int take_user(sd_bus_message *message, void *data, sd_bus_error *error);
+
+/// Asks for the users of the next locked sessions.
+static void ask_for_users(login_watch *watch) {
+    for (locked_session *next = watch->sessions; next != NULL; next = next->next) {
+        if (watch->queries == most_queries) return;
+        if (next->is_asked) continue;
+        int code = bus_library()->sd_bus_call_method_async(
+            watch->bus, NULL, service, next->path, "org.freedesktop.DBus.Properties", "Get",
+            take_user, next, "ss", session, "User");
+        if (code < 0) {
+            // The connection is lost, or there is no memory.
+            watch->notices |= LOGIN_LOCK_UNKNOWN;
+            return;
+        }
+        next->is_asked = 1;
+        watch->queries++;
+    }
+}
+
+static void forget_session(locked_session *gone) {
+    locked_session **place = &gone->watch->sessions;
+    while (*place != gone) place = &(*place)->next;
+    *place = gone->next;
+    free(gone);
+}
+
 /// The answer to whose session is locked.
+///
+/// A session that has ended meanwhile locks nothing: it was the user's own, and any user could
+/// otherwise lock the vaults of all.
 static int take_user(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)error;
     const bus_functions *bus = bus_library();
-    login_watch *watch = data;
+    locked_session *locked = data;
+    login_watch *watch = locked->watch;
     uint32_t user;
-    if (watch->queries > 0) watch->queries--;
+    watch->queries--;
+    forget_session(locked);
     if (!bus->sd_bus_message_is_method_error(message, NULL)
         && bus->sd_bus_message_enter_container(message, 'v', "(uo)") > 0
         && bus->sd_bus_message_enter_container(message, 'r', "uo") > 0
         && bus->sd_bus_message_read(message, "u", &user) > 0)
         note_user(watch, user);
-    else watch->notices |= LOGIN_LOCK_UNKNOWN;
+    else if (!bus->sd_bus_message_is_method_error(
+                 message, "org.freedesktop.DBus.Error.UnknownObject"))
+        watch->notices |= LOGIN_LOCK_UNKNOWN;
+    ask_for_users(watch);
     return 0;
 }
 
+/// Each session is asked for once at a time, however often it is locked.
 static int take_lock(sd_bus_message *message, void *data, sd_bus_error *error) {
     (void)error;
-    const bus_functions *bus = bus_library();
     login_watch *watch = data;
     if (!is_from(message, watch->owner)) return 0;
-    int code = -EBUSY;
-    if (watch->queries < most_queries)
-        code = bus->sd_bus_call_method_async(
-            watch->bus, NULL, service, bus->sd_bus_message_get_path(message),
-            "org.freedesktop.DBus.Properties", "Get", take_user, watch, "ss", session, "User");
-    if (code >= 0) watch->queries++;
-    else watch->notices |= LOGIN_LOCK_UNKNOWN;
+    const char *path = bus_library()->sd_bus_message_get_path(message);
+    locked_session **end = &watch->sessions;
+    int count = 0;
+    for (; *end != NULL; end = &(*end)->next, count++)
+        if (strcmp((*end)->path, path) == 0) return 0;
+    size_t size = strlen(path) + 1;
+    locked_session *locked =
+        count < most_sessions ? calloc(1, sizeof *locked + size) : NULL;
+    if (locked == NULL) {
+        watch->notices |= LOGIN_LOCK_UNKNOWN;
+        return 0;
+    }
+    locked->watch = watch;
+    memcpy(locked->path, path, size);
+    *end = locked;
+    ask_for_users(watch);
     return 0;
 }
 
@@ -237,6 +295,7 @@ void login_watch_allow_sleep(login_watch *watch) {
 void login_watch_close(login_watch *watch) {
     // Not flushed: that would wait for the bus.
     bus_library()->sd_bus_close_unref(watch->bus);
+    while (watch->sessions != NULL) forget_session(watch->sessions);
     login_watch_allow_sleep(watch);
     free(watch);
 }

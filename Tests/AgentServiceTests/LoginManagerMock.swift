@@ -33,6 +33,15 @@ final class LoginManagerMock {
                 + "org.freedesktop.login1.Session Lock")
     }
 
+    /// Ends a session: its object is unknown from then on, as sd-bus says it.
+    func endSession(_ number: Int) throws {
+        try bus.call(
+            "org.freedesktop.login1 /org/freedesktop/login1/session/\(number) \(PrivateBus.mock) "
+                + "AddMethod sssss org.freedesktop.DBus.Properties Get ss v "
+                + "\"raise dbus.exceptions.DBusException("
+                + "name='org.freedesktop.DBus.Error.UnknownObject')\"")
+    }
+
     /// Announces that the machine is about to sleep, or has woken up.
     func announceSleep(_ starts: Bool) throws {
         try bus.call(

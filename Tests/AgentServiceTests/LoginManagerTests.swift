@@ -161,6 +161,37 @@ struct LoginManagerTests {
         #expect(try unlocked() == [])
     }
 
+    @Test(
+        "whatever sessions another user locks, and ends at once, nobody else's vault is locked",
+        .enabled(if: SystemAgentFixture.isPossible, SystemAgentFixture.requirement))
+    func strangers() throws {
+        var started: LoginManagerMock?
+        let agent = try SystemAgentFixture { folder in
+            let manager = LoginManagerMock(in: folder)
+            let users = [SystemAgentFixture.User.man.id] + Array(repeating: 12345, count: 12)
+            try manager.start(sessions: users.map { UInt32($0) })
+            started = manager
+            return manager.address
+        }
+        let manager = try #require(started)
+        for user in [SystemAgentFixture.User.games, .man] {
+            try agent.keep(of: user)
+            try agent.run("unlock --passphrase-file pass.txt", as: user)
+        }
+        try manager.wait(untilDelayed: true)
+        // All announcements arrive before the agent asks for a user.
+        kill(agent.supervisor, SIGSTOP)
+        try manager.lockSession(2, times: 20)
+        for session in 2...13 { try manager.lockSession(session) }
+        for session in 2...5 { try manager.endSession(session) }
+        try manager.lockSession(1)
+        kill(agent.supervisor, SIGCONT)
+        // The sessions are handled in their order.
+        try agent.shell(
+            PrivateBus.waiting("watchword agent status | grep -q 'no vault'"), as: .man)
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
     @Test("a bus that is missing, silent or ends does not harm the agent")
     func badBuses() throws {
         let machine = try Machine()
