@@ -33,7 +33,7 @@ extension AgentServices {
         switch move {
         case .receive(let parcel, let opener, let ceiling):
             // A copy that cannot be used is never stored.
-            let ceiling = SystemAccount.limited(ceiling)
+            let ceiling = AgentRequest.ceiling(for: ceiling, upTo: Vault.defaultCeiling)
             if exists, try parcel.sharesPassphrase(withVaultAt: path) {
                 // A guess at the passphrase of the agent's copy.
                 try verify(opener, ceiling, for: account)
@@ -125,7 +125,7 @@ extension AgentServices {
     private func verify(
         _ opener: VaultOpener, _ ceiling: Int, for account: SystemAccount
     ) throws(VaultError) -> UnlockedVault {
-        let ceiling = SystemAccount.limited(ceiling)
+        let ceiling = AgentRequest.ceiling(for: ceiling, upTo: Vault.defaultCeiling)
         return try deriving(
             upTo: ceiling,
             with: { () throws(VaultError) in try Vault.slots(at: account.path) }
@@ -202,7 +202,4 @@ extension SystemAccount {
             throw .busy
         }
     }
-
-    /// The cost that one user may impose on a process for all users.
-    fileprivate static func limited(_ ceiling: Int) -> Int { min(ceiling, Vault.defaultCeiling) }
 }

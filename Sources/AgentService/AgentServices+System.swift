@@ -15,7 +15,9 @@ extension AgentServices {
     ///
     /// The place that the client sent is never used there.
     func admission(of request: AgentRequest) -> RequestAdmission {
-        guard case .account(let account) = reach else { return .admitted(request) }
+        guard case .account(let account) = reach else {
+            return .admitted(request.limited(to: Vault.maximumCeiling))
+        }
         let place = account.place()
         switch request {
         case .stop: return .refused(.misunderstood)
@@ -36,7 +38,7 @@ extension AgentServices {
         guard let place else { return .refused(.failed(.notFound)) }
         if case .standing = request { return .admitted(request.at(place)) }
         guard !account.isMoving() else { return .refused(.moving) }
-        return .admitted(request.limited().at(place))
+        return .admitted(request.limited(to: Vault.defaultCeiling).at(place))
     }
 
     /// What is known about a vault without its key.
@@ -60,15 +62,23 @@ extension AgentServices {
 }
 
 extension AgentRequest {
-    /// The same request, limited to the cost that one user may impose on a process for all users.
-    fileprivate func limited() -> AgentRequest {
+    /// The cost that an attempt to open a vault may have.
+    ///
+    /// A client cannot demand less than the default: if it could exclude the more expensive of two
+    /// passphrases, no guess would be decided, and none would count towards a wipe.
+    static func ceiling(for asked: Int, upTo most: Int) -> Int {
+        min(max(asked, Vault.defaultCeiling), most)
+    }
+
+    /// The same request, limited to the cost that its user may impose on this process.
+    fileprivate func limited(to most: Int) -> AgentRequest {
         switch self {
         case .unlock(let place, let opener, let ceiling, let time):
-            .unlock(place, opener, ceiling: min(ceiling, Vault.defaultCeiling), time)
+            .unlock(place, opener, ceiling: Self.ceiling(for: ceiling, upTo: most), time)
         case .open(let place, let opener, let ceiling):
-            .open(place, opener, ceiling: min(ceiling, Vault.defaultCeiling))
+            .open(place, opener, ceiling: Self.ceiling(for: ceiling, upTo: most))
         case .prove(let place, let opener, let ceiling):
-            .prove(place, opener, ceiling: min(ceiling, Vault.defaultCeiling))
+            .prove(place, opener, ceiling: Self.ceiling(for: ceiling, upTo: most))
         default: self
         }
     }

@@ -51,4 +51,44 @@ struct RequestAdmissionTests {
             }
         }
     }
+
+    @Test("guesses count towards a wipe, whatever cost the client permits")
+    func cheap() throws {
+        let passphrases = ["one", "two"].map { SecretBytes(text: $0) }
+        let dearer = try ScryptCost(logN: 12)
+        let three = try #require(FailureCount(3))
+        let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: three))
+        let path = folder.file("5/vault")
+        try Vault.create(
+            at: path, passphrase: passphrases[0], cost: ScryptCost(logN: 10), recoveryKey: nil,
+            now: 0)
+        try Vault.unlock(at: path, with: .passphrase(passphrases[0])).update {
+            changes throws(VaultError) in
+            try changes.addPassphrase(passphrases[1], cost: dearer, now: 0)
+            _ = try changes.add(
+                .plainSecret(issuer: "A", account: "a", value: SecretBytes(text: "x")),
+                accessControl: access, now: 0)
+        }
+        let place = try VaultPlace(at: path)
+        let services = [
+            try service(for: .account(SystemAccount(stateFolder: folder.path, user: 5))),
+            try service(for: .folders([place.folder])),
+        ]
+        let guess = VaultOpener.passphrase(SecretBytes(text: "guess"))
+        for attempt in 1...3 {
+            let service = services[attempt % 2]
+            let request = AgentRequest.unlock(place, guess, ceiling: 10, .standard)
+            guard
+                case .admitted(.unlock(let place, let opener, let ceiling, let time)) =
+                    service.admission(of: request)
+            else {
+                Issue.record("not admitted")
+                return
+            }
+            var unlocking: UInt64?
+            _ = service.unlock(place, with: opener, ceiling: ceiling, for: time, &unlocking)
+        }
+        let vault = try Vault.unlock(at: path, with: .passphrase(passphrases[1]))
+        #expect(vault.entries.first?.tombstone != nil)
+    }
 }
