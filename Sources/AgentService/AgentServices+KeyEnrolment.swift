@@ -54,7 +54,8 @@ extension AgentServices {
             if let found = valid.map(\.presence).first(where: required.isSatisfied) {
                 checked = found
             } else {
-                checked = try check(required, in: use, place, presence, person)
+                checked = try check(
+                    required, for: order.enrolment.name, in: use, place, presence, person)
             }
         }
         confirmed = []
@@ -94,8 +95,8 @@ extension AgentServices {
 
     /// Checks presence as the entry of a new key will require it.
     private func check(
-        _ required: AccessControl.Presence, in use: HeldVaults.Use, _ place: VaultPlace,
-        _ presence: AgentPresence, _ person: RemotePerson
+        _ required: AccessControl.Presence, for name: EntryName, in use: HeldVaults.Use,
+        _ place: VaultPlace, _ presence: AgentPresence, _ person: RemotePerson
     ) throws(EntryRefusal) -> DeviceKeyTranscript.Presence {
         guard required.isPerUse else { return .none }
         let checked: DeviceKeyTranscript.Presence
@@ -123,10 +124,11 @@ extension AgentServices {
             do throws(PAMCheckFailure) {
                 let relay = relay(in: place, use.unlocking)
                 if case .account(let account) = reach {
-                    isPresent = try RelayedCheck<Enforced>(relay, person, user: account.user)
-                        .isPresent(for: words)
+                    isPresent = try RelayedCheck<Enforced>(
+                        relay, person, user: account.user, for: name
+                    ).isPresent(for: words)
                 } else {
-                    isPresent = try RelayedCheck<Advisory>(relay, person, user: nil)
+                    isPresent = try RelayedCheck<Advisory>(relay, person, user: nil, for: name)
                         .isPresent(for: words)
                 }
             } catch {

@@ -103,7 +103,7 @@ extension AgentServices {
         }
         guard vaults.hold(HeldVault(vault), for: .standard, unlocking) else { return .notHeld }
         var check = RelayedCheck<Enforced>(
-            relay(in: place, unlocking), person, user: account.user)
+            relay(in: place, unlocking), person, user: account.user, for: entry.name)
         do {
             _ = try vault.prove(&check, for: entry.id, words: "")
             return vaults.isHeld(place, unlocking) ? nil : .notHeld

@@ -54,13 +54,15 @@ extension AgentServices {
         case .modules(let words):
             guard case .account(let account) = reach else {
                 var check = RelayedCheck<Advisory>(
-                    relay(in: place, use.unlocking), person, user: nil)
+                    relay(in: place, use.unlocking), person, user: nil,
+                    for: entry.name)
                 return try opened(entry, in: use, place, &check, words: words, takingCounter) {
                     .noVerdict($0)
                 }
             }
             var check = RelayedCheck<Enforced>(
-                relay(in: place, use.unlocking), person, user: account.user)
+                relay(in: place, use.unlocking), person, user: account.user,
+                for: entry.name)
             return try opened(entry, in: use, place, &check, words: words, takingCounter) {
                 .noVerdict($0)
             }

@@ -48,6 +48,8 @@ extension HeldVaults {
         /// The waiting requests, by number.
         var waits: [UInt64: Wait] = [:]
         var lastWait: UInt64 = 0
+        /// What each user's presence is being checked for; `nil` is the user of this process.
+        var asking: [UInt32?: String] = [:]
         var unlockings: UInt64 = 0
         /// The vaults that are being opened, by the number of the unlocking.
         var opening: [UInt64: VaultPlace] = [:]

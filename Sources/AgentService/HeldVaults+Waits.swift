@@ -34,6 +34,23 @@ extension HeldVaults {
     }
 }
 
+// The checks that wait for a person.
+extension HeldVaults {
+    /// Begins a check of a user's presence, unless another one has not ended.
+    ///
+    /// - Returns: what the other one is for; `nil` if the check has begun.
+    func beginCheck(for subject: String, of user: UInt32?) -> String? {
+        state.withLock { state in
+            if let other = state.asking[user] { return other }
+            state.asking[user] = subject
+            return nil
+        }
+    }
+
+    /// Ends the check that has begun.
+    func endCheck(of user: UInt32?) { state.withLock { $0.asking[user] = nil } }
+}
+
 /// A file descriptor that several threads use.
 final class SharedDescriptor: Sendable {
     private let file: FileDescriptor

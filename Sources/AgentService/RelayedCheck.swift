@@ -2,6 +2,7 @@ internal import Cryptography
 internal import POSIX
 internal import Presence
 internal import PresenceDevices
+internal import SecretVault
 internal import VaultAgent
 
 /// Asks the system's modules in a process that the supervisor starts.
@@ -16,18 +17,29 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
     private let person: RemotePerson
     /// The user whom the modules check; `nil` for the user of this process.
     private let user: UInt32?
+    /// What the check is for, as another client is told meanwhile.
+    private let subject: String
 
     private static var timeout: Duration { .seconds(60) }
     /// What a further question leaves to the modules for their verdict.
     private static var timeForVerdict: Duration { .seconds(5) }
 
-    init(_ context: RelayContext, _ person: RemotePerson, user: UInt32?) {
+    init(
+        _ context: RelayContext, _ person: RemotePerson, user: UInt32?, for name: EntryName
+    ) {
+        subject = name.text
         self.context = context
         self.person = person
         self.user = user
     }
 
+    /// One check at a time for each user: otherwise a program could keep a check waiting, which the
+    /// person's answer or touch for another one satisfies.
     func isPresent(for purpose: String) throws(PAMCheckFailure) -> Bool {
+        if let other = context.vaults.beginCheck(for: subject, of: user) {
+            throw PAMCheckFailure(reason: .alreadyAsking(for: other), mayConcealAttempt: false)
+        }
+        defer { context.vaults.endCheck(of: user) }
         let deadline = Moment.now + RelayedCheck.timeout
         return try context.using { helpers throws(SystemCallFailure) in
             try helpers.startPresence(for: user)

@@ -45,6 +45,9 @@ public struct PAMCheckFailure: PresenceFailure, Hashable {
         case programNotFound
         /// The program has a different version.
         case otherVersion
+        /// The agent already checks this user's presence, for this entry or purpose: one answer or touch
+        /// must not satisfy several checks.
+        case alreadyAsking(for: String)
         /// A system call in this process failed.
         case system(SystemCallFailure)
     }

@@ -20,7 +20,7 @@ extension PAMCheckFailure.Reason: Transferable {
     private enum Kind: UInt8 {
         case timedOut, cancelled, noServiceFile, noTerminal, answerTooLong, terminal, noUserName
         case accountRefused, failed, ended, talksTooMuch, nonsense, programNotFound, otherVersion
-        case system
+        case system, alreadyAsking
     }
 
     package func write(to output: FrameWriter) {
@@ -47,6 +47,9 @@ extension PAMCheckFailure.Reason: Transferable {
         case .nonsense: output.append(choice: Kind.nonsense)
         case .programNotFound: output.append(choice: Kind.programNotFound)
         case .otherVersion: output.append(choice: Kind.otherVersion)
+        case .alreadyAsking(let name):
+            output.append(choice: Kind.alreadyAsking)
+            output.append(name)
         case .system(let failure):
             output.append(choice: Kind.system)
             output.append(failure)
@@ -72,6 +75,7 @@ extension PAMCheckFailure.Reason: Transferable {
         case .nonsense: self = .nonsense
         case .programNotFound: self = .programNotFound
         case .otherVersion: self = .otherVersion
+        case .alreadyAsking: self = .alreadyAsking(for: try fields.value(bytes))
         case .system: self = .system(try fields.value(bytes))
         }
     }

@@ -212,8 +212,8 @@ struct AgentMessagesTests {
         for byte in samples.joined() { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
         // If the digest differs because an encoding has changed, and not because of a new sample,
         // change the version; then record both numbers here.
-        #expect(AgentProtocol.version == 7)
-        #expect(String(digest, radix: 16) == "b8eed86a5ace2bf1")
+        #expect(AgentProtocol.version == 8)
+        #expect(String(digest, radix: 16) == "c1a0f99afc66f35d")
     }
 
     @Test("every response is read as it was sent", arguments: AgentResponse.Kind.allCases)
@@ -295,7 +295,7 @@ struct AgentMessagesTests {
             .timedOut, .cancelled, .noServiceFile, .noTerminal, .answerTooLong, .terminal(call),
             .noUserName, .accountRefused(PAMCallFailure(call: .validateAccount, code: 13)),
             .failed(PAMCallFailure(call: .authenticate, code: 7)), .talksTooMuch, .nonsense,
-            .programNotFound, .otherVersion, .system(call),
+            .programNotFound, .otherVersion, .system(call), .alreadyAsking(for: "A:a"),
         ]
         let endings: [ChildProcess.Ending] = [
             .exited(1), .crashed(signal: 11), .forbiddenCall, .processorTimeSpent, .killed,

@@ -23,6 +23,10 @@ extension Messages {
             "watchword-presence is not installed beside watchword; reinstall Watchword"
         case .otherVersion:
             "watchword-presence and watchword have different versions; reinstall Watchword"
+        case .alreadyAsking(let name):
+            "another program is already asking you to confirm a use of “\(VisibleText.of(name))”; if "
+                + "you did not start it, answer and touch nothing, and run watchword lock --all, which "
+                + "ends its check"
         case .system(let failure): sentence(for: failure)
         }
     }
