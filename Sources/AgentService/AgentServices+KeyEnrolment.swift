@@ -30,8 +30,8 @@ extension AgentServices {
         let earlier = try EntryRefusal.from { () throws(VaultError) in
             try contents(of: entries, confirmedBy: valid, in: use.vault)
         }
-        guard entries.allSatisfy({ !$0.requiresCheckPerUse || earlier[$0.id] != nil }) else {
-            return .failed(.vault(.presenceNeeded))
+        if let left = entries.first(where: { $0.requiresCheckPerUse && earlier[$0.id] == nil }) {
+            return .failed(.vault(left.hasVanished ? .vanishedEntries : .presenceNeeded))
         }
         let keyPlace: KeyPlace
         let isMade: Bool

@@ -254,6 +254,17 @@ struct AgentKeyEnrolTests {
         #expect(status.contains(#""state":"unregistered""#))
     }
 
+    @Test("an enrolment over an entry that somebody marked as wiped says what to do first")
+    func vanished() throws {
+        let harness = try Harness()
+        try harness.prepareTicket()
+        try harness.answering(["again: "], harness.command())
+        try harness.agent.forgeTombstone()
+        try harness.prepareTicket()
+        let screen = try harness.answering([Self.replaces], harness.command(), status: 1)
+        #expect(screen.contains("first do what the warnings of watchword list say"))
+    }
+
     @Test("an entry of another kind keeps its name, and no ticket is sent")
     func nameTaken() throws {
         let harness = try Harness(["Mill:ann --secret-file key.txt"])
