@@ -15,6 +15,7 @@ struct ClientConnectionTests {
 
     /// An agent in this process, for one client, with a clock that the test sets.
     private final class OwnAgent {
+        let fixture: AgentFixture
         let client: AgentClient
         let time: Clock
 
@@ -27,9 +28,10 @@ struct ClientConnectionTests {
         }
 
         init(
-            for place: VaultPlace, _ folder: TemporaryFolder, firstTimeout: Duration = .seconds(10)
+            for place: VaultPlace, in fixture: AgentFixture, firstTimeout: Duration = .seconds(10)
         ) throws {
-            let (time, path) = (Clock(), folder.file("own.sock"))
+            self.fixture = fixture
+            let (time, path) = (Clock(), fixture.folder.file("own.sock"))
             let listener = try LocalSocket.listen(at: path)
             client = AgentClient(FrameConnection(try LocalSocket.connect(to: path)))
             let service = AgentServices(
@@ -45,23 +47,29 @@ struct ClientConnectionTests {
         }
     }
 
+    /// A vault with these entries, which an agent in this process holds.
+    private func unlocked(
+        _ entries: [String]
+    ) throws -> (VaultPlace, OwnAgent, [EntrySummary]) {
+        let fixture = try AgentFixture(entries)
+        let place = try fixture.place()
+        let own = try OwnAgent(for: place, in: fixture)
+        let response = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
+        var listing: VaultListing?
+        if case .listing(let list) = response { listing = list }
+        return (place, own, try #require(listing, "\(response)").entries.map(\.summary))
+    }
+
     @Test("a list that shows an entry gets the next code when the next step begins")
     func steps() throws {
-        let agent = try AgentFixture([
+        let (place, own, entries) = try unlocked([
             "A:a --presence per-use:passphrase --secret-file key.txt"
         ])
-        let place = try agent.place()
-        let own = try OwnAgent(for: place, agent.folder)
-        let unlocked = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
-        guard case .listing(let listing) = unlocked else {
-            Issue.record("\(unlocked)")
-            return
-        }
         func code(
             _ moment: Int64, isRefresh: Bool = true, _ presence: AgentPresence = .none
         ) throws -> String {
             let time = CodeTime.moment(moment, offset: 0, isRefresh: isRefresh)
-            let id = listing.entries[0].summary.id
+            let id = entries[0].id
             let response = try own.client.send(.code(place, id, time, presence))
             if case .code(let code) = response { return code.text }
             return "\(response)"
@@ -77,23 +85,16 @@ struct ClientConnectionTests {
         #expect(try code(60) == "359152")
         #expect(try code(59) == "failed(SecretVault.VaultError.presenceNeeded)")
         // Another program changes the entry.
-        try agent.run("edit A --tag work --passphrase-file pass.txt")
+        try own.fixture.run("edit A --tag work --passphrase-file pass.txt")
         #expect(try code(90) == "failed(SecretVault.VaultError.presenceNeeded)")
     }
 
     @Test("a reused check is valid for one time step before and after the agent's time")
     func reuse() throws {
-        let agent = try AgentFixture([
+        let (place, own, entries) = try unlocked([
             "A:a --presence per-use:passphrase --reuse 300 --secret-file key.txt"
         ])
-        let place = try agent.place()
-        let own = try OwnAgent(for: place, agent.folder)
-        let unlocked = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
-        guard case .listing(let listing) = unlocked else {
-            Issue.record("\(unlocked)")
-            return
-        }
-        let id = listing.entries[0].summary.id
+        let id = entries[0].id
         func isAnswered(_ request: AgentRequest) throws -> Bool {
             switch try own.client.send(request) {
             case .code, .match: return true
@@ -134,20 +135,13 @@ struct ClientConnectionTests {
 
     @Test("codes of the future require a proof on the same connection, those of the past do not")
     func future() throws {
-        let agent = try AgentFixture([
+        let (place, own, entries) = try unlocked([
             "A:a --secret-file key.txt", "B:b --period 600 --secret-file key.txt",
         ])
-        let place = try agent.place()
-        let own = try OwnAgent(for: place, agent.folder)
-        let unlocked = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
-        guard case .listing(let listing) = unlocked else {
-            Issue.record("\(unlocked)")
-            return
-        }
         func isAnswered(
             _ moment: Int64, offset: UInt64 = 0, entry: Int = 0
         ) throws -> [Bool] {
-            let id = listing.entries[entry].summary.id
+            let id = entries[entry].id
             let name = entry == 0 ? "A" : "B"
             let time = CodeTime.moment(moment, offset: offset, isRefresh: false)
             let comparison = CodeComparison(
@@ -192,21 +186,14 @@ struct ClientConnectionTests {
 
     @Test("which codes a key gives changes only after a proof on the same connection")
     func otherCodes() throws {
-        let agent = try AgentFixture([
+        let (place, own, entries) = try unlocked([
             "A:a --secret-file key.txt", "Count:me --type hotp --secret-file key.txt",
         ])
-        let place = try agent.place()
-        let own = try OwnAgent(for: place, agent.folder)
-        let unlocked = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
-        guard case .listing(let listing) = unlocked else {
-            Issue.record("\(unlocked)")
-            return
-        }
         func isChanged(
             _ entry: Int, period: Int64? = nil, counter: UInt64? = nil, secret: SecretBytes? = nil
         ) throws -> Bool {
             let revision = EntryRevision(
-                of: listing.entries[entry].summary, issuer: nil, account: nil,
+                of: entries[entry], issuer: nil, account: nil,
                 details: DetailsChange(),
                 codes: CodeChange(
                     algorithm: nil, length: nil, period: period, counter: counter,
@@ -236,15 +223,8 @@ struct ClientConnectionTests {
 
     @Test("more than ten codes ahead of a counter require a proof on the same connection")
     func counters() throws {
-        let agent = try AgentFixture(["Count:me --type hotp --secret-file key.txt"])
-        let place = try agent.place()
-        let own = try OwnAgent(for: place, agent.folder)
-        let unlocked = try own.client.send(.unlock(place, opener, ceiling: 20, .standard))
-        guard case .listing(let listing) = unlocked else {
-            Issue.record("\(unlocked)")
-            return
-        }
-        let id = listing.entries[0].summary.id
+        let (place, own, entries) = try unlocked(["Count:me --type hotp --secret-file key.txt"])
+        let id = entries[0].id
         // RFC 4226, appendix D: the code of counter 9.
         func match(ahead: Int) throws -> String {
             let comparison = CodeComparison(
@@ -291,7 +271,7 @@ struct ClientConnectionTests {
     func slowPrompt() throws {
         let agent = try AgentFixture()
         let place = try agent.place()
-        let own = try OwnAgent(for: place, agent.folder, firstTimeout: .seconds(1))
+        let own = try OwnAgent(for: place, in: agent, firstTimeout: .seconds(1))
         #expect("\(try own.client.send(.list(place)))" == "notHeld")
         // Longer than a client may wait before its first request.
         _ = try Polling.wait(for: [own.client.readable], timeout: .milliseconds(1500))
@@ -301,7 +281,7 @@ struct ClientConnectionTests {
             return
         }
         try agent.shell("rm own.sock")
-        let silent = try OwnAgent(for: place, agent.folder, firstTimeout: .milliseconds(100))
+        let silent = try OwnAgent(for: place, in: agent, firstTimeout: .milliseconds(100))
         silent.client.waitForEnd()
         #expect(throws: AgentFailure.noAnswer) { try silent.client.send(.status) }
         // Nobody may believe that the vault is locked.
