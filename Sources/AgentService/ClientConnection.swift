@@ -18,7 +18,7 @@ final class ClientConnection: @unchecked Sendable {
     private let isReserved: Bool
     /// Whether the connection has not been ended to make room for another.
     private let isWanted: @Sendable () -> Bool
-    private let setServed: @Sendable (Bool) -> Void
+    private let setActivity: @Sendable (Connections.Activity) -> Void
     /// The entries that this client proved presence for, to refresh the codes that it shows.
     var shown: [ShownEntry] = []
     /// The entries for which this client proved presence, for its next edit.
@@ -45,7 +45,7 @@ final class ClientConnection: @unchecked Sendable {
         _ connection: FrameConnection, number: UInt64, _ service: AgentServices,
         firstTimeout: Duration = .seconds(10), isReserved: Bool = false,
         isWanted: @escaping @Sendable () -> Bool = { true },
-        setServed: @escaping @Sendable (Bool) -> Void
+        setActivity: @escaping @Sendable (Connections.Activity) -> Void
     ) {
         self.connection = connection
         self.number = number
@@ -53,7 +53,7 @@ final class ClientConnection: @unchecked Sendable {
         self.firstTimeout = firstTimeout
         self.isReserved = isReserved
         self.isWanted = isWanted
-        self.setServed = setServed
+        self.setActivity = setActivity
     }
 
     /// Answers requests until the client leaves or breaks the protocol.
@@ -61,11 +61,13 @@ final class ClientConnection: @unchecked Sendable {
         do throws(SystemCallFailure) {
             var idleTime: Duration? = firstTimeout
             while let frame = try next(idleTime) {
-                setServed(true)
+                setActivity(.handling)
                 defer {
-                    setServed(false)
+                    setActivity(.none)
                     endTurn()
                 }
+                // Requests that were sent at once do not outlive their connection.
+                guard isReserved || isWanted() else { break }
                 if isReserved {
                     guard frame.withBytes(AgentRequest.isAlwaysAnswered) else {
                         _ = try send(.tooManyClients)
@@ -86,7 +88,7 @@ final class ClientConnection: @unchecked Sendable {
                     _ = try send(error == .otherVersion ? .otherVersion : .misunderstood)
                     break
                 }
-                guard try answer(request) else { break }
+                guard try answer(request), isWanted() else { break }
             }
         } catch {
             // The client has gone, or memory ran out; other clients are not affected.
@@ -175,7 +177,9 @@ final class ClientConnection: @unchecked Sendable {
     }
 
     private func send(_ response: AgentResponse) throws(SystemCallFailure) -> Bool {
-        try connection.send(response.frame(), timeout: AgentProtocol.turnTimeout)
+        setActivity(.sending)
+        return try connection.send(
+            response.frame(), timeout: isReserved ? .zero : AgentProtocol.turnTimeout)
     }
 
     private func response(to asked: AgentRequest) -> AgentResponse {

@@ -7,7 +7,8 @@ final class Connections: Sendable {
     static let limitPerUser = 64
     /// How many further connections of one user may lock the vault, whatever else is running.
     private static let reservedPerUser = 4
-    /// The most threads that serve clients of one user, including those of connections that were ended.
+    /// The most threads of one user's clients, including those of connections that were ended, and
+    /// without the reserved ones.
     private static let threadsPerUser = 2 * limitPerUser
     /// The most clients at a time, without those.
     private let limit: Int
@@ -21,22 +22,36 @@ final class Connections: Sendable {
         let isReserved: Bool
         /// Whether it has sent a request.
         var hasAsked = false
-        /// Since when the client has been idle; `nil` while its request is handled.
-        var silentSince: Moment?
+        var activity = Activity.none
+        /// When the activity began.
+        var since = Moment.now
+    }
+
+    /// What is being done for a client.
+    enum Activity {
+        case none
+        /// Its request is handled.
+        case handling
+        /// It is sent a response, which it may not read.
+        case sending
     }
 
     private struct State {
         var entries: [UInt64: Entry] = [:]
-        /// The users of all clients whose threads have not ended.
-        var users: [UInt64: UInt32] = [:]
+        /// The clients whose threads have not ended.
+        var threads: [UInt64: (user: UInt32, isReserved: Bool)] = [:]
         var last: UInt64 = 0
 
         /// Ends the connection that is needed least.
         ///
+        /// A reserved one still answers what it has received: to lock a vault, for example.
+        ///
         /// - Returns: `false` if every client waits for a response.
         mutating func endLeastNeeded(of entries: [UInt64: Entry]) -> Bool {
-            guard let number = Connections.leastNeeded(of: entries) else { return false }
-            self.entries.removeValue(forKey: number)?.connection.shutDown()
+            guard let number = Connections.leastNeeded(of: entries),
+                let entry = self.entries.removeValue(forKey: number)
+            else { return false }
+            entry.connection.shutDown(onlyReading: entry.isReserved)
             return true
         }
     }
@@ -51,19 +66,21 @@ final class Connections: Sendable {
     /// If a user has too many connections, only that user's are considered. The first choice is one
     /// that never sent a request, the second one of the process with the most connections; among
     /// several, the one that has been silent longest. If all wait for a response, the new one is
-    /// reserved for what must always be possible; see ``isReserved(_:)``.
+    /// reserved for what must always be possible; see ``isReserved(_:)``. It takes no time, so a
+    /// reserved connection is ended for another whatever it does: one of the process with most.
     ///
-    /// - Returns: the client's number; `nil` if there are too many even of those, or if too many
-    ///   threads of ended connections are still running.
+    /// - Returns: the client's number; `nil` if too many threads of ended connections are still
+    ///   running.
     func add(_ connection: FrameConnection, from peer: LocalSocket.Peer) -> UInt64? {
         state.withLock { state in
-            let threads = state.users.values.count { $0 == peer.user }
-            guard threads < Connections.threadsPerUser else { return nil }
+            let threads = state.threads.values.filter { $0.user == peer.user }
+            let reserved = threads.count(where: \.isReserved)
+            guard reserved < Connections.limitPerUser else { return nil }
             let ordinary = state.entries.filter { !$0.value.isReserved }
             let own = ordinary.filter { $0.value.peer.user == peer.user }
             let hasTooMany = own.count >= Connections.limitPerUser
-            var isReserved = false
-            if hasTooMany || ordinary.count >= limit {
+            var isReserved = threads.count - reserved >= Connections.threadsPerUser
+            if !isReserved, hasTooMany || ordinary.count >= limit {
                 isReserved = !state.endLeastNeeded(of: hasTooMany ? own : ordinary)
             }
             if isReserved {
@@ -76,8 +93,8 @@ final class Connections: Sendable {
             }
             state.last += 1
             state.entries[state.last] = Entry(
-                connection: connection, peer: peer, isReserved: isReserved, silentSince: .now)
-            state.users[state.last] = peer.user
+                connection: connection, peer: peer, isReserved: isReserved)
+            state.threads[state.last] = (peer.user, isReserved)
             return state.last
         }
     }
@@ -96,27 +113,28 @@ final class Connections: Sendable {
     private static func leastNeeded(of entries: [UInt64: Entry]) -> UInt64? {
         let counts = Dictionary(grouping: entries.values, by: \.peer).mapValues(\.count)
         func rank(_ entry: Entry) -> (Int, Int, Moment)? {
-            entry.silentSince.map { since in
-                (entry.hasAsked ? 1 : 0, -(counts[entry.peer] ?? 0), since)
-            }
+            guard entry.isReserved || entry.activity != .handling else { return nil }
+            let isFirst = !entry.isReserved && !entry.hasAsked
+            return (isFirst ? 0 : 1, -(counts[entry.peer] ?? 0), entry.since)
         }
         return entries.compactMap { number, entry in rank(entry).map { (number, $0) } }
             .min { $0.1 < $1.1 }?.0
     }
 
-    /// Records whether a client's request is being handled.
-    func set(_ number: UInt64, isServed: Bool) {
+    /// Records what is being done for a client that has sent a request.
+    func set(_ number: UInt64, _ activity: Activity) {
         state.withLock { state in
-            state.entries[number]?.silentSince = isServed ? nil : .now
+            state.entries[number]?.activity = activity
+            state.entries[number]?.since = .now
             state.entries[number]?.hasAsked = true
         }
     }
 
-    /// Waits until no request is handled, but no longer than `timeout`.
+    /// Waits until no request is handled or answered, but no longer than `timeout`.
     func waitForAnswers(atMost timeout: Duration) throws(SystemCallFailure) {
         let deadline = Moment.now + timeout
         while deadline.timeRemaining > .zero,
-            state.withLock({ $0.entries.values.contains { $0.silentSince == nil } })
+            state.withLock({ $0.entries.values.contains { $0.activity != .none } })
         {
             _ = try Polling.wait(for: [], timeout: .milliseconds(10))
         }
@@ -126,7 +144,7 @@ final class Connections: Sendable {
     func remove(_ number: UInt64) {
         state.withLock { state in
             state.entries[number] = nil
-            state.users[number] = nil
+            state.threads[number] = nil
         }
     }
 }

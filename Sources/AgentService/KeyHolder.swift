@@ -194,8 +194,8 @@ enum KeyHolder {
             connection, number: number, service.reaching(reach),
             isReserved: connections.isReserved(number),
             isWanted: { connections.contains(number) }
-        ) { isServed in
-            connections.set(number, isServed: isServed)
+        ) { activity in
+            connections.set(number, activity)
         }
         let thread = WorkerThread {
             client.serve()

@@ -158,8 +158,7 @@ struct AgentLockTests {
                 FrameConnection(pair.takeFirst()),
                 from: LocalSocket.Peer(user: 1, process: process))
             if asks, let number {
-                connections.set(number, isServed: true)
-                connections.set(number, isServed: false)
+                connections.set(number, .none)
             }
         }
         func ended() throws -> [Int] {
@@ -212,33 +211,80 @@ struct AgentLockTests {
     func reserved() throws {
         let connections = Connections(limit: 66)
         var peers: [Peer] = []
-        func connect(_ user: UInt32, isServed: Bool) throws -> UInt64? {
+        func connect(_ user: UInt32, process: Int32 = 1) throws -> UInt64 {
             let pair = try SocketPair()
             peers.append(Peer(try pair.second.duplicate()))
-            let number = connections.add(
-                FrameConnection(pair.takeFirst()), from: LocalSocket.Peer(user: user, process: 1))
-            if isServed, let number { connections.set(number, isServed: true) }
+            let added = connections.add(
+                FrameConnection(pair.takeFirst()),
+                from: LocalSocket.Peer(user: user, process: process))
+            let number = try #require(added)
+            connections.set(number, .handling)
             return number
         }
-        for _ in 1...Connections.limitPerUser {
-            let number = try #require(try connect(1, isServed: true))
-            #expect(!connections.isReserved(number))
+        let first = try connect(1)
+        for _ in 2...Connections.limitPerUser {
+            #expect(!connections.isReserved(try connect(1)))
         }
-        // The oldest of them makes room for a further one, unless it is served.
-        let first = try #require(try connect(1, isServed: false))
-        #expect(connections.isReserved(first))
-        for _ in 1...4 {
-            let number = try #require(try connect(1, isServed: true))
-            #expect(connections.isReserved(number))
-        }
-        #expect(try Polling.ready(of: [peers[64].end], timeout: .zero)[0])
-        #expect(try connect(1, isServed: false) == nil)
+        // Of the reserved ones, the oldest one of the process with most makes room.
+        let other = try connect(1, process: 2)
+        let own = try (1...5).map { _ in try connect(1) }
+        #expect(connections.contains(other) && connections.isReserved(other))
+        #expect(own.map(connections.contains) == [false, false, true, true, true])
+        // A client that does not read its response makes room, too.
+        connections.set(first, .sending)
+        #expect(!connections.isReserved(try connect(1)))
+        #expect(!connections.contains(first))
         // Another user is not affected until all connections are used.
         for isReserved in [false, false, true] {
-            let number = try #require(try connect(2, isServed: true))
-            #expect(connections.isReserved(number) == isReserved)
+            #expect(connections.isReserved(try connect(2)) == isReserved)
         }
         withExtendedLifetime(peers) {}
+    }
+
+    @Test(
+        "what a client sent before its connection was ended is answered only if it was reserved",
+        arguments: [false, true])
+    func ended(isReserved: Bool) throws {
+        let pair = try SocketPair()
+        let service = AgentServices(
+            vaults: HeldVaults(clock: AgentClock.now), reach: .folders([]), limitsFiles: false,
+            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+        let request = [2, 0, 0, 0, AgentProtocol.version, 3] as [UInt8]
+        try pair.second.writeAll((request + request).span)
+        let client = FrameConnection(try pair.second.duplicate())
+        let connection = FrameConnection(pair.takeFirst())
+        connection.shutDown(onlyReading: true)
+        ClientConnection(
+            connection, number: 1, service, isReserved: isReserved, isWanted: { false }
+        ) { _ in }.serve()
+        for isAnswered in [isReserved, false] {
+            let received = try client.receive(limit: 100, idleTime: .zero, timeout: .zero)
+            if case .frame = received {
+                #expect(isAnswered)
+            } else {
+                #expect(!isAnswered)
+            }
+        }
+    }
+
+    @Test("lock, status and stop are answered while a program reads none of its responses")
+    func unread() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let path = agent.folder.file("run/watchword/agent.sock")
+        let request = [2, 0, 0, 0, AgentProtocol.version, 3] as [UInt8]
+        let requests = (1...8000).flatMap { _ in request }
+        var clients: [Peer] = []
+        for _ in 1...80 {
+            let client = Peer(try LocalSocket.connect(to: path))
+            try client.begin(requests)
+            clients.append(client)
+        }
+        for _ in 1...3 { #expect(try agent.run("agent status").text.contains("vault:")) }
+        try agent.run("lock")
+        try agent.run("code Site --at 59", status: 4)
+        try agent.run("agent stop")
+        withExtendedLifetime(clients) {}
     }
 
     @Test("lock, status and stop are answered while all connections wait for a save")
@@ -288,6 +334,13 @@ struct AgentLockTests {
         private let file: FileDescriptor
         init(_ file: consuming FileDescriptor) { self.file = file }
         var end: Polling.Interest { .reading(file) }
+        /// Sends as much as the other side takes at once.
+        func begin(_ bytes: [UInt8]) throws {
+            guard case .moved = try file.writeAvailable(bytes.span) else {
+                Issue.record("nothing was sent")
+                return
+            }
+        }
     }
 
     @Test("an agent of another version can be locked and stopped, and does nothing else")

@@ -28,7 +28,9 @@ public final class FrameConnection: Sendable {
     public var readable: Polling.Interest { .reading(socket) }
 
     /// Ends the connection; a thread that waits for it is woken.
-    public func shutDown() { socket.shutDown() }
+    ///
+    /// - Parameter onlyReading: what was received can still be read and answered.
+    public func shutDown(onlyReading: Bool = false) { socket.shutDown(onlyReading: onlyReading) }
 
     /// Waits for the next frame, which has at most `limit` bytes or is one of `largeFrames`.
     ///

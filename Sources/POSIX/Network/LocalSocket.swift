@@ -128,10 +128,11 @@ public enum LocalSocket {
 }
 
 extension FileDescriptor {
-    /// Ends both directions of a connection; whoever waits for it, on either side, is woken.
-    public func shutDown() {
+    /// Ends both directions of a connection, or only what the other side sends; whoever waits for
+    /// that, on either side, is woken.
+    public func shutDown(onlyReading: Bool = false) {
         // It fails only if the other end is gone already.
-        _ = shutdown(number, Int32(SHUT_RDWR))
+        _ = shutdown(number, Int32(onlyReading ? SHUT_RD : SHUT_RDWR))
     }
 }
 
