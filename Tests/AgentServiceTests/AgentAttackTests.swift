@@ -206,6 +206,29 @@ struct AgentAttackTests {
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
+    @Test("guesses: the greatest counts of failures that fit in the file end nothing")
+    func greatestCounts() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        try agent.shell(
+            """
+            cat >forge.py <<'END'
+            import base64, glob, hashlib
+            path = glob.glob(".local/share/watchword/.watchword/by-id/*/attempts")[0]
+            most, boot = 2 ** 63 - 1, base64.b64encode(bytes(16)).decode()
+            lines = open(path, "rb").read().split(b"\\n")[:2]
+            lines += [b"sequence 1000", f"vault-failures {most} {most} 0 0 {boot} 0".encode(), b""]
+            text = b"\\n".join(lines)
+            text += b"end " + base64.b64encode(hashlib.sha256(text).digest()) + b"\\n"
+            open(path, "r+b").write(text.ljust(4096, b"\\0"))
+            END
+            python3 forge.py
+            """)
+        let standing = try agent.client().send(.standing(agent.place(), since: 0))
+        #expect("\(standing)".contains("\(Int64.max)"))
+        #expect(try agent.run("code Site --at 59").text == "287082\n")
+    }
+
     @Test("path: a second agent, a link and a file at the socket's path are refused")
     func path() throws {
         let agent = try AgentFixture()

@@ -30,8 +30,10 @@ public struct LockOut: Hashable, Sendable {
     public let seconds: Int64
 
     init(_ failures: Failures?, at reading: ClockReading) {
+        // The file may have come from a client.
         self.init(
-            failures: Int64(failures?.count ?? 0), seconds: Int64(failures?.rest(at: reading) ?? 0))
+            failures: Int64(clamping: failures?.count ?? 0),
+            seconds: Int64(clamping: failures?.rest(at: reading) ?? 0))
     }
 
     init(failures: Int64, seconds: Int64) {
