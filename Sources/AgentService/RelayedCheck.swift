@@ -20,17 +20,20 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
     /// What the check is for, as another client is told meanwhile.
     private let subject: String
 
-    private static var timeout: Duration { .seconds(60) }
-    /// What a further question leaves to the modules for their verdict.
+    private let timeout: Duration
+    /// What a question leaves to the modules for their verdict: nobody can guess so late that a
+    /// refusal is not counted.
     private static var timeForVerdict: Duration { .seconds(5) }
 
     init(
-        _ context: RelayContext, _ person: RemotePerson, user: UInt32?, for name: EntryName
+        _ context: RelayContext, _ person: RemotePerson, user: UInt32?, for name: EntryName,
+        timeout: Duration = .seconds(60)
     ) {
         subject = name.text
         self.context = context
         self.person = person
         self.user = user
+        self.timeout = timeout
     }
 
     /// One check at a time for each user: otherwise a program could keep a check waiting, which the
@@ -40,7 +43,7 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
             throw PAMCheckFailure(reason: .alreadyAsking(for: other), mayConcealAttempt: false)
         }
         defer { context.vaults.endCheck(of: user) }
-        let deadline = Moment.now + RelayedCheck.timeout
+        let deadline = Moment.now + timeout
         return try context.using { helpers throws(SystemCallFailure) in
             try helpers.startPresence(for: user)
         } otherwise: { refusal in
@@ -70,10 +73,8 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
                 text throws(PAMCheckFailure.Reason) in
                 try person.show(text)
             } asking: { text, isEchoed, answer throws(PAMCheckFailure.Reason) in
-                let isFurther = relay.mayHaveBeenAttempted
                 try person.ask(
-                    text, isEchoed: isEchoed, for: end,
-                    until: isFurther ? lastAnswer : deadline, into: answer)
+                    text, isEchoed: isEchoed, for: end, until: lastAnswer, into: answer)
             }
         } catch {
             throw PAMCheckFailure(reason: error, mayConcealAttempt: relay.mayHaveBeenAttempted)
