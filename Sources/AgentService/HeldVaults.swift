@@ -119,7 +119,7 @@ package final class HeldVaults: Sendable {
         current(place)?.unlocking == unlocking
     }
 
-    /// Forgets the key of a vault.
+    /// Forgets the key of a vault; also those of single connections, unless it is one of them.
     ///
     /// - Parameter unlocking: locks it only if it is held since this unlocking.
     /// - Returns: whether it was held.
@@ -127,12 +127,16 @@ package final class HeldVaults: Sendable {
         _ place: VaultPlace, since unlocking: UInt64? = nil
     ) -> Bool {
         state.withLock { state in
-            let wasOpening =
-                unlocking == nil && state.stopOpening { $0 == place }
-            guard let held = state.vaults[place], unlocking ?? held.unlocking == held.unlocking
-            else { return wasOpening }
-            state.vaults[place] = nil
-            return true
+            let isOfAll = place.connection == 0 && unlocking == nil
+            func isLocked(_ other: VaultPlace) -> Bool {
+                isOfAll ? place.only(for: other.connection) == other : place == other
+            }
+            let wasOpening = unlocking == nil && state.stopOpening(isLocked)
+            let left = state.vaults.filter { other, held in
+                !isLocked(other) || unlocking ?? held.unlocking != held.unlocking
+            }
+            defer { state.vaults = left }
+            return wasOpening || left.count < state.vaults.count
         }
     }
 

@@ -267,6 +267,24 @@ struct ClientConnectionTests {
         #expect(!vaults.isHeld(place.only(for: 1)))
     }
 
+    @Test("locking a vault also locks it for connections that have opened it for themselves")
+    func lockedForAll() throws {
+        let agent = try AgentFixture()
+        let place = try agent.place()
+        let own = try OwnAgent(for: place, agent.folder)
+        for (answer, next) in [("done", "notHeld"), ("notHeld", "notHeld")] {
+            if answer == "done" {
+                guard case .listing = try own.client.send(.open(place, opener, ceiling: 20))
+                else {
+                    Issue.record("not opened")
+                    return
+                }
+            }
+            #expect("\(try own.client.send(.lock(place)))" == answer)
+            #expect("\(try own.client.send(.list(place)))" == next)
+        }
+    }
+
     @Test("a connection without a request is closed after a timeout, and one with a request is not")
     func slowPrompt() throws {
         let agent = try AgentFixture()
