@@ -21,7 +21,9 @@ extension AgentServices {
             for name in names {
                 guard vaults.isHeld(place, use.unlocking) else { return .notHeld }
                 // One name may match every entry, so keep only what is needed.
-                let matches = entries.matches(of: name)
+                let matches = entries.matches(of: name) {
+                    vaults.isHeld(place, use.unlocking)
+                }
                 guard matches.count == 1 else {
                     return .listing(listing(of: use.vault, uses: [:]) { _ in true })
                 }

@@ -1,3 +1,4 @@
+import POSIX
 import SecretVault
 import TestSupport
 import Testing
@@ -12,6 +13,33 @@ struct AgentSearchTests {
         "Count:me --type hotp --counter 7 --secret-file key.txt",
     ]
     private static let all = ["Site:me", "Site:you", "Bank:ann", "Count:me"]
+
+    @Test("a search takes linear time, has a limit for words, and ends when it is not wanted")
+    func linear() throws {
+        let letters = ["a", "b"]
+        var texts = [""]
+        for _ in 1...6 { texts += texts.flatMap { text in letters.map { text + $0 } } }
+        for text in Set(texts) {
+            for part in Set(texts) where part.count < 5 {
+                let isPart = part.isEmpty || text.contains(part)
+                #expect(FoldedText(text).contains(FoldedText(part)) == isPart)
+            }
+        }
+        let start = Moment.now
+        let text = FoldedText(String(repeating: "a", count: 16_000))
+        let part = FoldedText(String(repeating: "a", count: 8000) + "b")
+        for _ in 1...10 { #expect(!text.contains(part)) }
+        #expect(Moment.now < start + .seconds(10))
+        let agent = try AgentFixture(Self.entries)
+        try agent.run(AgentFixture.unlock)
+        let entries = try agent.listing(agent.client(), of: agent.place()).entries.map(\.summary)
+        #expect(entries.matches(of: "gate").count == 1)
+        #expect(entries.matches(of: "gate") { false }.isEmpty)
+        for (count, found) in [(32, 1), (33, 0)] {
+            let words = [String](repeating: "gate", count: count).joined(separator: " ")
+            #expect(entries.matches(of: words).count == found)
+        }
+    }
 
     @Test("the agent sends the entries that are named, or all if a name does not find exactly one")
     func found() throws {

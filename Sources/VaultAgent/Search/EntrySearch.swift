@@ -3,6 +3,8 @@ package import SecretVault
 /// The words that a user typed to find entries, in any order.
 package struct EntrySearch {
     private let words: [FoldedText]
+    /// More words find nothing: each takes time.
+    private static let mostWords = 32
 
     package init(_ typed: String) {
         words = typed.split(whereSeparator: \.isWhitespace).map { FoldedText(String($0)) }
@@ -11,14 +13,18 @@ package struct EntrySearch {
     /// Whether the entry's name contains every word.
     package func matchesName(of entry: EntrySummary) -> Bool {
         let name = FoldedText(entry.name.text)
-        return words.allSatisfy(name.contains)
+        return isEach(name.contains)
     }
 
     /// Whether each word is in the entry's name, in a tag or in the note.
     package func matches(_ entry: EntrySummary) -> Bool {
         let details = entry.details
         let texts = ([entry.name.text, details.note] + details.tags).map { FoldedText($0) }
-        return words.allSatisfy { word in texts.contains { $0.contains(word) } }
+        return isEach { word in texts.contains { $0.contains(word) } }
+    }
+
+    private func isEach(_ isFound: (FoldedText) -> Bool) -> Bool {
+        words.count <= EntrySearch.mostWords && words.allSatisfy(isFound)
     }
 }
 
@@ -45,7 +51,11 @@ extension [EntrySummary] {
     /// full name or the id; the account; the name or the account, ignoring case and accents; words
     /// of the name; words of the name, the tags and the note; the beginning of the id, at least
     /// eight characters.
-    package func matches(of typed: String) -> [EntrySummary] {
+    ///
+    /// - Parameter isWanted: whether to go on.
+    package func matches(
+        of typed: String, while isWanted: () -> Bool = { true }
+    ) -> [EntrySummary] {
         let folded = FoldedText(typed)
         let search = EntrySearch(typed)
         let rules: [(EntrySummary) -> Bool] = [
@@ -60,7 +70,7 @@ extension [EntrySummary] {
             { $0.hasID(beginning: typed) },
         ]
         for rule in rules {
-            let found = filter(rule)
+            let found = filter { isWanted() && rule($0) }
             if !found.isEmpty { return found }
         }
         return []

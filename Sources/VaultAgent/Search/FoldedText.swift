@@ -38,13 +38,22 @@ package struct FoldedText: Hashable, Comparable {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 
-    /// Whether `part` occurs in the text.
+    /// Whether `part` occurs in the text; takes linear time (Knuth, Morris and Pratt).
     package func contains(_ part: FoldedText) -> Bool {
-        guard let first = part.bytes.first else { return true }
-        let count = part.bytes.count
-        guard bytes.count >= count else { return false }
-        return (0...bytes.count - count).contains { start in
-            bytes[start] == first && bytes[start..<start + count].elementsEqual(part.bytes)
+        let part = part.bytes
+        guard !part.isEmpty else { return true }
+        // How many bytes of `part` each of its beginnings ends with, besides itself.
+        var borders = [0]
+        func matched(_ count: Int, _ byte: UInt8) -> Int {
+            var count = count
+            while count > 0, part[count] != byte { count = borders[count - 1] }
+            return part[count] == byte ? count + 1 : 0
+        }
+        for byte in part.dropFirst() { borders.append(matched(borders[borders.count - 1], byte)) }
+        var count = 0
+        return bytes.contains { byte in
+            count = matched(count, byte)
+            return count == part.count
         }
     }
 
