@@ -15,7 +15,10 @@ enum KeyHolder {
     static let lockAll: UInt8 = 2
     /// The supervisor's request to lock the vaults of a user, whose ID follows (``UserNumber``).
     static let lockUser: UInt8 = 3
-    /// The response to both requests.
+    /// What the supervisor sends from time to time, so that somebody who stops it does not also stop
+    /// what locks the vaults; there is no response.
+    static let alive: UInt8 = 5
+    /// The response to both requests to lock.
     static let locked: UInt8 = 4
     static let identity = HelperGreeting.Identity(mark: "watchword-agent", version: 1)
 
@@ -62,6 +65,7 @@ enum KeyHolder {
             vaults: vaults, reach: .folders(reach), limitsFiles: limitsFiles,
             helpers: HelperChannel(helpers), stop: stop, deviceTimeout: timing.deviceTimeout)
         let connections = Connections(limit: mode.mostClients)
+        var silence = Moment.now + longestSilence
         while true {
             let next = vaults.dropExpired()
             // A suspend is noticed only when this process wakes up.
@@ -72,6 +76,9 @@ enum KeyHolder {
             if try signals.next() != nil || ready[2] { break }
             if ready[1] {
                 guard try carryOutRequest(of: supervisor, mode, vaults, connections) else { break }
+                silence = .now + longestSilence
+            } else if silence.timeRemaining <= .zero {
+                vaults.lockAll()
             }
             // A vault is held whose time is shorter than this wait was.
             if ready[3] { try news.clear() }
@@ -93,6 +100,7 @@ enum KeyHolder {
         _ connections: Connections
     ) throws(SystemCallFailure) -> Bool {
         switch try supervisor.receiveFile()?.byte {
+        case alive: return true
         case lockAll:
             vaults.lockAll()
             // Requests that have begun still use their keys.
@@ -108,6 +116,8 @@ enum KeyHolder {
         return true
     }
 
+    /// How long the supervisor may be silent.
+    private static let longestSilence = Supervisor.checkInterval * 3
     /// How long to wait for descriptors or memory.
     private static let pause = Duration.milliseconds(100)
     private static let endTimeout = Duration.seconds(2)

@@ -27,7 +27,7 @@ struct Supervisor: ~Copyable {
     /// Longer than the key holder waits for the requests that have begun.
     private static let endTimeout = Duration.seconds(3)
     /// How often to check that clients still find this agent.
-    private static let checkInterval = Duration.seconds(10)
+    static let checkInterval = Duration.seconds(10)
 
     /// Starts the agent, reports on standard output whether that worked, and waits until it ends.
     static func run(_ mode: AgentMode, _ memory: KeyMemory) -> Never {
@@ -68,7 +68,12 @@ struct Supervisor: ~Copyable {
         do throws(SystemCallFailure) {
             try AgentReport.ready.send(to: output, in: mode)
             try StandardStream.output.discard()
+            var sign = Moment.now
             while true {
+                if sign.timeRemaining <= .zero {
+                    try keyHolder.input.send(KeyHolder.alive)
+                    sign = .now + Supervisor.checkInterval
+                }
                 try lock(login.vaultsToLock())
                 var interests = [Polling.Interest.reading(keyHolder.output), .reading(requests)]
                 interests += programs.map(\.life) + login.interests

@@ -37,6 +37,25 @@ struct AgentEndTests {
         for (agent, holder) in agents { try waitForEnd(of: holder, in: agent) }
     }
 
+    @Test("if the supervisor is stopped, the vaults are locked, and until then they are not")
+    func stoppedSupervisor() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let (client, place) = (try agent.client(), try agent.place())
+        // Longer than the supervisor may be silent.
+        try agent.shell("sleep 35")
+        #expect(try agent.listing(client, of: place).entries.count == 1)
+        let supervisor = try agent.supervisor()
+        try agent.shell("kill -STOP \(supervisor)")
+        defer { do { try agent.shell("kill -CONT \(supervisor)") } catch {} }
+        let end = Moment.now + .seconds(60)
+        while end.timeRemaining > .zero {
+            if case .notHeld = try client.send(.list(place)) { return }
+            _ = try Polling.wait(for: [], timeout: .seconds(1))
+        }
+        Issue.record("not locked")
+    }
+
     @Test("an agent that ends leaves the socket of its successor")
     func successor() throws {
         let agent = try AgentFixture()
