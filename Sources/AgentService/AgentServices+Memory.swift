@@ -23,16 +23,19 @@ struct MemoryLimits: Sendable {
     static let timeout = Duration.seconds(30)
     /// How long it waits for its turn to begin; its sender is waiting too.
     ///
-    /// It is longer than a client may delay the end of a turn (``AgentProtocol/turnTimeout``).
-    static let shortTimeout = Duration.seconds(5)
+    /// It is longer than a large request of another user computes, and its client may then delay the
+    /// end of the turn (``AgentProtocol/turnTimeout``).
+    static let shortTimeout = Duration.seconds(15)
 
     /// The memory of a request that needs more than this is given to one of its user at a time.
     static let largestSmall = 16 << 20
+    /// What each request is charged in any case: no user's requests take all processor time.
+    private static let leastOfRequest = 8 << 20
     /// What a request that waits takes at least; the program that asks is a part of it.
     private static let leastOfAsking = 2 << 20
     /// The size of the largest request that may wait for a person or a server.
     private static let largestAsking = 2 << 20
-    /// What each byte of a request and of the vault's file takes at most, and what each request
+    /// What each byte of a request and of the vault's files takes at most, and what each request
     /// takes in any case; `RequestMemoryTests` measures all kinds of requests.
     static let (perByte, base) = (12, 1 << 18)
     /// What each entry that a request adds takes besides, and the size of the smallest one in it.
@@ -42,10 +45,10 @@ struct MemoryLimits: Sendable {
     ///
     /// - Parameters:
     ///   - request: the size of its frame.
-    ///   - vault: the size of its vault's file.
+    ///   - vault: the size of its vault's file and the previous generation.
     static func memory(ofRequest request: Int, vault: Int) -> Int {
         let entries = min(request / smallestEntry, TransferLimits.entries)
-        return base + perByte * (request + vault) + perEntry * entries
+        return max(leastOfRequest, base + perByte * (request + vault) + perEntry * entries)
     }
 
     fileprivate func turns(for memory: Int, ofRequest size: Int) -> MemoryTurns {
@@ -131,8 +134,10 @@ extension AgentServices {
             }
         }
         // Another request may enlarge the file meanwhile.
-        let file = Int(FileStamp(of: account.path)?.size ?? 0) + AgentProtocol.largestRequest
-        let memory = MemoryLimits.memory(ofRequest: size, vault: file)
+        let room = AgentProtocol.largestRequest
+        let file = Int(FileStamp(of: account.path)?.size ?? 0)
+        let previous = Vault.previousSize(at: account.path)
+        let memory = MemoryLimits.memory(ofRequest: size, vault: file + previous + room)
         let turns = limits.turns(for: memory, ofRequest: size)
         let hasBegun: Bool
         do throws(SystemCallFailure) {
@@ -144,8 +149,8 @@ extension AgentServices {
         }
         guard hasBegun else { throw TurnRefusal(response: .failed(.busy)) }
         return RequestTurn(
-            of: account.user, memory: memory, from: turns, size: size, largestFile: file + size,
-            while: isWanted)
+            of: account.user, memory: memory, from: turns, size: size,
+            largestFile: max(file, previous) + room + size, while: isWanted)
     }
 }
 

@@ -6,7 +6,8 @@ final class RequestTurn: Sendable {
     let user: UInt32
     /// The size of the request's frame.
     let size: Int
-    /// The size of the largest file of the vault that the request may read.
+    /// The size of the largest file, of the vault or its previous generation, that the request may
+    /// read.
     let largestFile: Int
     private let memory: Int
     private let turns: MemoryTurns

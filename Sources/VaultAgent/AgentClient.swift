@@ -48,8 +48,10 @@ package final class AgentClient {
     private static let responseTimeout = Duration.seconds(120)
     /// How long a sign-in may take; it waits for other sign-ins, and resumes lost ones.
     private static let slowTimeout = Duration.seconds(600)
-    /// How long a request may take for which the agent does not wait.
+    /// How long a request may take for which the user's own agent does not wait.
     private static let quickTimeout = Duration.seconds(5)
+    /// The same for the system agent, where it may wait for another user's.
+    private static let quickTimeoutOfSystem = Duration.seconds(30)
     /// How long locking may take; nothing replaces it.
     private static let lockTimeout = Duration.seconds(30)
 
@@ -92,16 +94,19 @@ package final class AgentClient {
         self.isSystem = isSystem
     }
 
-    private static func timeout(of request: AgentRequest) -> Duration {
-        if request.locks { return lockTimeout }
-        return request.isQuick ? quickTimeout : request.isSlow ? slowTimeout : responseTimeout
+    private func timeout(of request: AgentRequest) -> Duration {
+        if request.locks { return AgentClient.lockTimeout }
+        guard request.isQuick else {
+            return request.isSlow ? AgentClient.slowTimeout : AgentClient.responseTimeout
+        }
+        return isSystem ? AgentClient.quickTimeoutOfSystem : AgentClient.quickTimeout
     }
 
     /// Sends a request and waits for the response.
     package func send(_ request: AgentRequest) throws(AgentFailure) -> AgentResponse {
         try write(request)
         do {
-            return try receive(within: AgentClient.timeout(of: request))
+            return try receive(within: timeout(of: request))
         } catch .noAnswer where request.locks {
             throw .notLocked
         } catch .noAnswerFromSystem where request.locks {
@@ -120,7 +125,7 @@ package final class AgentClient {
         var next: AgentRequest? = request
         while true {
             if let next { try write(next) }
-            let response = try receive(within: AgentClient.timeout(of: request))
+            let response = try receive(within: timeout(of: request))
             switch response {
             case .says, .asks, .asksPIN: next = person(response)
             default: return response

@@ -37,7 +37,7 @@ struct RelayedCheckTests {
             place: place, unlocking: unlocking, turn: nil)
         let check = RelayedCheck<Advisory>(
             context, RemotePerson(FrameConnection(try client.first.duplicate())), user: nil,
-            timeout: .seconds(8))
+            for: EntryName(issuer: "Site", account: "me"), timeout: .seconds(8))
         let start = Moment.now
         #expect(throws: PAMCheckFailure(reason: .timedOut, mayConcealAttempt: false)) {
             try check.isPresent(for: "code")

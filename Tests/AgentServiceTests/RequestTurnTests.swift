@@ -1,11 +1,11 @@
 import Cryptography
 import Foundation
 import POSIX
-import SecretVault
 import TestSupport
 import Testing
 
 @testable import AgentService
+@testable import SecretVault
 @testable import VaultAgent
 
 /// The memory that one request has.
@@ -122,6 +122,76 @@ struct RequestTurnTests {
         #expect(try turn(of: .list, in: service) == nil)
         list?.end()
         #expect(try turn(of: .list, in: service) != nil)
+    }
+
+    @Test("a request about a large vault waits as long as another user's client may delay it")
+    func delayed() throws {
+        let service = try service(vault: 2 << 20)
+        let other = try #require(
+            try service.limits.large.begin(of: 6, size: 512 << 20, timeout: .zero)
+                ? service.limits.large : nil)
+        let end = WorkerThread {
+            do {
+                let delay = AgentProtocol.turnTimeout + .seconds(2)
+                _ = try Polling.wait(for: [], timeout: delay)
+            } catch { Issue.record(error) }
+            other.end(of: 6, size: 512 << 20)
+        }
+        let beginning = [AgentProtocol.version, AgentRequest.Kind.list.rawValue]
+        let turn = try service.beginTurn(
+            for: beginning.span, size: 100, usedAt: { $0 }, while: { true })
+        #expect(turn != nil)
+        try #require(end).join()
+    }
+
+    @Test("at most eight requests of a user compute at a time")
+    func few() throws {
+        let service = try service(vault: 1000)
+        let turns = try (1...9).map { _ in try turn(of: .list, in: service) }
+        #expect(turns.map { $0 != nil } == [Bool](repeating: true, count: 8) + [false])
+    }
+
+    @Test("the previous generation is charged, too")
+    func previous() throws {
+        let service = try service(vault: 1000)
+        let own = folder.file("5/.watchword/by-name/vault")
+        try FileManager.default.createDirectory(
+            atPath: own, withIntermediateDirectories: true)
+        try folder.write(
+            [UInt8](repeating: 0, count: 2 << 20), to: "5/.watchword/by-name/vault/previous")
+        let check = try turn(of: .check, in: service)
+        #expect(try #require(check).largestFile > 2 << 20)
+        #expect(try turn(of: .check, in: service) == nil)
+    }
+
+    @Test("a record of uses that is too large for its vault is neither read nor moved")
+    func uses() throws {
+        let opener = VaultOpener.passphrase(SecretBytes(text: "pass"))
+        let path = folder.file("vault")
+        try Vault.create(
+            at: path, passphrase: SecretBytes(text: "pass"), cost: ScryptCost(logN: 10),
+            recoveryKey: nil, now: 0)
+        let vault = try Vault.unlock(at: path, with: opener)
+        for (count, isRead) in [(500, true), (600, false)] {
+            let ids = (0..<count).map { number in
+                RecordID(([UInt8](repeating: 0, count: 12) + UInt32(number).littleEndianBytes).span)
+            }
+            var uses = LastUses()
+            uses.add(ids.map { RecordedUse(of: $0, at: 1) }) { _ in true }
+            let file = try uses.sealed(under: vault.key)
+            vault.location.write(uses: file, of: vault.key.vaultID)
+            #expect(vault.lastUses.isEmpty != isRead)
+            let packed = try Vault.pack(path)
+            #expect(packed.uses.isEmpty != isRead)
+            // What a client sends.
+            let frame = try FrameWriter()
+            frame.append(
+                VaultParcel(
+                    document: packed.document, attempts: packed.attempts, uses: file,
+                    presented: packed.presented, newest: packed.newest))
+            let moved = try frame.withContent { try VaultParcel(parsing: $0) }
+            #expect(moved.uses.isEmpty != isRead)
+        }
     }
 
     @Test("few requests of a user wait for a person or a server, and no large ones")

@@ -45,6 +45,20 @@ struct KeptGeneration {
     }
 }
 
+extension Vault {
+    /// The size of the previous generation of the vault at `path`; 0 if there is none.
+    package static func previousSize(at path: String) -> Int {
+        do throws(VaultError) {
+            let location = try VaultLocation(path)
+            let parts = location.ownParts + [VaultLocation.previous]
+            let previous = location.path(beside: parts.joined(separator: "/"))
+            return Int(clamping: FileStamp(of: previous)?.size ?? 0)
+        } catch {
+            return 0
+        }
+    }
+}
+
 extension VaultLocation {
     /// What to report if the previous generation has saves that this state lacks.
     ///

@@ -9,8 +9,12 @@ struct LastUses: Hashable {
     private(set) var times: [RecordID: Int64] = [:]
 
     static let firstLine = Array("watchword-uses 1\n".utf8)
+    /// The largest file for a vault with so many entries; some of its uses may be of former ones.
+    ///
+    /// A request is charged for the vault's file only.
+    static func limit(entries: Int) -> Int { 128 + (entries + 500) * room * 4 / 3 }
     /// Enough for every entry of the largest vault.
-    static let sizeLimit = 1 << 22
+    static let sizeLimit = limit(entries: VaultLimits.entries)
     private static let room = RecordID.count + 8
 
     init() {}

@@ -61,11 +61,13 @@ extension UnlockedVault {
 }
 
 extension VaultLocation {
-    /// The bytes of the record of the vault `vaultID`; empty if there is none.
-    func uses(of vaultID: [UInt8]) -> [UInt8] {
+    /// The bytes of the record of the vault in `document`; empty if there is none.
+    func uses(of document: VaultDocument) -> [UInt8] {
         do {
-            guard let folder = try openAttemptsFolder(of: vaultID) else { return [] }
-            return try folder.readPrivateFile(VaultLocation.uses, limit: LastUses.sizeLimit)
+            guard let folder = try openAttemptsFolder(of: document.vaultID) else { return [] }
+            return try folder.readPrivateFile(
+                VaultLocation.uses,
+                limit: LastUses.limit(entries: document.records.count))
         } catch {
             return []
         }
@@ -86,7 +88,8 @@ extension UnlockedVault {
     private func readUses(in folder: borrowing Folder) -> LastUses {
         let bytes: [UInt8]
         do {
-            bytes = try folder.readPrivateFile(VaultLocation.uses, limit: LastUses.sizeLimit)
+            bytes = try folder.readPrivateFile(
+                VaultLocation.uses, limit: LastUses.limit(entries: state.records.count))
         } catch {
             return LastUses()
         }

@@ -326,7 +326,8 @@ extension UnlockedVault {
     private func previous() -> PreviousGeneration {
         do {
             guard let own = try location.openStateFolder() else { return .none }
-            let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
+            let bytes = try VaultLocation.read(
+                VaultLocation.previous, in: own, upTo: largestFile)
             let previous = try verified(VaultDocument(parsing: bytes))
             return .whole(generation: previous.generation)
         } catch .notFound {

@@ -40,7 +40,7 @@ extension VaultParcel: Transferable {
         reading fields: inout FieldReader, in bytes: Span<UInt8>
     ) throws(FieldReader.Unreadable) {
         let file = try fields.part(bytes, limit: VaultParcel.largestFile)
-        uses = try fields.part(bytes, limit: LastUses.sizeLimit)
+        let uses = try fields.part(bytes, limit: LastUses.sizeLimit)
         newest = GenerationRecord(reading: try fields.part(bytes, limit: 1024))
         let attempts = try fields.part(bytes, limit: 2 * AttemptsFile.slotCount)
         let presented = try fields.part(bytes, limit: PresentedSecrets.sizeLimit)
@@ -48,6 +48,8 @@ extension VaultParcel: Transferable {
             document = try VaultDocument(parsing: file)
             self.attempts = try AttemptsFile(reading: attempts, of: document.vaultID).attempts
             self.presented = try PresentedSecrets(reading: presented)
+            let limit = LastUses.limit(entries: document.records.count)
+            self.uses = uses.count <= limit ? uses : []
         } catch {
             throw FieldReader.Unreadable()
         }
@@ -121,7 +123,7 @@ extension Vault {
         guard document.vaultID == vaultID else { throw .changedMeanwhile }
         guard document.bytes.count <= VaultParcel.largestFile else { throw .overLimit(.parcel) }
         let parcel = VaultParcel(
-            document: document, attempts: try counter.read(), uses: location.uses(of: vaultID),
+            document: document, attempts: try counter.read(), uses: location.uses(of: document),
             presented: try location.presented(), newest: writer.mark())
         _ = consume login
         return parcel
