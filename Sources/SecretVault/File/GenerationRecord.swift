@@ -35,7 +35,7 @@ struct GenerationRecord: Hashable {
             (self.generation, self.digest) = (generation, digest)
         }
 
-        private static func digest(of id: SaveID) throws(VaultError) -> [UInt8] {
+        fileprivate static func digest(of id: SaveID) throws(VaultError) -> [UInt8] {
             do { return Array(try sha256(id.bytes.span).prefix(digestCount)) } catch {
                 throw .cryptography(error)
             }
