@@ -93,7 +93,7 @@ extension HeldVaults {
 
     /// Keeps `vault` unless a newer state of the file is known already, and locks it if there is no
     /// room for it.
-    private func keep(
+    func keep(
         _ vault: HeldVault, _ stamp: FileStamp?, of place: VaultPlace, _ unlocking: UInt64
     ) {
         state.withLock { state in

@@ -101,6 +101,23 @@ struct ConfirmedEntryTests {
         #expect(current.isEmpty)
     }
 
+    @Test("what an edit would do is not told after the vault was locked")
+    func rehearsed() throws {
+        let use = try service.vaults.use(place)
+        let edit = VaultEdit.importing(ImportEdit([], DuplicateChoices(.skip)))
+        guard case .edited = try service.rehearse(edit, in: use, place) else {
+            Issue.record("no outcome")
+            return
+        }
+        service.vaults.lock(place)
+        do {
+            _ = try service.rehearse(edit, in: use, place)
+            Issue.record("told after the lock")
+        } catch {
+            guard case .notHeld = error else { throw error }
+        }
+    }
+
     @Test("an entry that changes without a check is not kept for the next edit")
     func unchecked() throws {
         let use = try service.vaults.use(place)
