@@ -1,9 +1,9 @@
 import Cryptography
 import OneTimePassword
-import SecretVault
 import TestSupport
 import Testing
 
+@testable import SecretVault
 @testable import VaultAgent
 
 struct VaultEditTests {
@@ -56,6 +56,26 @@ struct VaultEditTests {
         #expect(throws: VaultError.noSuchEntry) {
             try edited.perform(.remove(entry.id, purge: true))
         }
+    }
+
+    @Test("a damaged entry, whose check cannot be made, is removed without it")
+    func damaged() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(
+            .plainSecret(issuer: "a", account: "", value: EditedVault.key),
+            presence: .perUse(.any))
+        #expect(throws: VaultError.presenceNeeded) {
+            try edited.perform(.remove(entry.id, purge: false))
+        }
+        try edited.vault.update { changes throws(VaultError) in
+            // The content has no counter.
+            try changes.state.change(entry.id) { $0.traits = .hotp(.sha1, .steam) }
+            changes.isChanged = true
+        }
+        #expect(throws: VaultError.damaged(.content(entry.id))) {
+            try edited.content(of: entry.id)
+        }
+        #expect(try edited.perform(.remove(entry.id, purge: false)) == .removed)
     }
 
     @Test("a tombstone that the manifest does not list permits no change without the entry's check")
