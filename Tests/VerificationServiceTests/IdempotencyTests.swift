@@ -223,6 +223,24 @@ struct IdempotencyTests {
         }
     }
 
+    @Test(
+        "an accepted proof that is repeated with its idempotency key gets the same response",
+        arguments: ProvingRoute.allCases)
+    func repeatedProof(_ route: ProvingRoute) async throws {
+        let fixture = try await ServiceFixture()
+        let proof = try await fixture.proof(on: route)
+        let body = try proof.body(proof.right(), 0)
+        let headers = proof.headers.merging(["Idempotency-Key": "k"]) { own, _ in own }
+        var texts: [String] = []
+        for _ in 0..<2 {
+            let reply = try await fixture.ask(
+                "POST", proof.target, body, as: proof.key, headers: headers)
+            texts.append(reply.response.body.text)
+        }
+        #expect(texts[0].contains(proof.mark))
+        #expect(texts[1] == texts[0])
+    }
+
     @Test("a malformed idempotency key is rejected on POST routes and ignored on others")
     func malformed() async throws {
         let fixture = try await ServiceFixture()
