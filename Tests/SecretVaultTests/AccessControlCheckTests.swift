@@ -97,6 +97,20 @@ struct AccessControlCheckTests {
         #expect(try outcome(Self.yes, open, ids[0], at: clock) == "GitHub")
     }
 
+    @Test("after a reboot, a refused check measures the rest of the wait on the boot clock")
+    func waitAfterReboot() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        var clock = TestClock()
+        for _ in 0..<5 { _ = try outcome(Self.no, open, ids[0], at: clock) }
+        clock.reboot(off: 30)
+        let refusal = "\(Refusal.vault(.lockedOut(seconds: 30)))"
+        #expect(try outcome(Self.yes, open, ids[0], at: clock) == refusal)
+        // Setting the wall clock now changes nothing.
+        clock.wall += 3600
+        #expect(try outcome(Self.yes, open, ids[0], at: clock) == refusal)
+    }
+
     @Test("a check without a result is not counted, unless it may conceal an attempt")
     func broken() throws {
         let (vault, ids) = try made()
@@ -150,6 +164,32 @@ struct AccessControlCheckTests {
         }
         #expect(try outcome(late, open, ids[0]) == "\(Refusal.vault(.wiped))")
         #expect(try vault.unlock().entries[0].tombstone != nil)
+    }
+
+    @Test("a passed check does not clear the failures for which another entry must be wiped")
+    func dueMeanwhile() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        try open.update { changes throws(VaultError) in
+            try changes.setAccessControl(of: ids[1], to: Self.wiping)
+        }
+        let reading = TestClock().reading
+        let tried = try open.begin(
+            ids[0], checkedBy: Cryptographic.self, isGuess: true, at: reading)
+        // Another process counts the failures, and is killed before it wipes the entry.
+        func fail() throws {
+            let document = try VaultDocument(parsing: vault.bytes())
+            let counter = try AttemptCounter(VaultLocation(vault.path), of: document.vaultID)
+            var attempts = try counter.read()
+            for _ in 1...3 {
+                attempts = attempts.deciding(
+                    .vault, .refused(by: document.slotsDigest), at: reading)
+            }
+            try counter.save(attempts)
+        }
+        try fail()
+        try open.accept(tried)
+        #expect(try vault.unlock().entries[1].tombstone != nil)
     }
 
     @Test("while the vault may not be changed, no check begins and nothing is saved")
@@ -278,6 +318,18 @@ struct AccessControlCheckTests {
             #expect(said == "\(Refusal.vault(.busy))")
         }
         #expect(try outcome(last, open, ids[0]) == "GitHub")
+        #expect(try vault.attempts().isEmpty)
+    }
+
+    @Test("unlocking the vault drops the failures of an entry that was removed")
+    func removed() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        _ = try outcome(Self.no, open, ids[0])
+        try open.update { changes throws(VaultError) in
+            try changes.remove(ids[0], purge: false)
+        }
+        _ = try vault.unlock()
         #expect(try vault.attempts().isEmpty)
     }
 
