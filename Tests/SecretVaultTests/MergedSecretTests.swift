@@ -212,6 +212,28 @@ extension MergeTests {
         #expect(try copies.vault.unlock().entries[2].issuer == "renamed")
     }
 
+    @Test("a wipe covers a key that the wiping copy had seen and replaced")
+    func replacedKey() throws {
+        let copies = try Copies()
+        let id = copies.ids[2]
+        func replace(by text: String, _ time: Int64) -> Change {
+            { changes throws(VaultError) in
+                try changes.replace(
+                    id,
+                    with: .plainSecret(issuer: "Wi-Fi", account: "home", value: secret(text)),
+                    now: time)
+            }
+        }
+        try copies.here(replace(by: "here", 10))
+        try copies.vault.put(copies.vault.bytes(), as: "copy")
+        try copies.there(replace(by: "there", 20))
+        try copies.there { changes throws(VaultError) in
+            try changes.wipe(id, because: .failures, now: 50)
+        }
+        let plan = try copies.merge()
+        #expect(plan.changes.map(\.action) == [.wiped] && plan.unmerged.isEmpty)
+    }
+
     @Test("an entry that has vanished here does not come back with an older counter")
     func olderCounter() throws {
         let copies = try Copies()
@@ -258,6 +280,23 @@ extension MergeTests {
             #expect(Set(entries.map(\.id)) == Set(ids))
             #expect(try copies.plan().2.isMerged)
         }
+    }
+
+    @Test("after both files have undone a merge, what one of them removes stays removed")
+    func undoneInBoth() throws {
+        let copies = try Copies()
+        let ids = copies.ids
+        try copies.there(rename(ids[0], "there", 20))
+        try copies.merge()
+        let open = try copies.vault.unlock()
+        try open.undo(open.planOfUndo(now: Self.now), confirmed: [], now: Self.now)
+        try copies.vault.put(copies.vault.bytes(), as: "copy")
+        try copies.here { changes throws(VaultError) in
+            try changes.remove(ids[3], purge: false)
+        }
+        try copies.there(rename(ids[2], "later", 200))
+        #expect(try copies.merge().changes.map(\.action) == [.replaced([.name])])
+        #expect(try copies.vault.unlock().entries.map(\.id) == Array(ids.prefix(3)))
     }
 
     @Test("a copy can be opened without saving it, even if entries were wiped without the key")
