@@ -96,6 +96,17 @@ struct GenerationTests {
         #expect(try vault.unlock().reports.contains(unmerged(vault)))
     }
 
+    @Test("a previous generation that is older than the recorded saves is not called unmerged")
+    func longAgo() throws {
+        let vault = try TestVault()
+        try vault.unlock().update(add("a"))
+        let open = try vault.unlock()
+        var state = open.state
+        for _ in 1...512 { state = try state.next(after: nil) }
+        try vault.put(state.written(with: open.key))
+        #expect(try vault.unlock().reports.isEmpty)
+    }
+
     @Test("a previous generation with another key is kept only if the vault does not have its save")
     func otherKey() throws {
         let vault = try TestVault()
