@@ -29,9 +29,12 @@ struct ForgedLineTests {
     }
 
     /// A vault with four entries that failures lock, and with older files under both names.
-    private func made() throws -> (TestVault, [RecordID]) {
+    private func made(rekeyed: Bool = false) throws -> (TestVault, [RecordID]) {
         let vault = try TestVault(recoveryKey: true)
         let ids = try vault.fill()
+        if rekeyed {
+            try vault.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        }
         for name in ["a", "b"] {
             try vault.unlock().update { changes throws(VaultError) in
                 try changes.setAccessControl(of: ids[3], to: .standard(for: .totp))
@@ -83,9 +86,11 @@ struct ForgedLineTests {
         #expect(try vault.folder.bytes(of: Self.previous) == kept)
     }
 
-    @Test("failures wipe an entry in the older files, too, if it was set to be wiped here since")
-    func newLimit() throws {
-        let (vault, ids) = try made()
+    @Test(
+        "failures wipe an entry in the older files, too, if it was set to be wiped here since",
+        arguments: [false, true])
+    func newLimit(rekeyed: Bool) throws {
+        let (vault, ids) = try made(rekeyed: rekeyed)
         let box = try vault.box(of: ids[0])
         let access = AccessControl(presence: .perUnlock, onFailure: .wipe(after: .three))
         try vault.unlock().update { changes throws(VaultError) in
