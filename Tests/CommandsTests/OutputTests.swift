@@ -38,7 +38,7 @@ struct OutputTests {
     func quotedInvisible() throws {
         let word = "it's\n\\ \u{1B}[31m7 \u{202E}é$(id)\n"
         let quoted = ShellWord.quoted(word)
-        #expect(quoted.visibleOnTerminal == quoted && quoted.contains(" \\033[31m7 "))
+        #expect(VisibleText.of(quoted) == quoted && quoted.contains(" \\033[31m7 "))
         let outcome = try ForeignProgram(path: "/bin/bash").run(["-c", "printf '<%s>' " + quoted])
         #expect(outcome.output == Array("<\(word)>".utf8))
     }

@@ -2,8 +2,8 @@ import POSIX
 
 /// Text as one word of a shell command that the user can copy.
 enum ShellWord {
-    /// `text`, which may be a path, in single quotes; if it has control or invisible characters, as `$'…'` with their bytes
-    /// in octal.
+    /// `text`, which may be a path, in single quotes; if it has control or invisible characters, as
+    /// `$'…'` with their bytes in octal.
     ///
     /// The shell splits bytes, not characters: an apostrophe followed by a combining accent is one
     /// `Character`, but ends the quotes.
