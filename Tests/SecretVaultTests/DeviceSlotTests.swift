@@ -165,37 +165,42 @@ struct DeviceSlotTests {
         #expect(throws: VaultError.presenceNeeded) { _ = try open.proofOfUnlocking(for: id) }
     }
 
+    private enum SlotEdit: CaseIterable {
+        case passphrase, recoveryKey, tpm, authenticator, change, removal
+
+        func apply(to changes: inout VaultChanges) throws(VaultError) {
+            guard let cost = ScryptCost(ifInRange: 10) else { return }
+            let secret = DeviceSlots.secret
+            switch self {
+            case .passphrase: try changes.addPassphrase(secret, cost: cost, now: 1)
+            case .recoveryKey: try changes.addRecoveryKey(.make(), now: 1)
+            case .tpm: try changes.addTPM(DeviceSlots.object(), sealing: secret, now: 1)
+            case .authenticator:
+                try changes.addAuthenticator(DeviceSlots.credential(), secret: secret, now: 1)
+            case .change:
+                let slot = changes.slots[0]
+                try changes.changePassphrase(of: slot, to: secret, cost: cost, now: 1)
+            case .removal: try changes.removeSlot(changes.slots[1])
+            }
+        }
+    }
+
     @Test("a TPM without a PIN does not change what opens the vault; other slots do")
     func changes() throws {
         let vault = try DeviceSlots.vault()
         let slots = try Vault.slots(at: vault.path)
-        let cost = try ScryptCost(logN: 10)
-        let edits: [(inout VaultChanges) throws(VaultError) -> Void] = [
-            { changes throws(VaultError) in
-                try changes.addPassphrase(TestVault.passphrase, cost: cost, now: 1)
-            },
-            { changes throws(VaultError) in
-                try changes.addRecoveryKey(RecoveryKey.make(), now: 1)
-            },
-            { changes throws(VaultError) in
-                try changes.addTPM(DeviceSlots.object(), sealing: DeviceSlots.secret, now: 1)
-            },
-            { changes throws(VaultError) in
-                try changes.addAuthenticator(
-                    DeviceSlots.credential(), secret: DeviceSlots.secret, now: 1)
-            },
-            { changes throws(VaultError) in
-                try changes.changePassphrase(
-                    of: slots[0], to: TestVault.passphrase, cost: cost, now: 1)
-            },
-            { changes throws(VaultError) in try changes.removeSlot(slots[1]) },
-        ]
         let bytes = try vault.bytes()
-        for edit in edits {
-            #expect(throws: VaultError.presenceNeeded) {
-                try vault.unlock(by: slots[3]).update(edit)
+        for edit in SlotEdit.allCases {
+            #expect(throws: VaultError.presenceNeeded, "\(edit)") {
+                try vault.unlock(by: slots[3]).update { changes throws(VaultError) in
+                    try edit.apply(to: &changes)
+                }
             }
-            #expect(throws: Never.self) { try vault.unlock(by: slots[2]).rehearse(edit) }
+            #expect(throws: Never.self, "\(edit)") {
+                try vault.unlock(by: slots[2]).rehearse { changes throws(VaultError) in
+                    try edit.apply(to: &changes)
+                }
+            }
         }
         #expect(try vault.bytes() == bytes)
     }

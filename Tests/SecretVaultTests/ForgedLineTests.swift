@@ -143,6 +143,30 @@ struct ForgedLineTests {
         #expect(try vault.holders(of: box) == [])
     }
 
+    @Test("a file with other slots than the one that was only opened here wipes nothing")
+    func otherSlots() throws {
+        let source = try TestVault()
+        let id = try source.fill()[3]
+        let old = try source.bytes()
+        try source.unlock().update { changes throws(VaultError) in
+            try changes.changePassphrase(
+                of: changes.slots[0], to: secret("new"), cost: ScryptCost(logN: 10), now: 1)
+        }
+        // The vault comes to this device by synchronisation.
+        let folder = try TemporaryFolder()
+        let path = folder.file("vault")
+        try TestVault.put(source.bytes(), as: "vault", in: folder)
+        _ = try Vault.unlock(at: path, with: .passphrase(secret("new")))
+        try TestVault.put(old, as: "vault", in: folder)
+        for _ in 1...3 {
+            #expect(throws: VaultError.wrongPassphrase) {
+                try Vault.unlock(at: path, with: .passphrase(secret("new")))
+            }
+        }
+        let open = try Vault.unlock(at: path, with: .passphrase(TestVault.passphrase))
+        #expect(try open.entry(id).tombstone == nil)
+    }
+
     @Test("wrong guesses on the previous generation wipe the entries of the vault, too")
     func guessedPrevious() throws {
         let (vault, ids) = try made()

@@ -104,8 +104,10 @@ struct GenerationRecord: Hashable {
         guard vaultID == state.vaultID, let rekey else { return nil }
         guard try !rekey.isMissing(in: state.history) else { return .formerKey }
         guard state.history.mayHaveDropped(savesUpTo: rekey.generation),
-            try KnownSave.digest(of: key.rekeySave()) != rekey.digest,
-            try state.rekey(to: key) == nil
+            try state.rekey(to: key) == nil,
+            case let own = VaultHistory.Save(
+                generation: rekey.generation, id: try key.rekeySave()),
+            try KnownSave(own) != rekey
         else { return nil }
         return .formerKey
     }

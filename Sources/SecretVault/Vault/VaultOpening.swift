@@ -160,10 +160,9 @@ struct VaultOpening: ~Copyable {
     /// Records the slots of the file, which its key has opened, if they have changed.
     private func recordSlots() {
         let known = SlotsRecord.read(of: location, vaultID: document.vaultID)
-        guard let mark,
-            known ?? document.slotsDigest != document.slotsDigest
-                || known == nil && !mark.isRecord(of: document)
-        else { return }
+        // A file that was saved here last shows its slots.
+        let isSaved = mark?.isRecord(of: document) == true
+        guard known != document.slotsDigest, known != nil || !isSaved else { return }
         do throws(VaultError) {
             let writer = try VaultWriter(location, timeout: .zero)
             writer.recordSlots(of: document)
