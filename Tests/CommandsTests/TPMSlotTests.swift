@@ -158,6 +158,28 @@ struct TPMSlotTests {
         try fixture.run(code, status: 4)
     }
 
+    @Test("a TPM without a PIN opens the vault, but changes nothing that opens it")
+    func slotsWithoutPIN() throws {
+        try fixture.run("watchword slot add -q tpm2 --no-pin --passphrase-file pass.txt \(options)")
+        try fixture.run("watchword slot remove -q 3 --yes --passphrase-file pass.txt \(options)")
+        try fixture.folder.write(Array("other\n".utf8), to: "other.txt")
+        let before = try fixture.vault()
+        let new = "--new-passphrase-file other.txt"
+        for change in [
+            "slot add passphrase \(new)", "slot add recovery-key", "slot add tpm2 --no-pin",
+            "slot remove recovery-key --yes", "passphrase --slot 1 \(new)",
+        ] {
+            let refused = try fixture.run("watchword \(change) \(options)", status: 4)
+            #expect(errors(refused).contains("no terminal to prompt on"))
+        }
+        #expect(try fixture.vault() == before)
+        let terminal = try fixture.terminal("watchword passphrase --slot 1 \(new) \(options)")
+        let prompt = "To change how the vault is opened, enter the passphrase again: "
+        try terminal.answer([(prompt, "guess"), (prompt, VaultFixture.passphrase)])
+        #expect(try terminal.end() == 0)
+        #expect(terminal.screen.contains("Changed the passphrase."))
+    }
+
     @Test("options that do not apply to a kind of slot are refused")
     func inapplicable() throws {
         for line in [

@@ -132,6 +132,22 @@ extension Session {
         }
     }
 
+    /// Unlocks the vault to change what opens it.
+    ///
+    /// After a TPM without a PIN, it asks for the passphrase or the recovery key.
+    func unlockToChangeSlots() throws(CommandFailure) -> UnlockedVault {
+        let vault = try unlock()
+        guard !vault.unlockingProvesPresence else { return vault }
+        let path = try vaultPath()
+        return try attempting(path) { () throws(CommandFailure) in
+            try lockOut(of: path)
+        } unlock: { () throws(CommandFailure) in
+            let opener = try opener(
+                again: "To change how the vault is opened", slots: vault.slots)
+            return try unlocked(path, with: opener)
+        }
+    }
+
     /// What opens the vault, from the person: the device that unlocked it, or else the passphrase or
     /// the recovery key.
     ///

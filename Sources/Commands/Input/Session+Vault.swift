@@ -50,17 +50,6 @@ extension Session {
         return unlocked
     }
 
-    /// Unlocks the vault, to change what opens it.
-    func unlockToChangeSlots() throws(CommandFailure) -> UnlockedVault {
-        let vault = try unlock()
-        guard vault.unlockingProvesPresence else {
-            printer.complain(
-                "a TPM without a PIN proves nobody's presence, so it cannot change what opens the vault")
-            throw .usage(.needsOneOf(["--unlock-with passphrase", "--recovery-key"]))
-        }
-        return vault
-    }
-
     /// Prints what is reported about the vault with these entries.
     ///
     /// - Parameter copies: whether to report copies that can be merged.

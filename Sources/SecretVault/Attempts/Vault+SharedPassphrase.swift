@@ -89,8 +89,10 @@ extension VaultLocation {
         return sets
     }
 
-    /// The records that these failures have wiped in other files of the vault in the folder, which no
-    /// save lists yet. This file may be the previous generation of one of them.
+    /// The records that these failures have wiped in other files of the vault in the folder, and that
+    /// no save lists yet.
+    ///
+    /// This file may be the previous generation of one of them.
     func wipesElsewhere(by attempts: Attempts) throws(VaultError) -> Set<RecordID> {
         var wiped: Set<RecordID> = []
         guard !attempts.isEmpty else { return wiped }

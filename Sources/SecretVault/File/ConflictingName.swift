@@ -63,7 +63,8 @@ extension VaultLocation {
         for (other, bytes) in names where ConflictingName.isName(other, ofCopyOf: name) {
             // A name that is not UTF-8 names the file only by its bytes.
             let start = folder.beginning(of: bytes, limit: VaultEnvelope.idLimit)
-            if start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == vaultID { copies.append(other) }
+            guard start.flatMap(VaultEnvelope.vaultID(inBeginning:)) == vaultID else { continue }
+            copies.append(other)
         }
         return copies
     }

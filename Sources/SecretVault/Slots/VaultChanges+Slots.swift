@@ -114,12 +114,12 @@ extension VaultChanges {
         if !keepsKey { try rekey() }
     }
 
-    // A number alone is not enough: it may have been reused since the caller read it.
     // A new passphrase would also pass every check for a use.
     private func expectPresence() throws(VaultError) {
         guard provesPresence else { throw .presenceNeeded }
     }
 
+    // A number alone is not enough: it may have been reused since the caller read it.
     private func index(of slot: SlotSummary) throws(VaultError) -> Int {
         try expectPresence()
         guard let index = slots.firstIndex(of: slot) else { throw .noSuchSlot }
