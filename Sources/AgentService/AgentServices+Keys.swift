@@ -111,10 +111,14 @@ extension AgentServices {
         to address: TPMAddress, for place: VaultPlace, _ unlocking: UInt64,
         asking person: RemotePerson? = nil
     ) throws(DeviceLoginError) -> TPMAccess {
-        if case .account = reach, address != .standard { throw .otherTPM }
+        var limit: (PINLimit, user: UInt32)?
+        if case .account(let account) = reach {
+            guard address == .standard else { throw .otherTPM }
+            limit = (pins, account.user)
+        }
         return TPMAccess(
             address,
             through: RelayedToken(
-                relay(in: place, unlocking), asking: person, timeout: deviceTimeout()))
+                relay(in: place, unlocking), asking: person, limit, timeout: deviceTimeout()))
     }
 }

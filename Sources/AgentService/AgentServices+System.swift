@@ -27,7 +27,7 @@ extension AgentServices {
                 .status(
                     AgentStatus(
                         process: CurrentProcess.identifier, limitsFiles: limitsFiles,
-                        vaults: held ?? [])))
+                        locksKeys: vaults.locksKeys, vaults: held ?? [])))
         case .lock, .lockAll:
             let wasHeld = place.map { vaults.lockAll(in: $0.folder) } ?? false
             if case .lockAll = request { return .refused(.done) }

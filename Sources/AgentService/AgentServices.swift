@@ -15,6 +15,10 @@ struct AgentServices: Sendable {
     let stop: WakeSignal
     /// Shared by all clients.
     var limits = MemoryLimits()
+    /// The wrong PINs of all users of the system agent.
+    let pins = PINLimit()
+    /// The folders for which a user's agent was started.
+    var folders: [String] = []
     /// The turn of the current request, if it needs one.
     var turn: RequestTurn?
     /// How long a TPM may take for each step.
@@ -25,7 +29,7 @@ struct AgentServices: Sendable {
     func status() -> AgentStatus {
         AgentStatus(
             process: CurrentProcess.identifier, limitsFiles: limitsFiles,
-            vaults: vaults.status())
+            locksKeys: vaults.locksKeys, folders: folders, vaults: vaults.status())
     }
 
     /// The same for a client that reaches other vaults.

@@ -74,6 +74,9 @@ package final class HeldVaults: Sendable {
         state.withLock { $0.opening[unlocking] = nil }
     }
 
+    /// Whether all keys are in memory that is never written to swap.
+    var locksKeys: Bool { memory == .locked || !KeyMemory.isUnlocked }
+
     /// Whether the key of a vault is where it may be.
     func mayHold(_ vault: HeldVault) -> Bool { memory.mayHold(vault.heldKey) }
 

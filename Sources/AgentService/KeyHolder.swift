@@ -53,7 +53,7 @@ enum KeyHolder {
         let limitsFiles: Bool
         do {
             try ProcessHardening.requireNoTracer()
-            limitsFiles = try confine(to: mode.folders)
+            limitsFiles = try confine(to: mode.folders) && !mode.folders.contains("/")
         } catch {
             try report(.notConfined(error), to: supervisor)
             return
@@ -63,7 +63,8 @@ enum KeyHolder {
             memory, largestTotal: mode.largestTotal, clock: timing.clock, wake: news.send)
         let service = AgentServices(
             vaults: vaults, reach: .folders(reach), limitsFiles: limitsFiles,
-            helpers: HelperChannel(helpers), stop: stop, deviceTimeout: timing.deviceTimeout)
+            helpers: HelperChannel(helpers), stop: stop, folders: mode.folders,
+            deviceTimeout: timing.deviceTimeout)
         let connections = Connections(limit: mode.mostClients)
         var silence = Moment.now + longestSilence
         while true {

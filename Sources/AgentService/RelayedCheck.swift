@@ -21,9 +21,6 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
     private let subject: String
 
     private let timeout: Duration
-    /// What a question leaves to the modules for their verdict: nobody can guess so late that a
-    /// refusal is not counted.
-    private static var timeForVerdict: Duration { .seconds(5) }
 
     init(
         _ context: RelayContext, _ person: RemotePerson, user: UInt32?, for name: EntryName,
@@ -67,12 +64,11 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
             throw PAMCheckFailure(reason: error, mayConcealAttempt: false)
         }
         let end = Polling.Interest.reading(program)
-        let lastAnswer = Moment.now + (deadline.timeRemaining - RelayedCheck.timeForVerdict)
         do throws(PAMCheckFailure.Reason) {
             return try relay.verdict(unless: person.leaving) {
                 text throws(PAMCheckFailure.Reason) in
                 try person.show(text)
-            } asking: { text, isEchoed, answer throws(PAMCheckFailure.Reason) in
+            } asking: { text, isEchoed, lastAnswer, answer throws(PAMCheckFailure.Reason) in
                 try person.ask(
                     text, isEchoed: isEchoed, for: end, until: lastAnswer, into: answer)
             }

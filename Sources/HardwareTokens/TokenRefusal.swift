@@ -26,7 +26,7 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case badRequest
 
     // A TPM.
-    /// The TPM accepts no PIN for some time; it forgives one failure after this many seconds.
+    /// No PIN is accepted for some time; one failure is forgiven after this many seconds.
     case lockedOut(seconds: UInt32?)
     /// PCR 7 has changed since the secret was sealed.
     case changedPCR7

@@ -14,6 +14,8 @@ struct ModuleDialogue {
 
     /// Whether a question was answered, or a module reported an error.
     private(set) var mayHaveBeenAttempted = false
+    /// Whether the modules have an answer of the person.
+    private(set) var isAnswered = false
     private var remarkCount = 0
     private var remarkBytes = 0
 
@@ -43,7 +45,10 @@ struct ModuleDialogue {
     }
 
     /// Records that a question was answered.
-    mutating func noteAnswer() { mayHaveBeenAttempted = true }
+    mutating func noteAnswer() {
+        isAnswered = true
+        mayHaveBeenAttempted = true
+    }
 
     private func parse(_ frame: WipedBuffer) throws(PAMCheckFailure.Reason) -> ModuleFrame {
         guard let frame = frame.withBytes({ ModuleFrame(parsing: $0) }) else { throw .nonsense }
@@ -60,7 +65,11 @@ struct ModuleDialogue {
             // The user was authenticated, so this was not an attempt to guess.
             mayHaveBeenAttempted = false
             throw .accountRefused(failure)
-        case .failed(let failure): throw .failed(failure)
+        case .failed(let failure):
+            // One module may have refused the answer, and another one failed: unless a module cannot
+            // run at all, a guess counts.
+            guard isAnswered, failure.cause != .moduleNotLoaded else { throw .failed(failure) }
+            return false
         }
     }
 

@@ -12,6 +12,8 @@ package final class ModuleRelay {
 
     /// The longest answer in bytes.
     package static let longestAnswer = ModuleFrame.longestAnswer
+    /// What an answer leaves to the modules for their verdict, which they may delay.
+    static let timeForVerdict = Duration.seconds(5)
 
     /// - Parameter program: the connection to `watchword-presence`.
     package init(
@@ -29,26 +31,26 @@ package final class ModuleRelay {
     /// - Parameters:
     ///   - person: becomes ready when the person's program ends while nothing is asked.
     ///   - show: shows a message.
-    ///   - ask: asks a question, and appends the answer of at most ``longestAnswer`` bytes.
+    ///   - ask: asks a question until this moment, and appends the answer of at most
+    ///     ``longestAnswer`` bytes.
     package func verdict(
         unless person: Polling.Interest,
         showing show: (String) throws(PAMCheckFailure.Reason) -> Void,
-        asking ask: (String, Bool, FrameWriter) throws(PAMCheckFailure.Reason) -> Void
+        asking ask: (String, Bool, Moment, FrameWriter) throws(PAMCheckFailure.Reason) -> Void
     ) throws(PAMCheckFailure.Reason) -> Bool {
+        let lastAnswer = Moment.now + (deadline.timeRemaining - ModuleRelay.timeForVerdict)
         try dialogue.greet(next(unless: person))
-        var isAnswered = false
         while true {
-            switch try dialogue.step(next(unless: isAnswered ? nil : person)) {
+            switch try dialogue.step(next(unless: dialogue.isAnswered ? nil : person)) {
             case .show(let text):
-                do { try show(text) } catch { guard isAnswered else { throw error } }
+                do { try show(text) } catch { guard dialogue.isAnswered else { throw error } }
             case .ask(let text, let isEchoed):
                 let frame: FrameWriter
                 do { frame = try FrameWriter() } catch { throw .system(error) }
                 frame.append(ModuleFrame.answer)
-                do { try ask(text, isEchoed, frame) } catch {
-                    guard isAnswered else { throw error }
+                do { try ask(text, isEchoed, lastAnswer, frame) } catch {
+                    guard dialogue.isAnswered else { throw error }
                 }
-                isAnswered = true
                 dialogue.noteAnswer()
                 do { try frame.write(to: program) } catch {
                     // If the program has ended, the next frame will show it.

@@ -85,11 +85,14 @@ internal import HardwareTokens
     }
 
     /// How many more wrong PINs the TPM permits; `nil` if it does not report this.
-    func attemptsLeft() -> UInt32? {
+    ///
+    /// - Parameter spares: whether to leave a quarter of what the TPM permits to other objects.
+    func attemptsLeft(sparing spares: Bool = false) -> UInt32? {
         guard let failed = property(WATCHWORD_PT_LOCKOUT_COUNTER),
             let most = property(WATCHWORD_PT_MAX_AUTH_FAIL)
         else { return nil }
-        return most > failed ? most - failed : 0
+        let usable = spares ? most - most / 4 : most
+        return usable > failed ? usable - failed : 0
     }
 
     /// After how many seconds the TPM forgives one wrong PIN.

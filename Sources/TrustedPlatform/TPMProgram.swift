@@ -36,15 +36,18 @@ public enum TPMProgram {
     }
 
     /// Uses an object that needs a PIN, and asks for the PIN again after a wrong one.
+    ///
+    /// - Parameter spares: whether to leave a quarter of the attempts to other objects.
     private static func withPIN(
-        for tpm: TPMConnection, over channel: borrowing TokenChannel,
+        for tpm: TPMConnection, sparing spares: Bool = false, over channel: borrowing TokenChannel,
         _ use: (SecretBytes) throws(TokenRefusal) -> TokenResult
     ) throws(TokenRefusal) -> TokenResult {
-        if let left = tpm.attemptsLeft(), left == 0 {
-            throw .lockedOut(seconds: tpm.secondsPerAttempt())
-        }
         for attempt in 1...TokenChannel.mostAttempts {
-            let left = tpm.attemptsLeft()
+            let left = tpm.attemptsLeft(sparing: spares)
+            guard left != 0 else {
+                throw attempt > 1
+                    ? .wrongPIN(left: left) : .lockedOut(seconds: tpm.secondsPerAttempt())
+            }
             guard let pin = try channel.askPIN(isRepeated: attempt > 1, left: left) else {
                 throw attempt > 1 ? .wrongPIN(left: left) : .noPIN
             }
@@ -58,7 +61,7 @@ public enum TPMProgram {
                 }
             }
         }
-        throw .wrongPIN(left: tpm.attemptsLeft())
+        throw .wrongPIN(left: tpm.attemptsLeft(sparing: spares))
     }
 
     /// Makes a key pair.
@@ -94,7 +97,8 @@ public enum TPMProgram {
         guard key.requiresPIN else {
             return .signature(try tpm.sign(message, with: loaded, authorization, under: parent))
         }
-        return try withPIN(for: tpm, over: channel) { pin throws(TokenRefusal) in
+        // Whoever has the key, and guesses, does not lock those whose vaults the TPM opens.
+        return try withPIN(for: tpm, sparing: true, over: channel) { pin throws(TokenRefusal) in
             .signature(
                 try tpm.sign(message, with: loaded, value(authorization, pin), under: parent))
         }
@@ -124,7 +128,7 @@ public enum TPMProgram {
             return .attested(attestation)
         }
         guard key.requiresPIN else { return try attested(authorization) }
-        return try withPIN(for: tpm, over: channel) { pin throws(TokenRefusal) in
+        return try withPIN(for: tpm, sparing: true, over: channel) { pin throws(TokenRefusal) in
             try attested(value(authorization, pin))
         }
     }

@@ -195,6 +195,8 @@ extension AgentStatus: Transferable {
     package func write(to output: FrameWriter) {
         output.append(signed: Int64(process))
         output.append(limitsFiles)
+        output.append(locksKeys)
+        output.append(list: folders)
         output.append(list: vaults)
     }
 
@@ -206,6 +208,7 @@ extension AgentStatus: Transferable {
         }
         self.init(
             process: process, limitsFiles: try fields.flag(bytes),
+            locksKeys: try fields.flag(bytes), folders: try fields.values(bytes),
             vaults: try fields.values(bytes))
     }
 }

@@ -155,11 +155,20 @@ package struct AgentStatus: Sendable {
     package let process: Int32
     /// Whether the kernel limits the files that the agent can open.
     package let limitsFiles: Bool
+    /// Whether it keeps keys only where they are never written to swap.
+    package let locksKeys: Bool
+    /// The folders for which a user's own agent was started; empty for the system agent.
+    package let folders: [String]
     package let vaults: [Vault]
 
-    package init(process: Int32, limitsFiles: Bool, vaults: [Vault]) {
+    package init(
+        process: Int32, limitsFiles: Bool, locksKeys: Bool, folders: [String] = [],
+        vaults: [Vault]
+    ) {
         self.process = process
         self.limitsFiles = limitsFiles
+        self.locksKeys = locksKeys
+        self.folders = folders
         self.vaults = vaults
     }
 }

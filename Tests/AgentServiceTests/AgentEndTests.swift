@@ -178,4 +178,24 @@ struct AgentEndTests {
         let other = "setpriv --reuid 12345 --clear-groups watchword"
         #expect(try agent.shell("\(other) agent status").text == "The agent is not running.\n")
     }
+
+    @Test("unlock and status say that the agent was started for more than the vault's folder")
+    func wideAgent() throws {
+        let agent = try AgentFixture()
+        for folder in ["/", agent.folder.path] {
+            // It reports when it listens.
+            try agent.shell(
+                "rm -f report; setsid watchword-agent '\(folder)' $PWD/.local/share/watchword "
+                    + "</dev/null >report 2>/dev/null & until [ -s report ]; do :; done")
+            let warned = try agent.run(AgentFixture.unlock)
+            #expect(
+                AgentFixture.errors(warned).contains(
+                    "warning: the running agent was started for \(folder), which contains"))
+            let status = try agent.run("agent status --json").text
+            #expect(status.contains("\"folders\":[\"\(folder)\""))
+            #expect(folder != "/" || status.contains("\"limits_files\":false"))
+            try agent.run("agent stop")
+        }
+        #expect(try !AgentFixture.errors(agent.run(AgentFixture.unlock)).contains("warning"))
+    }
 }

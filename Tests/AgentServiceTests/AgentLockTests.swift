@@ -401,11 +401,20 @@ struct AgentLockTests {
         try agent.run("agent stop")
         let warned = try agent.shell(unlock + " --unlocked-memory")
         #expect(AgentFixture.errors(warned).contains("warning: no memory can be locked"))
+        // Whoever did not choose this does not use such an agent.
+        try agent.run("lock")
+        let weak = try agent.run(AgentFixture.unlock, status: 6)
+        #expect(AgentFixture.errors(weak).contains("was started with --unlocked-memory"))
+        let status = try agent.run("agent status").text
+        #expect(status.contains("The agent's keys may be written to swap."))
+        #expect(try agent.run("agent status --json").text.contains("\"locks_keys\":false"))
+        try agent.shell(unlock + " --unlocked-memory")
         #expect(try agent.run("code Site --at 59").text == "287082\n")
         // Where memory can be locked, the option changes nothing.
         try agent.run("agent stop")
         let usual = try agent.run("\(AgentFixture.unlock) --unlocked-memory")
         #expect(!AgentFixture.errors(usual).contains("warning"))
+        #expect(try agent.run("agent status --json").text.contains("\"locks_keys\":true"))
     }
 
     @Test("a vault whose name is not ASCII is unlocked, and names that look alike differ")

@@ -263,7 +263,12 @@ struct AgentMessagesTests {
             ]
         case .status:
             let vault = AgentStatus.Vault(path: "/v", idle: .seconds(1), total: .seconds(2))
-            return [.status(AgentStatus(process: 7, limitsFiles: true, vaults: [vault]))]
+            return [
+                .status(
+                    AgentStatus(
+                        process: 7, limitsFiles: true, locksKeys: false, folders: ["/f"],
+                        vaults: [vault]))
+            ]
         case .edited: return [.edited(.renamed, reports), .edited(.refused(.period), [])]
         case .failed: return [.failed(.noSuchEntry)]
         case .refused: return [.refused(.wait(seconds: 60))]

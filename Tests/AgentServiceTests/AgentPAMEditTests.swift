@@ -172,6 +172,18 @@ struct AgentPAMEditTests {
         #expect(try entry().tombstone != nil)
     }
 
+    @Test("a guess at modules that fail, instead of refusing it, wipes the entry")
+    func wipedByFailure() throws {
+        let agent = try fixture("pam_permit.so", "--on-failure wipe:1")
+        try agent.configure("required pam_exec.so expose_authtok quiet /bin/false")
+        try agent.shell("bin/watchword unlock --passphrase-file pass.txt")
+        let terminal = try agent.terminal("code A:a --at 59", program: "bin/watchword")
+        try terminal.waitFor("assword: ")
+        try terminal.type("guess\n")
+        #expect(try terminal.end() == 4, "\(terminal.screen)")
+        #expect(terminal.screen.contains("wiped"))
+    }
+
     @Test("guesses of clients that leave before the verdict count, and lock the entry")
     func leaving() throws {
         let agent = try fixture("pam_unix.so")

@@ -52,13 +52,14 @@ struct SystemAgentAttackTests {
 
     @Test("modules: a module in a helper of the agent can neither read nor change the vaults")
     func modules() throws {
-        let agent = try SystemAgentFixture()
+        let agent = try SystemAgentFixture(alias: "other")
         let state = agent.folder.file("state")
+        let other = agent.folder.file("other")
         let script = """
             #!/bin/sh
             cd /
             id -un
-            for file in \(state)/5/vault \(state)/../state/5/vault; do cat $file && echo read; done
+            for file in \(state)/5/vault \(state)/../state/5/vault \(other)/5/vault; do cat $file && echo read; done
             ls \(state) && echo listed
             ls \(state)/5 && echo listed
             echo >\(state)/5/moving && echo written

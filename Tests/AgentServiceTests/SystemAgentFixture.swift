@@ -45,8 +45,13 @@ final class SystemAgentFixture {
     static let requirement: Comment =
         "needs root, mount namespaces and systemd-socket-activate (package systemd)"
 
-    /// - Parameter bus: makes the system bus in a folder, and returns its address.
-    init(bus: (TemporaryFolder) throws -> String = { _ in "unix:path=/nonexistent" }) throws {
+    /// - Parameters:
+    ///   - alias: a second path to the state folder, in the agent's own mount namespace.
+    ///   - bus: makes the system bus in a folder, and returns its address.
+    init(
+        alias: String? = nil,
+        bus: (TemporaryFolder) throws -> String = { _ in "unix:path=/nonexistent" }
+    ) throws {
         folder = try TemporaryFolder()
         let path = folder.path
         try Self.root(
@@ -68,7 +73,7 @@ final class SystemAgentFixture {
             ln -s '\(Self.programs)/watchword-courier' bin
             mkdir bin/pam.d
             """)
-        supervisor = try Self.launch(in: path, bus: bus(folder))
+        supervisor = try Self.launch(in: path, bus: bus(folder), alias: alias)
     }
 
     /// Ends the agent, if it has not ended, and starts it again.
@@ -82,12 +87,18 @@ final class SystemAgentFixture {
     }
 
     // A socket exists a moment before it accepts connections (flag 00010000 in /proc/net/unix).
-    private static func launch(in path: String, bus: String) throws -> Int32 {
+    private static func launch(
+        in path: String, bus: String, alias: String? = nil
+    ) throws -> Int32 {
+        let mounted =
+            alias.map {
+                "mkdir \($0); setsid unshare -m sh -c 'mount --bind state \($0); exec \"$@\"' sh"
+            } ?? "setsid"
         // The launcher closes all open files that it inherits; Foundation mistakes this for its end.
         let started = try root(
             """
             cd '\(path)'
-            setsid systemd-socket-activate -l "$PWD/run/agent.sock" \
+            \(mounted) systemd-socket-activate -l "$PWD/run/agent.sock" \
                 -E DBUS_SYSTEM_BUS_ADDRESS='\(bus)' setpriv --reuid irc \
                 --regid irc --clear-groups -- "$PWD/bin/watchword-agent" --system "$PWD/state" \
                 </dev/null >/dev/null 2>&1 &

@@ -32,6 +32,8 @@ struct SystemAgentMoveTests {
         let kept = try SystemAgentFixture.root("find '\(agent.folder.path)/state/5' -name vault")
             .text
         #expect(!kept.contains("/state/5/vault\n"))
+        let counted = "find '\(agent.folder.path)/state/5/.watchword/by-id' -mindepth 1"
+        #expect(try SystemAgentFixture.root(counted).text.isEmpty)
         #expect(try agent.run("code Count --passphrase-file pass.txt").text == "359152\n")
         let check = try agent.run("check --passphrase-file pass.txt").text
         #expect(check.contains("2 entries opened, 0 damaged"))

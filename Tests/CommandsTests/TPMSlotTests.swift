@@ -74,7 +74,7 @@ struct TPMSlotTests {
             "watchword list --unlock-with tpm2 --pin-file pin.txt \(options)", status: 4)
         #expect(
             errors(locked).contains(
-                "the TPM accepts no PIN after too many failures; it allows one more attempt within "
+                "no PIN of the TPM is accepted after too many failures; one more attempt is allowed within "
                     + "16 minutes 40 seconds"))
         try fixture.run("watchword list --passphrase-file pass.txt")
         try fixture.run("watchword list --recovery-key-file recovery.txt")

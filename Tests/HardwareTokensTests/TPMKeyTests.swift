@@ -103,6 +103,39 @@ struct TPMKeyTests {
         return signature
     }
 
+    @Test(
+        "wrong PINs for a key leave a quarter of the TPM's attempts to what opens vaults",
+        .enabled(if: TPMTools.areInstalled, "needs tpm2-tools"))
+    func spared() throws {
+        let tpm = try EmulatedTPM()
+        try TPMTools(for: tpm).run(
+            "tpm2_dictionarylockout", "-s", "-n", "8", "-t", "1000", "-l", "1000")
+        let made = try Self.made(in: tpm.address, pin: "2580")
+        for left: UInt32 in [3, 0] {
+            var guesser = TestPerson("1", "2", "3")
+            #expect(throws: TokenHelper.Failure.refused(.wrongPIN(left: left))) {
+                try Self.signature(made, in: tpm.address, asking: &guesser)
+            }
+        }
+        var owner = TestPerson("2580")
+        #expect(throws: TokenHelper.Failure.refused(.lockedOut(seconds: 1000))) {
+            try Self.signature(made, in: tpm.address, asking: &owner)
+        }
+        #expect(owner.questions.isEmpty)
+        let address = try #require(TPMAddress(tpm.address))
+        let secret = try Randomness.secret(count: 32)
+        guard
+            case .sealed(let object) = try Self.carryOut(
+                .seal(secret, pin: SecretBytes(text: "1"), isBoundToPCR7: false, in: address))
+        else { throw TokenHelper.Failure.badAnswer }
+        var opener = TestPerson("0", "1")
+        guard
+            case .secret(let found) = try Self.carryOut(
+                .unseal(object, in: address), asking: &opener)
+        else { throw TokenHelper.Failure.badAnswer }
+        #expect(found == secret && opener.questions.first?.left == 2)
+    }
+
     @Test("a key with a PIN signs only with it; the TPM counts wrong PINs and then refuses all")
     func withPIN() throws {
         let tpm = try EmulatedTPM()

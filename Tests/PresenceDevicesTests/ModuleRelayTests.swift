@@ -9,7 +9,7 @@ struct ModuleRelayTests {
     /// does.
     private func verdict(
         _ frames: [ModuleFrame],
-        asking ask: (Int, FrameWriter) throws(PAMCheckFailure.Reason) -> Void
+        asking ask: (Int, Moment) throws(PAMCheckFailure.Reason) -> Void
     ) throws -> Bool {
         let modules = try SocketPair()
         let person = try SocketPair()
@@ -21,10 +21,54 @@ struct ModuleRelayTests {
         var number = 0
         return try relay.verdict(unless: .reading(left)) { _ throws(PAMCheckFailure.Reason) in
             throw .cancelled
-        } asking: { _, _, answer throws(PAMCheckFailure.Reason) in
+        } asking: { _, _, lastAnswer, _ throws(PAMCheckFailure.Reason) in
             number += 1
-            try ask(number, answer)
+            try ask(number, lastAnswer)
         }
+    }
+
+    private static func failed(_ code: Int32) -> PAMCallFailure {
+        PAMCallFailure(call: .authenticate, code: code)
+    }
+
+    @Test(
+        "after an answer, modules that fail have refused, unless one cannot run at all",
+        arguments: [3, 9, 12, 19, 26, 28])
+    func failing(code: Int32) throws {
+        let question = ModuleFrame.asks("Password: ", isEchoed: false)
+        let failure = Self.failed(code)
+        let frames: [ModuleFrame] = [
+            .ready(version: ModuleFrame.version), question, .verdict(.failed(failure)),
+        ]
+        func outcome(_ frames: [ModuleFrame]) throws -> Bool {
+            try verdict(frames) { _, _ throws(PAMCheckFailure.Reason) in }
+        }
+        if failure.cause == .moduleNotLoaded {
+            #expect(throws: PAMCheckFailure.Reason.failed(failure)) { try outcome(frames) }
+        } else {
+            #expect(try !outcome(frames))
+        }
+        // Nobody answered.
+        #expect(throws: PAMCheckFailure.Reason.self) {
+            try verdict([frames[0], frames[2]]) { _, _ throws(PAMCheckFailure.Reason) in }
+        }
+        // The account is locked, and the person was recognised.
+        #expect(throws: PAMCheckFailure.Reason.accountRefused(failure)) {
+            try outcome([frames[0], question, .verdict(.accountRefused(failure))])
+        }
+    }
+
+    @Test("the first answer, too, leaves the modules time for their verdict")
+    func lastAnswer() throws {
+        let frames: [ModuleFrame] = [
+            .ready(version: ModuleFrame.version), .asks("Password: ", isEchoed: false),
+            .verdict(.denied),
+        ]
+        var left: [Duration] = []
+        _ = try verdict(frames) { _, lastAnswer throws(PAMCheckFailure.Reason) in
+            left.append(lastAnswer.timeRemaining)
+        }
+        #expect(left.count == 1 && left.allSatisfy { $0 > .seconds(30) && $0 <= .seconds(55) })
     }
 
     @Test("a person who leaves after an answer does not end the check, and answers nothing more")

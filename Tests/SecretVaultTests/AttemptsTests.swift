@@ -146,7 +146,7 @@ struct AttemptsTests {
         #expect(attempts.due(in: [line], by: Self.slots) == [line.id])
     }
 
-    @Test("one slot has room for ninety records of maximum length, and no more are counted")
+    @Test("one slot has room for ninety records of maximum length; older ones come first")
     func full() throws {
         let longest = Failures(
             refused: VaultLimits.number, undecided: VaultLimits.number, wait: 3600,
@@ -168,10 +168,21 @@ struct AttemptsTests {
         #expect(try Attempts.read(text).0 == attempts)
         var clock = TestClock()
         clock.wall = .max
-        let other = Attempts.Subject.record(Self.id(200), revision: 1)
-        #expect(attempts.admission(of: other, at: clock.reading) == .full)
+        let newest = Attempts.Subject.record(Self.id(200), revision: VaultLimits.generation)
+        #expect(attempts.admission(of: newest, at: clock.reading) == .full)
+        let last = Self.id(UInt8(Attempts.maximumRecordCount - 1))
+        let older = Attempts.Subject.record(Self.id(201), revision: 1)
+        guard case .begun(let next) = attempts.admission(of: older, at: clock.reading) else {
+            Issue.record("an older record was not admitted")
+            return
+        }
+        #expect(Set(attempts.records.keys).subtracting(next.records.keys) == [last])
+        #expect(next.records.count == Attempts.maximumRecordCount && next[older]?.count == 1)
+        // What made room has none.
+        let dropped = Attempts.Subject.record(last, revision: VaultLimits.generation)
+        #expect(next.admission(of: dropped, at: clock.reading) == .full)
         attempts[.record(Self.id(0), revision: VaultLimits.generation)] = nil
-        guard case .begun(let next) = attempts.admission(of: other, at: clock.reading) else {
+        guard case .begun(let next) = attempts.admission(of: newest, at: clock.reading) else {
             Issue.record("one more record was not admitted")
             return
         }

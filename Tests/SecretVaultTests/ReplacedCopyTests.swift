@@ -1,3 +1,6 @@
+import Foundation
+import POSIX
+import Synchronization
 import TestSupport
 import Testing
 
@@ -52,13 +55,61 @@ struct ReplacedCopyTests {
         try vault.put(record, as: TestVault.own("generation"))
         let generation = open.generation
         try Vault.purge(vault.path, in: Vault.identity(at: vault.path))
-        let locks = ["attempts.lock", "presence.lock", "uses.lock"].map(TestVault.counted)
-        #expect(try vault.files() == locks + ["generation", "lock"].map(TestVault.own))
+        // Whoever still holds the vault leaves nothing, either.
+        open.recordUse(of: ids[1], at: 20)
+        #expect(try vault.files() == ["generation", "lock"].map(TestVault.own))
+        let counted = vault.folder.file(".watchword/by-id")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: counted).isEmpty)
         // Somebody puts a copy back.
         try vault.put(older)
         #expect(
             try vault.unlock().reports
                 == [.olderFile(generation: generation - 1, newest: generation)])
+    }
+
+    @Test("a purge keeps the folder during a check, and whoever waits for it counts nothing")
+    func purgedMeanwhile() throws {
+        let vault = try TestVault()
+        let location = try VaultLocation(vault.path)
+        let id = try VaultDocument(parsing: vault.bytes()).vaultID
+        let lock = vault.folder.file(try vault.counted("attempts.lock"))
+        let first = try AttemptCounter(location, of: id)
+        let asked = try AskedPresence(location, of: id)
+        try first.remove()
+        _ = consume first
+        #expect(FileManager.default.fileExists(atPath: lock))
+        _ = consume asked
+        let outcome = Mutex<[VaultError?]>([])
+        let counter = try AttemptCounter(location, of: id)
+        let thread = try #require(
+            WorkerThread {
+                do throws(VaultError) {
+                    _ = try AttemptCounter(location, of: id)
+                    outcome.withLock { $0.append(nil) }
+                } catch {
+                    outcome.withLock { $0.append(error) }
+                }
+            })
+        // Two descriptors: the other thread has opened the lock, and waits for it.
+        while try opened(lock) < 2 {}
+        try counter.remove()
+        _ = consume counter
+        thread.join()
+        #expect(outcome.withLock { $0 } == [.busy])
+        #expect(!FileManager.default.fileExists(atPath: lock))
+    }
+
+    /// How often this process has opened a file.
+    private func opened(_ path: String) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
+            let link = "/proc/self/fd/" + name
+            // It may have been closed meanwhile.
+            do {
+                return try FileManager.default.destinationOfSymbolicLink(atPath: link) == path
+            } catch {
+                return false
+            }
+        }
     }
 
     @Test("a vault is not packed during a login, whose outcome would be missing")

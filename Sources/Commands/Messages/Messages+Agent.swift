@@ -111,20 +111,36 @@ extension Messages {
         return lines(for: status, grade: "system agent: checks by PAM are enforced")
     }
 
+    /// What an agent was started without, as lines.
+    private static func weaknesses(of status: AgentStatus) -> [String] {
+        (status.locksKeys ? [] : ["The agent's keys may be written to swap."])
+            + (status.folders.contains("/") ? ["The agent was started for all folders."] : [])
+    }
+
+    /// The warning about a running agent that can use more than a vault's folder.
+    static func sentence(forWideAgent folder: String) -> String {
+        "the running agent was started for \(VisibleText.of(folder)), which contains the vault's "
+            + "folder; if you did not do that, run watchword agent stop"
+    }
+
     /// What the user's own agent holds, as lines.
     static func lines(for status: AgentStatus) -> [String] {
         lines(for: status, grade: "checks by PAM are advisory")
     }
 
     private static func lines(for status: AgentStatus, grade: String) -> [String] {
-        guard !status.vaults.isEmpty else { return ["The agent is running; no vault is unlocked."] }
-        return status.vaults.map { vault in
-            let (idle, total) = (vault.idle.wholeSeconds, vault.total.wholeSeconds)
-            let end =
-                idle < total
-                ? "\(duration(idle)) without use, or in \(duration(total)) at the latest"
-                : duration(total)
-            return "\(VisibleText.of(vault.path)): unlocked; locks in \(end) (\(grade))"
+        let weaknesses = weaknesses(of: status)
+        guard !status.vaults.isEmpty else {
+            return ["The agent is running; no vault is unlocked."] + weaknesses
         }
+        return weaknesses
+            + status.vaults.map { vault in
+                let (idle, total) = (vault.idle.wholeSeconds, vault.total.wholeSeconds)
+                let end =
+                    idle < total
+                    ? "\(duration(idle)) without use, or in \(duration(total)) at the latest"
+                    : duration(total)
+                return "\(VisibleText.of(vault.path)): unlocked; locks in \(end) (\(grade))"
+            }
     }
 }

@@ -95,10 +95,10 @@ extension Messages {
             return "the slot was damaged or tampered with; remove it and add it again"
         case .lockedOut(let seconds?):
             return
-                "the TPM accepts no PIN after too many failures; it allows one more attempt within "
+                "no PIN of the TPM is accepted after too many failures; one more attempt is allowed within "
                 + duration(Int64(seconds))
         case .lockedOut(nil):
-            return "the TPM accepts no PIN after too many failures; try again later"
+            return "no PIN of the TPM is accepted after too many failures; try again later"
         case .changedPCR7:
             return "PCR 7 has changed (Secure Boot or its keys); if you expected this, remove the "
                 + "slot and add it again"

@@ -54,6 +54,9 @@ enum Messages {
             "\(path): the running agent cannot reach this folder; run watchword agent stop and "
                 + "unlock again, or use --no-agent"
         case .keyNotLocked(let bySystem): sentenceForKeyNotLocked(bySystem: bySystem)
+        case .weakAgent:
+            "the running agent was started with --unlocked-memory, and its keys may be written to "
+                + "swap; run watchword agent stop, and unlock again"
         case .keptBySystem:
             "the system agent keeps the vault, and this command needs the vault's file; run "
                 + "watchword vault move --to-user first, or name another vault with --vault"

@@ -82,6 +82,8 @@ enum CommandFailure: ProgramFailure {
     case outOfReach(String)
     /// The agent cannot lock memory for the key; whether it is the system agent.
     case keyNotLocked(bySystem: Bool)
+    /// The running agent keeps keys where they may be written to swap.
+    case weakAgent
     /// The system agent keeps the vault, and the command needs the file.
     case keptBySystem
     /// No system agent is installed.

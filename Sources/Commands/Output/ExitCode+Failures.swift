@@ -35,7 +35,7 @@ extension ExitCode {
                 .agent(.folder(.notOwned)), .outOfReach, .keptBySystem, .moveUnfinished, .twoVaults,
                 .systemCost:
                 .badInput
-            case .agent, .noSystemAgent, .keyNotLocked: .system
+            case .agent, .noSystemAgent, .keyNotLocked, .weakAgent: .system
             case .agentLocked: .presence
             case .input(_, let error): ExitCode(error)
             case .output(_, let error): ExitCode(error)

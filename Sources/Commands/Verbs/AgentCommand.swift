@@ -48,8 +48,9 @@ enum AgentCommand {
         _ status: AgentStatus, mode: String, grade: String
     ) -> [(String, JSONValue)] {
         [
-            ("limits_files", .flag(status.limitsFiles)), ("mode", .text(mode)),
-            ("pid", .number(Int64(status.process))),
+            ("folders", .list(status.folders.map { .text($0) })),
+            ("limits_files", .flag(status.limitsFiles)), ("locks_keys", .flag(status.locksKeys)),
+            ("mode", .text(mode)), ("pid", .number(Int64(status.process))),
             (
                 "vaults",
                 .list(
@@ -67,7 +68,7 @@ enum AgentCommand {
 
 extension Session {
     /// What an agent holds; `nil` if it is not running.
-    fileprivate func status(of client: AgentClient?) throws(CommandFailure) -> AgentStatus? {
+    func status(of client: AgentClient?) throws(CommandFailure) -> AgentStatus? {
         guard let client else { return nil }
         guard case .status(let status) = try exchange(.status, with: client) else {
             throw .agent(.malformed)

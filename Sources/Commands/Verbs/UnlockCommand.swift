@@ -21,6 +21,7 @@ enum UnlockCommand {
         // Before the prompt, so that a failure costs no typing, and the passphrase is sent only to a
         // process that has answered like this agent.
         let client = try session.startedAgent(for: place)
+        try session.expectLimits(of: client, for: place)
         switch try session.exchange(.list(place), with: client) {
         case .outOfReach: throw .outOfReach(VisibleText.of(path))
         case .locked(let reason): session.printer.alarm(Messages.sentence(for: reason))
@@ -137,6 +138,20 @@ extension Session {
     /// The system agent, whatever vault this run uses.
     fileprivate func anySystemAgent() throws(CommandFailure) -> AgentClient? {
         do { return try SystemAgent.connect() } catch { throw .agent(error) }
+    }
+
+    /// Whether the agent, which another program may have started, has given up no more than this
+    /// command permits.
+    fileprivate func expectLimits(
+        of client: AgentClient, for place: VaultPlace
+    ) throws(CommandFailure) {
+        guard let status = try status(of: client) else { return }
+        guard status.locksKeys || arguments.has(.unlockedMemory) else { throw .weakAgent }
+        let path = place.folderPath
+        for folder in status.folders
+        where path != folder && (folder == "/" || path.hasPrefix(folder + "/")) {
+            printer.warn(Messages.sentence(forWideAgent: folder))
+        }
     }
 
     /// The running agent, or a new one that can reach the vault at `place` and the default vault.

@@ -14,7 +14,8 @@ public struct FileLock: ~Copyable, Sendable {
 
     /// Creates the file `name` in `folder` if it does not exist, and locks it.
     ///
-    /// The file is never removed: otherwise two processes could lock two different files.
+    /// If somebody may remove the file, ``isHeld(as:in:)`` must follow: otherwise two processes could
+    /// lock two different files.
     ///
     /// - Parameters:
     ///   - sharing: whether to acquire a shared lock; an exclusive lock has only one holder.
@@ -65,7 +66,7 @@ public struct FileLock: ~Copyable, Sendable {
                 return try folder.make(name)
             }
         } catch  where error.number == EEXIST {
-            // Another process has just created it, and it is never removed.
+            // Another process has just created it.
             do { return try folder.open(name, O_RDWR) } catch { throw .system(error) }
         } catch {
             throw .system(error)

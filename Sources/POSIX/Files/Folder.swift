@@ -142,6 +142,14 @@ public enum FolderExposure: Hashable, Sendable {
         throw SystemCallFailure(call: "unlinkat", number: errno)
     }
 
+    /// Removes the folder `name`, unless it contains files or does not exist.
+    public func removeFolder(_ name: String) throws(SystemCallFailure) {
+        guard unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) != 0, errno != ENOENT,
+            errno != ENOTEMPTY, errno != EEXIST
+        else { return }
+        throw SystemCallFailure(call: "unlinkat", number: errno)
+    }
+
     /// Why users other than root and this process's user can replace the files in this folder;
     /// `nil` if they cannot.
     ///

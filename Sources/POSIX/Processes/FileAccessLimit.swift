@@ -35,7 +35,7 @@ public enum FileAccessLimit {
     /// trace a process that can.
     ///
     /// Landlock knows no exceptions, so this allows what is beside the folder and beside each folder
-    /// that leads to it, as far as it exists now and this process can list it. Those folders themselves
+    /// that leads to it, by any path, as far as it exists now and this process can list it. Those folders themselves
     /// can no longer be listed. This process gains no privileges any more. An older kernel limits
     /// nothing.
     public static func leaveOut(_ folder: String) throws(SystemCallFailure) {
@@ -47,26 +47,40 @@ public enum FileAccessLimit {
             throw SystemCallFailure(call: "landlock_create_ruleset", number: errno)
         }
         let owned = FileDescriptor(owning: rules)
-        var parent = ""
-        for name in names {
-            for other in try listed(parent + "/") where other != name {
-                let path = "\(parent)/\(other)"
-                guard
-                    unsafe linux_landlock_allow_all(owned.number, version, path) != 0,
-                    errno != ENOENT, errno != EACCES
-                else { continue }
-                throw SystemCallFailure(call: "landlock_add_rule", number: errno)
-            }
-            parent += "/" + name
-        }
+        let paths = [names] + (try MountTable.current()).otherPaths(to: names)
+        try allow(in: "", beside: paths.map { $0[...] }, by: owned, version)
         guard linux_prctl(Int32(LINUX_PR_SET_NO_NEW_PRIVS), 1) == 0 else {
             throw SystemCallFailure(call: "prctl", number: errno)
         }
         try enter(owned)
     }
 
+    /// Allows everything in a folder that is neither at the end of one of these paths nor on the way.
+    private static func allow(
+        in folder: String, beside paths: [ArraySlice<String>], by rules: borrowing FileDescriptor,
+        _ version: Int32
+    ) throws(SystemCallFailure) {
+        for name in try listed(folder + "/") {
+            let path = "\(folder)/\(name)"
+            let rest = paths.filter { $0.first == name }.map { $0.dropFirst() }
+            if rest.isEmpty {
+                guard
+                    unsafe linux_landlock_allow_all(rules.number, version, path) != 0,
+                    errno != ENOENT, errno != EACCES
+                else { continue }
+                throw SystemCallFailure(call: "landlock_add_rule", number: errno)
+            } else if rest.allSatisfy({ !$0.isEmpty }) {
+                try allow(in: path, beside: rest, by: rules, version)
+            }
+        }
+    }
+
     private static func listed(_ folder: String) throws(SystemCallFailure) -> [String] {
-        do { return try Folder.names(at: folder) } catch  where error.number == EACCES { return [] }
+        do { return try Folder.names(at: folder) } catch
+            where error.number == EACCES || error.isMissing
+        {
+            return []
+        }
     }
 
     private static func realPath(of path: String) throws(SystemCallFailure) -> String {

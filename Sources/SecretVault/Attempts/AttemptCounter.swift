@@ -20,8 +20,15 @@ struct AttemptCounter: ~Copyable {
         _ location: VaultLocation, of vaultID: [UInt8], timeout: Duration = AttemptCounter.timeout
     ) throws(VaultError) {
         let folder = try AttemptCounter.folder(location, of: vaultID)
-        lock = try AttemptCounter.take(
+        let lock = try AttemptCounter.take(
             VaultLocation.attemptsLock, of: vaultID, in: folder, timeout: timeout)
+        // A purge may have removed it while this process waited.
+        let isHeld: Bool
+        do { isHeld = try lock.isHeld(as: VaultLocation.attemptsLock, in: folder) } catch {
+            throw .notCounted(error)
+        }
+        guard isHeld else { throw .busy }
+        self.lock = lock
         self.folder = folder
         self.location = location
         self.vaultID = vaultID
@@ -141,15 +148,21 @@ struct AttemptCounter: ~Copyable {
         return true
     }
 
-    /// Removes the counts and the record of last uses.
+    /// Removes the counts and the record of last uses; unless a check is running, also the locks and
+    /// the folder.
     func remove() throws(VaultError) {
+        var names = [VaultLocation.attempts, VaultLocation.uses]
+        if try isNoCheckRunning() {
+            names += [
+                VaultLocation.usesLock, VaultLocation.presenceLock, VaultLocation.attemptsLock,
+            ]
+        }
         do throws(SystemCallFailure) {
-            for name in [VaultLocation.attempts, VaultLocation.uses] {
-                try folder.removeFile(name)
-            }
+            for name in names { try folder.removeFile(name) }
         } catch {
             throw .system(error)
         }
+        try location.removeAttemptsFolder(of: vaultID)
     }
 
     /// Whether no presence check is running.

@@ -25,7 +25,7 @@ struct Attempts: Hashable {
         case begun(Attempts)
         /// It is allowed after this many seconds; the file should hold these counts until then.
         case wait(UInt64, Attempts)
-        /// The file has no room to count another record.
+        /// The file has no room to count this record: it counts older ones.
         case full
     }
 
@@ -72,8 +72,22 @@ struct Attempts: Hashable {
             case .vault: vault = newValue
             case .record(let id, let revision):
                 records[id] = newValue.map { RecordFailures(revision: revision, failures: $0) }
+                makeRoom()
             }
         }
+    }
+
+    /// Drops the count of the newest record if there are too many: new records, which anybody with
+    /// the open vault can add, must not close older ones.
+    ///
+    /// The dropped record stays closed until there is room again.
+    private mutating func makeRoom() {
+        guard records.count > Attempts.maximumRecordCount else { return }
+        let newest = records.max { one, other in
+            let (first, second) = (one.value.revision, other.value.revision)
+            return first == second ? one.key.precedes(other.key) : first < second
+        }
+        if let newest { records[newest.key] = nil }
     }
 
     /// Decides whether an attempt at `subject` is allowed at `now`.
@@ -85,7 +99,7 @@ struct Attempts: Hashable {
             return .wait(rest, next)
         }
         next[subject] = .beginning(after: counted, at: now)
-        return next.records.count <= Attempts.maximumRecordCount ? .begun(next) : .full
+        return next[subject] == nil ? .full : .begun(next)
     }
 
     /// The result of an attempt.

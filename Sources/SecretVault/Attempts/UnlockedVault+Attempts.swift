@@ -43,6 +43,17 @@ extension Attempts {
             let outcome = Outcome.notMade(before: tried.before[subject], with: tried.with[subject])
             next = next.deciding(subject, outcome, at: tried.reading)
         }
+        return next.restored(after: tried)
+    }
+
+    /// The counts after an attempt that is no longer counted, with that of the record which made room
+    /// for it.
+    fileprivate func restored(after tried: borrowing PendingAttempt) -> Attempts {
+        var next = self
+        for (id, counted) in tried.before.records
+        where tried.with.records[id] == nil && next.records[id] == nil {
+            next[.record(id, revision: counted.revision)] = counted.failures
+        }
         return next
     }
 }
@@ -179,6 +190,7 @@ extension UnlockedVault {
             left = try counter.afterSuccess(attempts.withdrawing(tried), by: slots)
         }
         left[tried.line.subject] = nil
+        left = left.restored(after: tried)
         if left != attempts { try counter.save(left) }
     }
 

@@ -191,6 +191,15 @@ extension VaultLocation {
         try made(VaultLocation.attemptsParts(vaultID))
     }
 
+    /// Removes the same folder, if it is empty.
+    func removeAttemptsFolder(of vaultID: [UInt8]) throws(VaultError) {
+        let parts = VaultLocation.attemptsParts(vaultID)
+        guard let folder = try open(parts.dropLast(), making: false), let name = parts.last else {
+            return
+        }
+        do { try folder.removeFolder(name) } catch { throw .system(error) }
+    }
+
     /// Opens the folder `.watchword`; `nil` if there is none.
     func openRootFolder() throws(VaultError) -> Folder? {
         try open([VaultLocation.stateFolderName], making: false)

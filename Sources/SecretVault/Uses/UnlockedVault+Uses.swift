@@ -33,9 +33,20 @@ extension UnlockedVault {
     package func record(_ uses: [RecordedUse]) {
         guard !isReadOnly, !location.isKept, !uses.isEmpty else { return }
         do throws(VaultError) {
+            try expectFile()
             let folder = try location.makeAttemptsFolder(of: state.vaultID)
             try record(uses, in: folder)
         } catch _ {}
+    }
+
+    /// Throws if the vault has been purged: nothing is kept about it any more.
+    private func expectFile() throws(VaultError) {
+        if let folder = try location.openAttemptsFolder(of: state.vaultID) {
+            _ = consume folder
+            return
+        }
+        let file = try VaultDocument(parsing: location.read())
+        guard file.vaultID == state.vaultID else { throw .notFound }
     }
 
     /// How long to wait for another process that records a use.

@@ -1,0 +1,126 @@
+import Cryptography
+import HardwareTokens
+import POSIX
+import SecretVault
+import TestSupport
+import Testing
+import VaultAgent
+
+@testable import AgentService
+@testable import DeviceLogin
+
+/// The wrong PINs that users of the system agent may give the TPM.
+struct PINLimitTests {
+    private static let hour = Duration.seconds(3600)
+
+    @Test("a user has four wrong PINs, and another one after each two hours")
+    func ofUser() {
+        let limit = PINLimit()
+        for _ in 0..<4 { #expect(limit.count(of: 5, at: .zero) == nil) }
+        #expect(limit.count(of: 5, at: .zero) == Self.hour * 2)
+        #expect(limit.count(of: 5, at: Self.hour) == Self.hour)
+        #expect(limit.count(of: 6, at: .zero) == nil)
+        #expect(limit.count(of: 5, at: Self.hour * 2) == nil)
+        #expect(limit.count(of: 5, at: Self.hour * 2) == Self.hour * 2)
+        // Without wrong ones, all four are free again.
+        for _ in 0..<4 { #expect(limit.count(of: 5, at: Self.hour * 10) == nil) }
+        #expect(limit.count(of: 5, at: Self.hour * 10) != nil)
+    }
+
+    @Test("a PIN that was right does not count")
+    func right() {
+        let limit = PINLimit()
+        for _ in 0..<50 {
+            #expect(limit.count(of: 5, at: .zero) == nil)
+            limit.takeBack(of: 5)
+        }
+    }
+
+    @Test("all users together have sixteen wrong PINs")
+    func ofAll() {
+        let limit = PINLimit()
+        for user in UInt32(0)..<16 { #expect(limit.count(of: user, at: .zero) == nil) }
+        #expect(limit.count(of: 16, at: .zero) == Self.hour * 2)
+        #expect(limit.count(of: 16, at: Self.hour * 2) == nil)
+    }
+
+    /// What `watchword-token` sends, after which the person answers as often as it asks.
+    private func outcome(
+        of service: AgentServices, _ supervisor: borrowing FileDescriptor,
+        in held: HeldVaultsTests, asks: Int, _ end: [UInt8]
+    ) throws -> (refusal: TokenHelper.Failure?, PINs: Int) {
+        let token = try SocketPair()
+        var frames: [UInt8] = [2, 0, 0, 0, 1, 3]
+        for number in 0..<asks { frames += [6, 0, 0, 0, 2, number > 0 ? 1 : 0, 0, 0, 0, 9] }
+        try token.second.writeAll((frames + end).span)
+        let life = try SocketPair()
+        try supervisor.send(HelperChannel.token, with: token.first, life.first)
+        let person = try SocketPair()
+        for _ in 0..<asks {
+            let frame = try FrameWriter()
+            frame.append(AgentProtocol.version)
+            frame.append(AgentRequest.answer(SecretBytes(text: "0852")))
+            try frame.write(to: person.second)
+        }
+        let unlocking = try held.vaults.use(held.place).unlocking
+        let access = try service.access(
+            to: .standard, for: held.place, unlocking,
+            asking: RemotePerson(FrameConnection(try person.first.duplicate())))
+        let object = try #require(
+            TPMObject(publicArea: [1], privateArea: [1], requiresPIN: true, isBoundToPCR7: false))
+        var absent = AbsentPerson()
+        var failure: TokenHelper.Failure?
+        do throws(DeviceLoginError) {
+            _ = try access.carryOut(.unseal(object, in: .standard), asking: &absent)
+        } catch {
+            guard case .token(let found) = error else { throw error }
+            failure = found
+        }
+        // The request, and then each answer: a byte and the PIN.
+        token.first.shutDown()
+        var incoming = try IncomingFrame(limit: 4096)
+        var count = 0
+        while case .complete(let frame) = try incoming.advance(from: token.second) {
+            if frame.withBytes({ [UInt8](copying: $0) }) == [1] + Array("0852".utf8) { count += 1 }
+            incoming = try IncomingFrame(limit: 4096)
+        }
+        return (failure, count)
+    }
+
+    @Test("the system agent passes no fifth wrong PIN on, and another user's PIN is")
+    func relayed() throws {
+        let held = try HeldVaultsTests()
+        try held.hold()
+        let pair = try SocketPair()
+        let supervisor = try pair.second.duplicate()
+        let folder = try TemporaryFolder()
+        let service = AgentServices(
+            vaults: held.vaults, reach: .folders([held.place.folder]), limitsFiles: false,
+            helpers: HelperChannel(pair.takeFirst()), stop: try WakeSignal())
+        func user(_ user: UInt32) -> AgentServices {
+            service.reaching(
+                .account(SystemAccount(stateFolder: folder.path, user: user)))
+        }
+        func outcome(
+            of service: AgentServices, asks: Int, _ end: [UInt8]
+        ) throws -> (refusal: TokenHelper.Failure?, PINs: Int) {
+            try self.outcome(of: service, supervisor, in: held, asks: asks, end)
+        }
+        // The refusal of a wrong PIN, and a secret.
+        let wrong: [UInt8] = [8, 0, 0, 0, 7, 4, 255, 255, 255, 255, 1, 45]
+        let secret: [UInt8] = [37, 0, 0, 0, 6, 0, 0, 0, 32] + [UInt8](repeating: 1, count: 32)
+        let first = try outcome(of: user(5), asks: 3, wrong)
+        #expect(first.refusal == .refused(.wrongPIN(left: nil)) && first.PINs == 3)
+        let right = try outcome(of: user(5), asks: 1, secret)
+        #expect(right.refusal == nil && right.PINs == 1)
+        let last = try outcome(of: user(5), asks: 2, wrong)
+        #expect(last.refusal == .refused(.lockedOut(seconds: 7200)) && last.PINs == 1)
+        let other = try outcome(of: user(6), asks: 1, secret)
+        #expect(other.refusal == nil && other.PINs == 1)
+        // In a user's own agent, only the TPM counts.
+        for _ in 0..<2 {
+            let own = try outcome(of: service, asks: 3, wrong)
+            #expect(own.refusal == .refused(.wrongPIN(left: nil)) && own.PINs == 3)
+        }
+    }
+}

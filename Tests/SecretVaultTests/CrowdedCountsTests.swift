@@ -1,0 +1,71 @@
+import Presence
+import TestSupport
+import Testing
+
+@testable import SecretVault
+
+/// Counts of more entries than there is room for.
+struct CrowdedCountsTests {
+    private struct Check: PresenceCheck {
+        typealias Grade = Advisory
+        struct NotMade: PresenceFailure { let mayConcealAttempt = false }
+
+        /// `nil` if no check is made.
+        let answer: Bool?
+
+        mutating func isPresent(for purpose: String) throws(NotMade) -> Bool {
+            guard let answer else { throw NotMade() }
+            return answer
+        }
+    }
+
+    /// Whether a check with this answer opens the entry; what the vault answers instead of one.
+    private func opens(
+        _ id: RecordID, _ vault: UnlockedVault, _ answer: Bool?
+    ) throws(VaultError) -> Bool {
+        var check = Check(answer: answer)
+        do {
+            _ = try vault.prove(&check, for: id, words: "")
+            return true
+        } catch .vault(let error) {
+            throw error
+        } catch {
+            return false
+        }
+    }
+
+    @Test("failures of ninety newer entries do not close an older one, and are not forgotten")
+    func crowded() throws {
+        let file = try TestVault()
+        let vault = try file.unlock()
+        let perUse = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
+        func add(_ count: Int) throws -> [RecordID] {
+            var ids: [RecordID] = []
+            try vault.update { changes throws(VaultError) in
+                for number in 0..<count {
+                    let name = "\(count)-\(number)"
+                    ids.append(
+                        try changes.add(
+                            .plainSecret(issuer: "", account: name, value: secret("y")),
+                            accessControl: perUse, now: TestVault.now))
+                }
+            }
+            return ids.sorted { $0.precedes($1) }
+        }
+        let (oldest, added) = (try add(1)[0], try add(90))
+        let (second, newest) = (added[0], added[89])
+        for id in added { #expect(try !opens(id, vault, false)) }
+        let full = try file.attempts().records
+        #expect(full.count == Attempts.maximumRecordCount)
+        // A check that is not made, or passes, leaves the other counts as they were.
+        #expect(try !opens(oldest, vault, nil))
+        #expect(try file.attempts().records == full)
+        #expect(try opens(oldest, vault, true))
+        #expect(try file.attempts().records == full)
+        // One that fails is counted, and closes the newest entry.
+        #expect(try !opens(oldest, vault, false))
+        #expect(throws: VaultError.overLimit(.countedEntries)) { try opens(newest, vault, true) }
+        #expect(try opens(second, vault, true))
+        #expect(try opens(newest, vault, true))
+    }
+}
