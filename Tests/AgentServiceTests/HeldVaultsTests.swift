@@ -35,8 +35,7 @@ struct HeldVaultsTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        let source = clocks
-        vaults = HeldVaults { source.now }
+        vaults = HeldVaults { [clocks] in clocks.now }
         try Vault.create(
             at: folder.file("vault"), passphrase: passphrase, cost: ScryptCost(logN: 10),
             recoveryKey: nil, now: 0)
@@ -383,17 +382,15 @@ struct HeldVaultsTests {
         try hold()
         let credential = try Credential(issuer: "", account: "a", key: passphrase)
         let (older, newer) = (try vaults.use(place), try vaults.use(place))
-        let before = try folder.bytes(of: "vault")
-        let stamp = try #require(FileStamp(of: place.path))
+        let (before, stamp) = (try folder.bytes(of: "vault"), FileStamp(of: place.path))
         try newer.vault.update { changes throws(VaultError) in
             try changes.add(
                 .oneTimePassword(credential), details: EntryDetails(),
                 accessControl: AccessControl(presence: .perUnlock, onFailure: .lockOut), now: 1)
         }
-        vaults.learn(from: newer, of: place)
-        vaults.learn(from: older, of: place)
+        for use in [newer, older] { vaults.learn(from: use, of: place) }
         // Another request has read the file before that change.
-        vaults.keep(HeldVault(older.vault), stamp, of: place, older.unlocking)
+        vaults.keep(HeldVault(older.vault), try #require(stamp), of: place, older.unlocking)
         // Somebody restores the file, and the record of its generation.
         try folder.write(before, to: "vault")
         try FileManager.default.removeItem(atPath: folder.file(".watchword"))

@@ -8,7 +8,7 @@ import Testing
 @testable import SecretVault
 
 /// A check with a fixed result, which first runs `meanwhile`.
-private struct Answering: PresenceCheck {
+struct Answering: PresenceCheck {
     typealias Grade = Advisory
     struct Broken: PresenceFailure, Equatable { let mayConcealAttempt: Bool }
 
@@ -21,14 +21,14 @@ private struct Answering: PresenceCheck {
     }
 }
 
-private typealias Refusal = AccessControlError<Answering.Broken>
-
 struct AccessControlCheckTests {
+    typealias Refusal = AccessControlError<Answering.Broken>
+
     static let perUse = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
-    private static let wiping = AccessControl(
+    static let wiping = AccessControl(
         presence: .perUse(.any), onFailure: .wipe(after: .three))
-    private static var no: Answering { Answering(answer: .success(false)) }
-    private static var yes: Answering { Answering(answer: .success(true)) }
+    static var no: Answering { Answering(answer: .success(false)) }
+    static var yes: Answering { Answering(answer: .success(true)) }
 
     /// A vault whose first entry has this access control.
     func made(_ access: AccessControl = perUse) throws -> (TestVault, [RecordID]) {
@@ -42,7 +42,7 @@ struct AccessControlCheckTests {
     }
 
     /// Runs the check and, if it passes, opens the entry; returns the issuer or the refusal.
-    private func outcome(
+    func outcome(
         _ check: Answering, _ open: UnlockedVault, _ id: RecordID,
         at clock: TestClock = TestClock()
     ) throws -> String {
@@ -190,54 +190,6 @@ struct AccessControlCheckTests {
         try fail()
         try open.accept(tried)
         #expect(try vault.unlock().entries[1].tombstone != nil)
-    }
-
-    @Test("while the vault may not be changed, no check begins and nothing is saved")
-    func notNow() throws {
-        let (vault, ids) = try made()
-        let open = try vault.unlock()
-        let before = try vault.bytes()
-        open.mayChange = { false }
-        let late = Answering(answer: .success(true)) { Issue.record("the check ran") }
-        #expect(try outcome(late, open, ids[0]) == "\(Refusal.vault(.busy))")
-        #expect(throws: VaultError.busy) {
-            try open.update { changes throws(VaultError) in
-                try changes.remove(ids[1], purge: false)
-            }
-        }
-        #expect(try vault.attempts().isEmpty)
-        #expect(try vault.bytes() == before)
-    }
-
-    @Test("a failed check counts, even if another check has succeeded and cleared the count")
-    func clearedMeanwhile() throws {
-        let (vault, ids) = try made()
-        let open = try vault.unlock()
-        let other = try vault.unlock()
-        let refused = Answering(answer: .success(false)) {
-            let said = try self.outcome(Self.yes, other, ids[0])
-            let counted = try vault.attempts()
-            #expect(said == "GitHub" && counted.isEmpty)
-        }
-        #expect(try outcome(refused, open, ids[0]) == "\(Refusal.refused(.free(left: 3)))")
-        #expect(try vault.attempts().records[ids[0]]?.failures.refused == 1)
-    }
-
-    @Test("no other check runs during the fifth one, which is not counted if it has no result")
-    func brokenOffMeanwhile() throws {
-        let (vault, ids) = try made()
-        let open = try vault.unlock()
-        let other = try vault.unlock()
-        for _ in 0..<4 { _ = try outcome(Self.no, open, ids[0]) }
-        let deaf = Answering.Broken(mayConcealAttempt: false)
-        let broken = Answering(answer: .failure(deaf)) {
-            // The running attempt is the fifth, so no other check runs.
-            let said = try self.outcome(Self.no, other, ids[0])
-            #expect(said == "\(Refusal.vault(.lockedOut(seconds: 60)))")
-        }
-        #expect(try outcome(broken, open, ids[0]) == "\(Refusal.check(deaf))")
-        #expect(try vault.attempts().records[ids[0]]?.failures.count == 4)
-        #expect(try outcome(Self.no, open, ids[0]) == "\(Refusal.refused(.wait(seconds: 60)))")
     }
 
     @Test("the attempt is on the disk before the check runs")

@@ -1,0 +1,144 @@
+import POSIX
+import TestSupport
+import Testing
+import VaultAgent
+
+@testable import AgentService
+
+/// The client's end of a connection, in a collection.
+final class Peer {
+    private let file: FileDescriptor
+    init(_ file: consuming FileDescriptor) { self.file = file }
+    var end: Polling.Interest { .reading(file) }
+    /// Sends as much as the other side takes at once.
+    func begin(_ bytes: [UInt8]) throws {
+        guard case .moved = try file.writeAvailable(bytes.span) else {
+            Issue.record("nothing was sent")
+            return
+        }
+    }
+}
+
+/// Which connections of clients are kept, and which are ended.
+@Suite(.serialized)
+struct ConnectionsTests {
+    @Test("a crowd of one process's connections does not push out another process's")
+    func eviction() throws {
+        let connections = Connections(limit: Connections.limitPerUser)
+        var peers: [Peer] = []
+        func connect(from process: Int32, asks: Bool) throws {
+            let pair = try SocketPair()
+            peers.append(Peer(try pair.second.duplicate()))
+            let number = connections.add(
+                FrameConnection(pair.takeFirst()),
+                from: LocalSocket.Peer(user: 1, process: process))
+            if asks, let number {
+                connections.set(number, .none)
+            }
+        }
+        func ended() throws -> [Int] {
+            let ready = try Polling.ready(of: peers.map(\.end), timeout: .zero)
+            return peers.indices.filter { ready[$0] }
+        }
+        try connect(from: 1, asks: true)
+        for number in 1..<Connections.limitPerUser { try connect(from: 2, asks: number != 5) }
+        try connect(from: 3, asks: true)
+        #expect(try ended() == [5])
+        try connect(from: 3, asks: true)
+        #expect(try ended() == [1, 5])
+        withExtendedLifetime(peers) {}
+    }
+
+    @Test("if a user has too many connections, only connections of that user are closed")
+    func evictionOfUser() throws {
+        let connections = Connections(limit: 1000)
+        var peers: [Peer] = []
+        for number in 0...(Connections.limitPerUser + 5) {
+            let pair = try SocketPair()
+            peers.append(Peer(try pair.second.duplicate()))
+            // The first client is another user's, and has been silent longest.
+            let peer = LocalSocket.Peer(user: number == 0 ? 1 : 2, process: Int32(number))
+            let added = connections.add(FrameConnection(pair.takeFirst()), from: peer)
+            #expect(added != nil)
+        }
+        let ready = try Polling.ready(of: peers.map(\.end), timeout: .zero)
+        #expect(peers.indices.filter { ready[$0] } == [1, 2, 3, 4, 5])
+    }
+
+    @Test("a user gets no more threads while those of ended connections are still running")
+    func threads() throws {
+        let connections = Connections(limit: 1000)
+        func connect(_ user: UInt32) throws -> UInt64? {
+            connections.add(
+                FrameConnection(try SocketPair().takeFirst()),
+                from: LocalSocket.Peer(user: user, process: 1))
+        }
+        let first = try #require(try connect(1))
+        for _ in 2...(2 * Connections.limitPerUser) { #expect(try connect(1) != nil) }
+        #expect(!connections.contains(first))
+        #expect(try connect(1) == nil)
+        #expect(try connect(2) != nil)
+        connections.remove(first)
+        #expect(try connect(1) != nil)
+    }
+
+    @Test("while all connections wait for responses, a few more may lock, and each user has some")
+    func reserved() throws {
+        let connections = Connections(limit: 66)
+        var peers: [Peer] = []
+        func connect(_ user: UInt32, process: Int32 = 1) throws -> UInt64 {
+            let pair = try SocketPair()
+            peers.append(Peer(try pair.second.duplicate()))
+            let added = connections.add(
+                FrameConnection(pair.takeFirst()),
+                from: LocalSocket.Peer(user: user, process: process))
+            let number = try #require(added)
+            connections.set(number, .handling)
+            return number
+        }
+        let first = try connect(1)
+        for _ in 2...Connections.limitPerUser {
+            #expect(!connections.isReserved(try connect(1)))
+        }
+        // Of the reserved ones, the oldest one of the process with most makes room.
+        let other = try connect(1, process: 2)
+        let own = try (1...5).map { _ in try connect(1) }
+        #expect(connections.contains(other) && connections.isReserved(other))
+        #expect(own.map(connections.contains) == [false, false, true, true, true])
+        // A client that does not read its response makes room, too.
+        connections.set(first, .sending)
+        #expect(!connections.isReserved(try connect(1)))
+        #expect(!connections.contains(first))
+        // Another user is not affected until all connections are used.
+        for isReserved in [false, false, true] {
+            #expect(connections.isReserved(try connect(2)) == isReserved)
+        }
+        withExtendedLifetime(peers) {}
+    }
+
+    @Test(
+        "what a client sent before its connection was ended is answered only if it was reserved",
+        arguments: [false, true])
+    func ended(isReserved: Bool) throws {
+        let pair = try SocketPair()
+        let service = AgentServices(
+            vaults: HeldVaults(clock: AgentClock.now), reach: .folders([]), limitsFiles: false,
+            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+        let request = [2, 0, 0, 0, AgentProtocol.version, 3] as [UInt8]
+        try pair.second.writeAll((request + request).span)
+        let client = FrameConnection(try pair.second.duplicate())
+        let connection = FrameConnection(pair.takeFirst())
+        connection.shutDown(onlyReading: true)
+        ClientConnection(
+            connection, number: 1, service, isReserved: isReserved, isWanted: { false }
+        ) { _ in }.serve()
+        for isAnswered in [isReserved, false] {
+            let received = try client.receive(limit: 100, idleTime: .zero, timeout: .zero)
+            if case .frame = received {
+                #expect(isAnswered)
+            } else {
+                #expect(!isAnswered)
+            }
+        }
+    }
+}

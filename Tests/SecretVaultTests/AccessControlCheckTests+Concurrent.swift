@@ -1,0 +1,54 @@
+import Testing
+
+@testable import SecretVault
+
+// Checks while something else happens to the vault.
+extension AccessControlCheckTests {
+    @Test("while the vault may not be changed, no check begins and nothing is saved")
+    func notNow() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        let before = try vault.bytes()
+        open.mayChange = { false }
+        let late = Answering(answer: .success(true)) { Issue.record("the check ran") }
+        #expect(try outcome(late, open, ids[0]) == "\(Refusal.vault(.busy))")
+        #expect(throws: VaultError.busy) {
+            try open.update { changes throws(VaultError) in
+                try changes.remove(ids[1], purge: false)
+            }
+        }
+        #expect(try vault.attempts().isEmpty)
+        #expect(try vault.bytes() == before)
+    }
+
+    @Test("a failed check counts, even if another check has succeeded and cleared the count")
+    func clearedMeanwhile() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        let other = try vault.unlock()
+        let refused = Answering(answer: .success(false)) {
+            let said = try self.outcome(Self.yes, other, ids[0])
+            let counted = try vault.attempts()
+            #expect(said == "GitHub" && counted.isEmpty)
+        }
+        #expect(try outcome(refused, open, ids[0]) == "\(Refusal.refused(.free(left: 3)))")
+        #expect(try vault.attempts().records[ids[0]]?.failures.refused == 1)
+    }
+
+    @Test("no other check runs during the fifth one, which is not counted if it has no result")
+    func brokenOffMeanwhile() throws {
+        let (vault, ids) = try made()
+        let open = try vault.unlock()
+        let other = try vault.unlock()
+        for _ in 0..<4 { _ = try outcome(Self.no, open, ids[0]) }
+        let deaf = Answering.Broken(mayConcealAttempt: false)
+        let broken = Answering(answer: .failure(deaf)) {
+            // The running attempt is the fifth, so no other check runs.
+            let said = try self.outcome(Self.no, other, ids[0])
+            #expect(said == "\(Refusal.vault(.lockedOut(seconds: 60)))")
+        }
+        #expect(try outcome(broken, open, ids[0]) == "\(Refusal.check(deaf))")
+        #expect(try vault.attempts().records[ids[0]]?.failures.count == 4)
+        #expect(try outcome(Self.no, open, ids[0]) == "\(Refusal.refused(.wait(seconds: 60)))")
+    }
+}
