@@ -271,7 +271,7 @@ struct ClientConnectionTests {
     func lockedForAll() throws {
         let agent = try AgentFixture()
         let place = try agent.place()
-        let own = try OwnAgent(for: place, agent.folder)
+        let own = try OwnAgent(for: place, in: agent)
         for (answer, next) in [("done", "notHeld"), ("notHeld", "notHeld")] {
             if answer == "done" {
                 guard case .listing = try own.client.send(.open(place, opener, ceiling: 20))
