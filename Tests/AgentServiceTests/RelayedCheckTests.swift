@@ -31,7 +31,8 @@ struct RelayedCheckTests {
         let frames: [ModuleFrame] = [
             .ready(version: ModuleFrame.version), .asks("Password: ", isEchoed: false),
         ]
-        try modules.second.writeAll(frames.flatMap(\.bytes).span)
+        let bytes = frames.flatMap(\.bytes)
+        try modules.second.writeAll(bytes.span)
         let context = RelayContext(
             helpers: HelperChannel(try supervisor.first.duplicate()), vaults: vaults,
             place: place, unlocking: unlocking, turn: nil)
