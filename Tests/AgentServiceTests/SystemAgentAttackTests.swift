@@ -64,6 +64,8 @@ struct SystemAgentAttackTests {
             ls \(state)/5 && echo listed
             echo >\(state)/5/moving && echo written
             rm \(state)/5/vault && echo removed
+            chmod 755 \(state) && echo changed
+            chmod 644 \(state)/5/vault && echo changed
             cat /etc/passwd >/dev/null && echo works
             """
         try agent.folder.write(Array(script.utf8), to: "module")
@@ -78,7 +80,7 @@ struct SystemAgentAttackTests {
         let terminal = try agent.terminal("code Bank --at 59")
         #expect(try terminal.end() == 0)
         #expect(terminal.screen.contains("irc") && terminal.screen.contains("works"))
-        for word in ["read", "listed", "written", "removed"] {
+        for word in ["read", "listed", "written", "removed", "changed"] {
             #expect(!terminal.screen.split(separator: "\n").contains { $0.hasSuffix(word) })
         }
         #expect(terminal.screen.contains("287082"))

@@ -31,8 +31,15 @@ public enum FileAccessLimit {
         return true
     }
 
+    /// What Landlock does not limit: who may open a file.
+    private static let modeChanges: [StaticString] = [
+        "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat",
+        "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr",
+        "fremovexattr", "removexattrat",
+    ]
+
     /// From here on, this thread and the programs that it starts cannot open anything in `folder`, nor
-    /// trace a process that can.
+    /// trace a process that can, nor change who may open any file.
     ///
     /// Landlock knows no exceptions, so this allows what is beside the folder and beside each folder
     /// that leads to it, by any path, as far as it exists now and this process can list it. Those folders themselves
@@ -53,6 +60,7 @@ public enum FileAccessLimit {
             throw SystemCallFailure(call: "prctl", number: errno)
         }
         try enter(owned)
+        try SystemCallFilter(refusing: modeChanges, with: EPERM).load()
     }
 
     /// Allows everything in a folder that is neither at the end of one of these paths nor on the way.

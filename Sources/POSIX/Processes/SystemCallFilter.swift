@@ -19,6 +19,21 @@ internal import Glibc
         unsafe self.context = context
     }
 
+    /// Creates a filter that makes these calls fail with the error `number`, and allows all others.
+    ///
+    /// A call that the library does not know is left out.
+    init(refusing names: [StaticString], with number: Int32) throws(SystemCallFailure) {
+        guard let context = unsafe seccomp_init(SCMP_ACT_ALLOW) else {
+            throw SystemCallFailure(call: "seccomp_init", number: ENOSYS)
+        }
+        unsafe self.context = context
+        for name in names {
+            do throws(SystemCallFailure) { try answer(name, with: number) } catch {
+                guard error.number == ENOSYS else { throw error }
+            }
+        }
+    }
+
     deinit { unsafe seccomp_release(context) }
 
     /// Allows a call if all of `conditions` hold for its arguments.
