@@ -67,9 +67,10 @@ final class ClientConnection: @unchecked Sendable {
                     endTurn()
                 }
                 // Requests that were sent at once do not outlive their connection.
-                guard isReserved || isWanted() else { break }
+                let isAlwaysAnswered = frame.withBytes(AgentRequest.isAlwaysAnswered)
+                guard isReserved || isAlwaysAnswered || isWanted() else { break }
                 if isReserved {
-                    guard frame.withBytes(AgentRequest.isAlwaysAnswered) else {
+                    guard isAlwaysAnswered else {
                         _ = try send(.tooManyClients)
                         break
                     }
@@ -179,7 +180,8 @@ final class ClientConnection: @unchecked Sendable {
     private func send(_ response: AgentResponse) throws(SystemCallFailure) -> Bool {
         setActivity(.sending)
         return try connection.send(
-            response.frame(), timeout: isReserved ? .zero : AgentProtocol.turnTimeout)
+            response.frame(),
+            timeout: isReserved || !isWanted() ? .zero : AgentProtocol.turnTimeout)
     }
 
     private func response(to asked: AgentRequest) -> AgentResponse {

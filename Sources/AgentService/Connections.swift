@@ -44,14 +44,17 @@ final class Connections: Sendable {
 
         /// Ends the connection that is needed least.
         ///
-        /// A reserved one still answers what it has received: to lock a vault, for example.
+        /// It still answers a request that it has received and that is always answered: to lock a
+        /// vault, for example.
         ///
         /// - Returns: `false` if every client waits for a response.
         mutating func endLeastNeeded(of entries: [UInt64: Entry]) -> Bool {
             guard let number = Connections.leastNeeded(of: entries),
                 let entry = self.entries.removeValue(forKey: number)
             else { return false }
-            entry.connection.shutDown(onlyReading: entry.isReserved)
+            // A response that is not read must not keep the thread.
+            let isSending = !entry.isReserved && entry.activity == .sending
+            entry.connection.shutDown(onlyReading: !isSending)
             return true
         }
     }
@@ -64,8 +67,8 @@ final class Connections: Sendable {
     /// Adds a client; if there are too many, ends a connection that waits for nothing.
     ///
     /// If a user has too many connections, only that user's are considered. The first choice is one
-    /// that never sent a request, the second one of the process with the most connections; among
-    /// several, the one that has been silent longest. If all wait for a response, the new one is
+    /// of the process with the most connections; among several, one that never sent a request, and
+    /// then the one that has been silent longest. If all wait for a response, the new one is
     /// reserved for what must always be possible; see ``isReserved(_:)``. It takes no time, so a
     /// reserved connection is ended for another whatever it does: one of the process with most.
     ///
@@ -115,7 +118,7 @@ final class Connections: Sendable {
         func rank(_ entry: Entry) -> (Int, Int, Moment)? {
             guard entry.isReserved || entry.activity != .handling else { return nil }
             let isFirst = !entry.isReserved && !entry.hasAsked
-            return (isFirst ? 0 : 1, -(counts[entry.peer] ?? 0), entry.since)
+            return (-(counts[entry.peer] ?? 0), isFirst ? 0 : 1, entry.since)
         }
         return entries.compactMap { number, entry in rank(entry).map { (number, $0) } }
             .min { $0.1 < $1.1 }?.0

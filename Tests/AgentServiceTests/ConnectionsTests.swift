@@ -117,14 +117,14 @@ struct ConnectionsTests {
     }
 
     @Test(
-        "what a client sent before its connection was ended is answered only if it was reserved",
-        arguments: [false, true])
-    func ended(isReserved: Bool) throws {
+        "of what a client sent before its connection was ended, one request to lock is answered",
+        arguments: [(false, 3, true), (true, 3, true), (false, 5, false)] as [(Bool, UInt8, Bool)])
+    func ended(isReserved: Bool, kind: UInt8, isFirstAnswered: Bool) throws {
         let pair = try SocketPair()
         let service = AgentServices(
             vaults: HeldVaults(clock: AgentClock.now), reach: .folders([]), limitsFiles: false,
             helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
-        let request = [2, 0, 0, 0, AgentProtocol.version, 3] as [UInt8]
+        let request = [2, 0, 0, 0, AgentProtocol.version, kind] as [UInt8]
         try pair.second.writeAll((request + request).span)
         let client = FrameConnection(try pair.second.duplicate())
         let connection = FrameConnection(pair.takeFirst())
@@ -132,7 +132,7 @@ struct ConnectionsTests {
         ClientConnection(
             connection, number: 1, service, isReserved: isReserved, isWanted: { false }
         ) { _ in }.serve()
-        for isAnswered in [isReserved, false] {
+        for isAnswered in [isFirstAnswered, false] {
             let received = try client.receive(limit: 100, idleTime: .zero, timeout: .zero)
             if case .frame = received {
                 #expect(isAnswered)
