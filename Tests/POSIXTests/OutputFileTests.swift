@@ -84,6 +84,17 @@ struct OutputFileTests {
         #expect(try FileKind(at: folder.file("pipe"), following: false) == .pipe)
     }
 
+    @Test("the name begins after the last slash, also if it begins with a combining character")
+    func split() {
+        for (path, folder, name) in [
+            ("a", ".", "a"), ("/a", "/", "a"), ("a/b/c", "a/b", "c"), ("a/", "a", ""),
+            ("a/\u{301}x", "a", "\u{301}x"), ("/\u{301}x/c", "/\u{301}x", "c"),
+        ] {
+            let parts = OutputFile.split(path)
+            #expect(parts.folder == folder && parts.name == name, "\(path)")
+        }
+    }
+
     @Test("a missing folder is reported as missing")
     func noFolder() throws {
         let folder = try TemporaryFolder()

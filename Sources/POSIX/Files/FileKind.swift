@@ -33,7 +33,7 @@ public enum FileKind: Hashable, Sendable {
         }
         var byGroup = facts.st_mode & S_IRGRP != 0
         var byAll = facts.st_mode & S_IROTH != 0
-        while byGroup || byAll, let slash = place.lastIndex(of: "/") {
+        while byGroup || byAll, let slash = place.utf8.lastIndex(of: UInt8(ascii: "/")) {
             place = place[..<slash]
             guard unsafe stat(place.isEmpty ? "/" : String(place), &facts) == 0 else {
                 return false

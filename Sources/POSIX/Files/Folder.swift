@@ -33,7 +33,7 @@ public enum FolderExposure: Hashable, Sendable {
     /// An existing folder keeps its mode.
     public static func make(_ path: String) throws(SystemCallFailure) {
         var made = path.hasPrefix("/") ? "/" : ""
-        for part in path.split(separator: "/") {
+        for part in parts(of: path) {
             made += (made.isEmpty || made == "/" ? "" : "/") + part
             guard unsafe mkdir(made, 0o700) != 0 else {
                 guard unsafe chmod(made, 0o700) == 0 else {

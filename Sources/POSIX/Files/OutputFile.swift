@@ -169,8 +169,9 @@ public enum OutputFile {
 
     /// The folder that contains `path`, and the name in it.
     public static func split(_ path: String) -> (folder: String, name: String) {
-        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
-        let folder = path[..<slash]
-        return (folder.isEmpty ? "/" : String(folder), String(path[path.index(after: slash)...]))
+        let start = Folder.nameStart(in: path)
+        guard start > path.startIndex else { return (".", path) }
+        let folder = path[..<path.utf8.index(before: start)]
+        return (folder.isEmpty ? "/" : String(folder), String(path[start...]))
     }
 }

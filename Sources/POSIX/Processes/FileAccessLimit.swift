@@ -48,7 +48,7 @@ public enum FileAccessLimit {
     public static func leaveOut(_ folder: String) throws(SystemCallFailure) {
         let version = linux_landlock_version()
         guard version >= leastVersion else { return }
-        let names = try realPath(of: folder).split(separator: "/").map(String.init)
+        let names = Folder.parts(of: try realPath(of: folder))
         let rules = linux_landlock_make_for_files(version)
         guard rules >= 0 else {
             throw SystemCallFailure(call: "landlock_create_ruleset", number: errno)
@@ -60,7 +60,7 @@ public enum FileAccessLimit {
             throw SystemCallFailure(call: "prctl", number: errno)
         }
         try enter(owned)
-        try SystemCallFilter(refusing: modeChanges, with: EPERM).load()
+        try SystemCallFilter.refusing(modeChanges, with: EPERM).load()
     }
 
     /// Allows everything in a folder that is neither at the end of one of these paths nor on the way.

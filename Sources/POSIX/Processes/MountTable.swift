@@ -55,6 +55,6 @@ struct MountTable {
             if let byte = UInt8(part.prefix(3), radix: 8) { bytes.append(byte) }
             bytes += part.dropFirst(3).utf8
         }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "/").map(String.init)
+        return Folder.parts(of: String(decoding: bytes, as: UTF8.self))
     }
 }

@@ -12,7 +12,11 @@ internal import Glibc
     ///
     /// - Parameter failure: the error number of calls that are not allowed; `nil` kills the process.
     init(failingWith failure: Int32? = nil) throws(SystemCallFailure) {
-        let action = failure.map(SystemCallFilter.error) ?? SCMP_ACT_KILL_PROCESS
+        try self.init(
+            otherwise: failure.map(SystemCallFilter.error) ?? SCMP_ACT_KILL_PROCESS)
+    }
+
+    private init(otherwise action: UInt32) throws(SystemCallFailure) {
         guard let context = unsafe seccomp_init(action) else {
             throw SystemCallFailure(call: "seccomp_init", number: ENOSYS)
         }
@@ -22,16 +26,16 @@ internal import Glibc
     /// Creates a filter that makes these calls fail with the error `number`, and allows all others.
     ///
     /// A call that the library does not know is left out.
-    init(refusing names: [StaticString], with number: Int32) throws(SystemCallFailure) {
-        guard let context = unsafe seccomp_init(SCMP_ACT_ALLOW) else {
-            throw SystemCallFailure(call: "seccomp_init", number: ENOSYS)
-        }
-        unsafe self.context = context
+    static func refusing(
+        _ names: [StaticString], with number: Int32
+    ) throws(SystemCallFailure) -> SystemCallFilter {
+        let filter = try SystemCallFilter(otherwise: SCMP_ACT_ALLOW)
         for name in names {
-            do throws(SystemCallFailure) { try answer(name, with: number) } catch {
+            do throws(SystemCallFailure) { try filter.answer(name, with: number) } catch {
                 guard error.number == ENOSYS else { throw error }
             }
         }
+        return filter
     }
 
     deinit { unsafe seccomp_release(context) }
