@@ -58,6 +58,7 @@ struct OldEditTests {
         let ids = old.copies.ids
         let plan = try old.merge(takingOldEdits: false)
         #expect(plan.oldEdits.map(\.id) == [ids[0], ids[2]])
+        #expect(plan.declinedOldEdits.map(\.id) == [ids[0], ids[2]])
         #expect(plan.changes.isEmpty && !plan.isMerged)
         let entries = try old.copies.vault.unlock().entries
         #expect(entries.map(\.id) == [ids[1], ids[2], ids[3]])
