@@ -390,7 +390,7 @@ struct HeldVaultsTests {
         }
         for use in [newer, older] { vaults.learn(from: use, of: place) }
         // Another request has read the file before that change.
-        vaults.keep(HeldVault(older.vault), try #require(stamp), of: place, older.unlocking)
+        vaults.keep(HeldVault(older.vault), stamp, of: place, older.unlocking)
         // Somebody restores the file, and the record of its generation.
         try folder.write(before, to: "vault")
         try FileManager.default.removeItem(atPath: folder.file(".watchword"))
