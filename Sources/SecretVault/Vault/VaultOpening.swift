@@ -160,8 +160,9 @@ struct VaultOpening: ~Copyable {
     /// Records the slots of the file, which its key has opened, if they have changed.
     private func recordSlots() {
         let known = SlotsRecord.read(of: location, vaultID: document.vaultID)
-        // A file that was saved here last shows its slots.
-        let isSaved = mark?.isRecord(of: document) == true
+        // A file that was saved here last shows its slots, unless a rekey was killed before it
+        // recorded them.
+        let isSaved = mark?.isRecord(of: document) == true && mark?.rekey == nil
         guard known != document.slotsDigest, known != nil || !isSaved else { return }
         do throws(VaultError) {
             let writer = try VaultWriter(location, timeout: .zero)
