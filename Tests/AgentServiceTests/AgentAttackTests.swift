@@ -224,8 +224,10 @@ struct AgentAttackTests {
             END
             python3 forge.py
             """)
-        let standing = try agent.client().send(.standing(agent.place(), since: 0))
-        #expect("\(standing)".contains("\(Int64.max)"))
+        let (client, place) = (try agent.client(), try agent.place())
+        let id = try agent.listing(client, of: place).entries[0].summary.id
+        // An agent that ended would give no answer.
+        _ = try client.send(.lockOut(place, id))
         #expect(try agent.run("code Site --at 59").text == "287082\n")
     }
 
