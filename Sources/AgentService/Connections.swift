@@ -78,7 +78,6 @@ final class Connections: Sendable {
         state.withLock { state in
             let threads = state.threads.values.filter { $0.user == peer.user }
             let reserved = threads.count(where: \.isReserved)
-            guard reserved < Connections.limitPerUser else { return nil }
             let ordinary = state.entries.filter { !$0.value.isReserved }
             let own = ordinary.filter { $0.value.peer.user == peer.user }
             let hasTooMany = own.count >= Connections.limitPerUser
@@ -87,6 +86,7 @@ final class Connections: Sendable {
                 isReserved = !state.endLeastNeeded(of: hasTooMany ? own : ordinary)
             }
             if isReserved {
+                guard reserved < Connections.limitPerUser else { return nil }
                 let others = state.entries.filter(\.value.isReserved)
                 let own = others.filter { $0.value.peer.user == peer.user }
                 let hasTooMany = own.count >= Connections.reservedPerUser

@@ -65,7 +65,7 @@ struct ConnectionsTests {
         #expect(peers.indices.filter { ready[$0] } == [1, 2, 3, 4, 5])
     }
 
-    @Test("a user gets no more threads while those of ended connections are still running")
+    @Test("while the threads of ended connections are still running, a user may only lock")
     func threads() throws {
         let connections = Connections(limit: 1000)
         func connect(_ user: UInt32) throws -> UInt64? {
@@ -76,10 +76,13 @@ struct ConnectionsTests {
         let first = try #require(try connect(1))
         for _ in 2...(2 * Connections.limitPerUser) { #expect(try connect(1) != nil) }
         #expect(!connections.contains(first))
+        for _ in 1...Connections.limitPerUser {
+            #expect(connections.isReserved(try #require(try connect(1))))
+        }
         #expect(try connect(1) == nil)
         #expect(try connect(2) != nil)
         connections.remove(first)
-        #expect(try connect(1) != nil)
+        #expect(!connections.isReserved(try #require(try connect(1))))
     }
 
     @Test("while all connections wait for responses, a few more may lock, and each user has some")

@@ -1,5 +1,4 @@
 import Cryptography
-import POSIX
 import Presence
 import SecretVault
 import TestSupport
@@ -7,6 +6,7 @@ import Testing
 import VaultAgent
 
 @testable import AgentService
+@testable import POSIX
 @testable import PresenceDevices
 
 /// A check by the system's modules that passes through a client.
@@ -26,6 +26,8 @@ struct RelayedCheckTests {
         let supervisor = try SocketPair()
         let modules = try SocketPair()
         let client = try SocketPair()
+        try modules.first.setBlocking(false)
+        try client.first.setBlocking(false)
         try supervisor.second.send(
             HelperChannel.presence, with: modules.first.duplicate(), modules.first.duplicate())
         let frames: [ModuleFrame] = [
