@@ -52,9 +52,10 @@ struct PermissionTerminalTests {
             try setMode(mode, of: folder)
             try setMode(0o644, of: fixture.folder.file(Self.vault))
             let terminal = try fixture.terminal("watchword list --passphrase-file pass.txt")
-            try terminal.answer([("Correct the permissions? [y/N] ", "y")])
-            #expect(try terminal.end() == 0)
+            try terminal.waitFor("Correct the permissions? [y/N] ")
             #expect(terminal.screen.contains("write to the folder") == isNamed)
+            try terminal.type("y\n")
+            #expect(try terminal.end() == 0)
             #expect(try TestSupport.mode(of: folder) == after)
             #expect(try self.mode(fixture) == 0o600)
         }
