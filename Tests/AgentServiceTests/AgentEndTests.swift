@@ -41,9 +41,10 @@ struct AgentEndTests {
     func stoppedSupervisor() throws {
         let agent = try AgentFixture()
         try agent.run(AgentFixture.unlock)
-        let (client, place) = (try agent.client(), try agent.place())
         // Longer than the supervisor may be silent.
         try agent.shell("sleep 35")
+        // A client that sends nothing for so long loses its connection.
+        let (client, place) = (try agent.client(), try agent.place())
         #expect(try agent.listing(client, of: place).entries.count == 1)
         let supervisor = try agent.supervisor()
         try agent.shell("kill -STOP \(supervisor)")
