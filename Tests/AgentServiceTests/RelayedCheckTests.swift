@@ -14,15 +14,7 @@ struct RelayedCheckTests {
     @Test("no answer comes so late that the modules have no time for a refusal")
     func lateAnswer() throws {
         let folder = try TemporaryFolder()
-        let passphrase = SecretBytes(text: "pass")
-        try Vault.create(
-            at: folder.file("vault"), passphrase: passphrase, cost: ScryptCost(logN: 10),
-            recoveryKey: nil, now: 0)
-        let place = try VaultPlace(at: folder.file("vault"))
-        let vaults = HeldVaults(clock: AgentClock.now)
-        let unlocking = vaults.beginUnlocking(place)
-        let vault = try Vault.unlock(at: place.path, with: .passphrase(passphrase))
-        #expect(vaults.hold(HeldVault(vault), for: .standard, unlocking))
+        let (vaults, place, unlocking) = try HeldVaults.holdingOne(in: folder)
         let supervisor = try SocketPair()
         let modules = try SocketPair()
         let client = try SocketPair()
@@ -48,5 +40,21 @@ struct RelayedCheckTests {
         #expect(Moment.now < start + .seconds(6))
         withExtendedLifetime(modules) {}
         withExtendedLifetime(client) {}
+    }
+}
+
+extension HeldVaults {
+    /// Holds a new vault in `folder`; returns also the number of its unlocking.
+    static func holdingOne(in folder: TemporaryFolder) throws -> (HeldVaults, VaultPlace, UInt64) {
+        let passphrase = SecretBytes(text: "pass")
+        try Vault.create(
+            at: folder.file("vault"), passphrase: passphrase, cost: ScryptCost(logN: 10),
+            recoveryKey: nil, now: 0)
+        let place = try VaultPlace(at: folder.file("vault"))
+        let vaults = HeldVaults(clock: AgentClock.now)
+        let unlocking = vaults.beginUnlocking(place)
+        let vault = try Vault.unlock(at: place.path, with: .passphrase(passphrase))
+        #expect(vaults.hold(HeldVault(vault), for: .standard, unlocking))
+        return (vaults, place, unlocking)
     }
 }

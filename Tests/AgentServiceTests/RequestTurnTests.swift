@@ -56,15 +56,7 @@ struct RequestTurnTests {
 
     @Test("while a program asks or sends something, others have the memory of the request")
     func programs() throws {
-        let passphrase = SecretBytes(copying: Array("pass".utf8).span)
-        try Vault.create(
-            at: folder.file("vault"), passphrase: passphrase, cost: ScryptCost(logN: 10),
-            recoveryKey: nil, now: 0)
-        let place = try VaultPlace(at: folder.file("vault"))
-        let vaults = HeldVaults(clock: AgentClock.now)
-        let unlocking = vaults.beginUnlocking(place)
-        let vault = try Vault.unlock(at: place.path, with: .passphrase(passphrase))
-        #expect(vaults.hold(HeldVault(vault), for: .standard, unlocking))
+        let (vaults, place, unlocking) = try HeldVaults.holdingOne(in: folder)
         let pair = try SocketPair()
         let file = try FileDescriptor(reading: folder.write([3], to: "file"))
         try pair.second.send(HelperChannel.courier, with: file, file)
