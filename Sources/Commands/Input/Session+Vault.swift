@@ -38,30 +38,32 @@ extension Session {
 
     /// Unlocks the vault and prints its reports.
     ///
-    /// - Parameter reportsCopies: whether to report copies that can be merged.
-    func unlock(reportsCopies: Bool = true) throws(CommandFailure) -> UnlockedVault {
+    /// - Parameter inMerge: whether a copy will be merged, which may have what the vault lacks: copies
+    ///   are not reported, and the caller must print the alarms.
+    func unlock(inMerge: Bool = false) throws(CommandFailure) -> UnlockedVault {
         let path = try vaultPath()
         guard try systemVault() == nil else { throw .keptBySystem }
         let unlocked = try requiringVault(at: path) { () throws(CommandFailure) in
             try correctPermissions(of: path)
             return try self.unlocked(path)
         }
-        printReports(unlocked.reports, of: unlocked.entries, copies: reportsCopies)
+        printReports(unlocked.reports, of: unlocked.entries, inMerge: inMerge)
         return unlocked
     }
 
     /// Prints what is reported about the vault with these entries.
     ///
-    /// - Parameter copies: whether to report copies that can be merged.
-    func printReports(_ reports: [VaultReport], of entries: [EntrySummary], copies: Bool = true) {
+    /// - Parameter inMerge: whether to leave out alarms, and copies that can be merged.
+    func printReports(_ reports: [VaultReport], of entries: [EntrySummary], inMerge: Bool = false) {
         for report in reports {
             let sentence = Messages.sentence(for: report, in: entries)
             switch report {
-            // Repeated codes are dangerous, so this is printed even with --quiet.
-            case .olderFile, .otherFile, .formerKey: printer.alarm(sentence)
-            case .conflictingCopy where !copies, .rekeyedCopy where !copies,
-                .moreConflictingCopies where !copies, .unmergedPrevious where !copies:
+            case .conflictingCopy where inMerge, .rekeyedCopy where inMerge,
+                .moreConflictingCopies where inMerge, .unmergedPrevious where inMerge:
                 continue
+            case _ where report.isAlarm && inMerge: continue
+            // Repeated codes are dangerous, so this is printed even with --quiet.
+            case _ where report.isAlarm: printer.alarm(sentence)
             default: printer.warn(sentence)
             }
         }

@@ -121,7 +121,7 @@ public final class UnlockedVault {
         guard mayChange() else { throw .busy }
         let read = try writer.read(upTo: largestFile)
         let old = try VaultDocument(parsing: read)
-        let mark = writer.mark()
+        let mark = writer.mark(of: old.vaultID)
         guard let current = try later(old, mark)?.state else { throw .changedMeanwhile }
         let wiped = try genuineWipes(in: current)
         let previous = try writer.previous(with: key)
@@ -177,7 +177,7 @@ public final class UnlockedVault {
     }
 
     func reload() throws(VaultError) {
-        let mark = try GenerationRecord.read(of: location)
+        let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
         let document = try VaultDocument(parsing: location.read(upTo: largestFile))
         guard let read = try later(document, mark) else { throw .changedMeanwhile }
         state = read.state
@@ -209,11 +209,14 @@ public final class UnlockedVault {
     package func refresh() throws(VaultError) -> Bool {
         // Read the generation record first, as ``Vault/unlock(at:with:ceiling:readOnly:reading:)``
         // does.
-        let mark = try GenerationRecord.read(of: location)
+        let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
         let document = try VaultDocument(parsing: location.read(upTo: largestFile))
         guard document.vaultID == state.vaultID else { throw .replaced }
         guard let (read, report) = try later(document, mark) else { return false }
         (state, generationReport) = (read, report)
+        if !isReadOnly {
+            location.record(opened: document, read, with: key, known: mark, after: mark)
+        }
         listTombstones()
         return true
     }
@@ -252,7 +255,7 @@ public final class UnlockedVault {
     /// have been changed since.
     private func genuineWipes(in state: VaultState) throws(VaultError) -> Set<RecordID> {
         guard state.hasUnlistedTombstones,
-            try GenerationRecord.read(of: location)?
+            try GenerationRecord.read(of: location, vaultID: state.vaultID)?
                 .isNewer(than: state.generation, of: state.vaultID) != true
         else { return [] }
         let lines = state.records.compactMap { record in
