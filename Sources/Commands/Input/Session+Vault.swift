@@ -19,6 +19,11 @@ extension Session {
         return path
     }
 
+    /// The command `watchword` for this vault, as a message prints it.
+    var program: String {
+        arguments[.vault].map { "watchword --vault " + ShellWord.quoted($0) } ?? "watchword"
+    }
+
     /// The default path; `nil` if the user has no home folder.
     func standardVaultPath() -> String? {
         // The XDG Base Directory Specification requires us to ignore a relative path.
@@ -55,8 +60,10 @@ extension Session {
     ///
     /// - Parameter inMerge: whether to leave out alarms, and copies that can be merged.
     func printReports(_ reports: [VaultReport], of entries: [EntrySummary], inMerge: Bool = false) {
+        let restoring = restoring(reports)
         for report in reports {
-            let sentence = Messages.sentence(for: report, in: entries)
+            let sentence = Messages.sentence(
+                for: report, in: entries, program: program, restoring: restoring)
             switch report {
             case .conflictingCopy where inMerge, .rekeyedCopy where inMerge,
                 .moreConflictingCopies where inMerge, .unmergedPrevious where inMerge:
@@ -66,6 +73,16 @@ extension Session {
             case _ where report.isAlarm: printer.alarm(sentence)
             default: printer.warn(sentence)
             }
+        }
+    }
+
+    /// How entries that have vanished can be restored in the vault with these reports.
+    func restoring(_ reports: [VaultReport]) -> Messages.Restoring {
+        let isOlder = reports.contains { if case .olderFile = $0 { true } else { false } }
+        if isOlder { return .newerFile }
+        // The user cannot undo in a vault that the system agent keeps.
+        do { return Vault.holdsPrevious(at: try vaultPath()) ? .undo : .merge } catch _ {
+            return .merge
         }
     }
 

@@ -218,8 +218,8 @@ enum MergeCommand {
             }
             session.printer.warn(
                 "\(entry.name.visible) of \(path) was not merged, because its secret was wiped without the "
-                    + "vault’s key, there or here; restore it there or here, for instance with "
-                    + "watchword undo, and merge again")
+                    + "vault’s key, there or here; restore it there or here as watchword "
+                    + "list says, and merge again")
         }
         for slot in plan.foreignSlots where !plan.isIncluded {
             session.printer.warn(
@@ -243,7 +243,8 @@ enum MergeCommand {
         for entry in plan.declinedOldEdits {
             session.printer.warn(
                 "\(entry.name.visible) of \(path) was not taken, and may be only there; to take it, run "
-                    + "watchword undo, and merge again with --\(Option.oldEdits.name) take")
+                    + "\(session.program) undo, and merge again with --\(Option.oldEdits.name) take"
+            )
         }
         let isWhole = plan.unmerged.isEmpty && plan.declinedOldEdits.isEmpty
         if plan.isMerged {

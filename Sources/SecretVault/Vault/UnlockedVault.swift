@@ -59,7 +59,10 @@ public final class UnlockedVault {
     public var generation: UInt64 { state.generation }
 
     /// The entries, in the order in which they were added.
-    public var entries: [EntrySummary] { state.records.map(\.summary) }
+    public var entries: [EntrySummary] {
+        let wiped = provedWipes
+        return state.records.map { $0.summary(proving: wiped) }
+    }
 
     /// The ways to open the vault.
     public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
@@ -71,12 +74,7 @@ public final class UnlockedVault {
     public var reports: [VaultReport] {
         var reports = foundReports
         if let generationReport { reports.append(generationReport) }
-        var wiped: Set<RecordID> = []
-        do {
-            wiped = try genuineWipes(in: state)
-        } catch _ {
-            // What cannot be read proves no wipe.
-        }
+        let wiped = provedWipes
         for record in state.records {
             guard case .tombstone(let tombstone) = record.body else { continue }
             let id = record.line.id
@@ -85,6 +83,19 @@ public final class UnlockedVault {
         }
         if let notListed { reports.append(notListed) }
         return reports + saveReports
+    }
+
+    /// The records whose wipe without the vault key the counted failures prove.
+    private var provedWipes: Set<RecordID> {
+        // What cannot be read proves no wipe.
+        do { return try genuineWipes(in: state) } catch _ { return [] }
+    }
+
+    /// One entry.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``.
+    package func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
+        state.records[try state.index(of: id)].summary(proving: provedWipes)
     }
 
     /// What to report about the saves.
@@ -342,7 +353,12 @@ extension UnlockedVault {
 }
 
 extension VaultState.Record {
-    var summary: EntrySummary {
+    var summary: EntrySummary { summary(proving: []) }
+
+    /// The entry as a list shows it.
+    ///
+    /// - Parameter wiped: the records whose wipe without the vault key is proved.
+    func summary(proving wiped: Set<RecordID>) -> EntrySummary {
         let tombstone: Tombstone? =
             switch body {
             case .sealed: nil
@@ -350,6 +366,7 @@ extension VaultState.Record {
             }
         return EntrySummary(
             id: line.id, accessControl: line.accessControl, tombstone: tombstone,
-            hasVanished: isWipedWithoutKey, properties: listed.properties)
+            hasVanished: isWipedWithoutKey && !wiped.contains(line.id),
+            properties: listed.properties)
     }
 }

@@ -63,10 +63,12 @@ struct VaultOpening: ~Copyable {
                 case .refused:
                     let refused = begun.deciding(
                         .vault, .refused(by: try refuser()), at: reading())
-                    do throws(VaultError) { try counter.save(refused) } catch {
+                    do throws(VaultError) {
+                        try counter.save(refused)
+                        _ = try wipeDueRecords(counter)
+                    } catch {
                         throw error.afterAttempt
                     }
-                    _ = try wipeDueRecords(counter)
                 case .undecided: break  // It stays undecided, and costs a wait.
                 case .notTried: _ = counter.settle(attempts)
                 }
