@@ -228,7 +228,7 @@ enum KeyHolder {
     /// Answers, without a thread, a request that is always answered; refuses any other.
     ///
     /// - Parameter timeout: how long to wait for the request.
-    private static func answerAtOnce(
+    static func answerAtOnce(
         _ connection: FrameConnection, _ service: AgentServices, timeout: Duration = .zero
     ) {
         ClientConnection(

@@ -1,3 +1,4 @@
+import Foundation
 import POSIX
 import TestSupport
 import Testing
@@ -142,6 +143,28 @@ struct ConnectionsTests {
         AgentServices(
             vaults: HeldVaults(clock: AgentClock.now), reach: .folders([]), limitsFiles: false,
             helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+    }
+
+    @Test(
+        "without a thread, a request that is always answered is answered if it has arrived",
+        arguments: [
+            ([2, 0, 0, 0, 99, 2], "done"), ([2, 0, 0, 0, 99, 5], "tooManyClients"),
+            ([2, 0, 0, 0, 99], "tooManyClients"), ([], "tooManyClients"),
+        ] as [([UInt8], String)])
+    func atOnce(request: [UInt8], answer: String) throws {
+        let pair = try SocketPair()
+        #expect(fcntl(pair.first.number, F_SETFL, O_NONBLOCK) == 0)
+        try pair.second.writeAll(request.span)
+        let client = FrameConnection(try pair.second.duplicate())
+        let connection = FrameConnection(pair.takeFirst())
+        #expect(connection.hasReceived == !request.isEmpty)
+        KeyHolder.answerAtOnce(connection, try Self.service())
+        let received = try client.receive(limit: 100, idleTime: .zero, timeout: .zero)
+        guard case .frame(let frame) = received else {
+            Issue.record("\(received)")
+            return
+        }
+        #expect(try frame.withBytes { "\(try AgentResponse(parsing: $0))" } == answer)
     }
 
     @Test(
