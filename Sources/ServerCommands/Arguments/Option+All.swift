@@ -86,6 +86,8 @@ extension Option {
     ).settableByEnvironment
 
     // The other commands.
+    static let credentials = Option(
+        "credentials", "also list the credentials that do not use the current key")
     static let scope = Option(
         "scope", .text("NAME,…"), "verify, enrol, import, manage, reasons or audit")
     static let subject = Option(
