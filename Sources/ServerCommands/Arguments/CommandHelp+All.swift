@@ -6,7 +6,8 @@ extension CommandHelp {
         summary: "run the server until it receives TERM",
         options: [
             .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP,
-            .profile, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck, .keepEvents,
+            .profile, .guessBound, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck,
+            .keepEvents,
             .relyingParty, .relyingPartyName, .origin, .relatedOrigin, .topOrigin,
             .attestationRoots, .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages,
             .returnTo, .audience, .tpmRoots,

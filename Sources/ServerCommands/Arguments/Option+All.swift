@@ -28,6 +28,9 @@ extension Option {
         "profile", .choice(["strict", "rfc", "wide"]), placeholder: "NAME",
         "accepted time steps: strict, rfc, wide (default)"
     ).settableByEnvironment
+    static let guessBound = Option(
+        "guess-bound", .text("PERCENT"), "probability of a guessed code per year (default: none)"
+    ).settableByEnvironment
     static let foreignSecrets = Option(
         "foreign-secrets", .choice(["count", "ignore"]), placeholder: "ACTION",
         "unknown secrets: count or ignore (default)"
