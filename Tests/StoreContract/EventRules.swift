@@ -52,7 +52,8 @@ extension StoreContract {
             let store = subject.store
             let staying: [CredentialRow] = [
                 .sample(1, state: .pending, lapsesAt: 11), .sample(2),
-                // An active or revoked row does not lapse, even if `lapsesAt` is set.
+                // An active row does not lapse, even if `lapsesAt` is set, nor does an ended one
+                // that proves something.
                 .sample(3, lapsesAt: 1), .sample(4, state: .revoked, fingerprint: 1),
             ]
             let going: [CredentialRow] = [
@@ -70,13 +71,16 @@ extension StoreContract {
             let outcome = try await store.prune(Pruning(now: .at(10)))
             try expectEqual(
                 outcome,
-                PruningOutcome(credentials: 2, tickets: 2, challenges: 2, answers: 2, events: 0))
+                PruningOutcome(credentials: 4, tickets: 2, challenges: 2, answers: 2, events: 0))
             let left = try await store.credentials(under: nil, after: nil, limit: 100)
             try expectEqual(Set(left), Set(staying))
+                .sample(8, state: .revoked, lapsesAt: 11),
             for number in [9, 10, 11] {
                 let bytes = sampleBytes(number, count: 32)
                 try expectEqual(try await store.ticket(digest: bytes) != nil, number == 11)
                 try expectEqual(try await store.challenge(digest: bytes) != nil, number == 11)
+                .sample(10, state: .revoked, lapsesAt: 10),
+                .sample(11, state: .disabled, lapsesAt: 1),
                 try expectEqual(try await store.answer(key: bytes) != nil, number == 11)
             }
             // The fingerprint of an enrolment that lapsed can be used again.

@@ -109,7 +109,7 @@ extension StoreStatement {
         case .pruneCredentials:
             "WITH gone AS ("
                 + Self.pruning(
-                    "credentials", "id", "lapses_at <= $1 AND state = 'pending'", "lapses_at")
+                    "credentials", "id", "lapses_at <= $1 AND state <> 'active'", "lapses_at")
                 + " RETURNING id), ended AS (\(Self.endingAnswers)"
                 + "credential IN (SELECT id FROM gone)) SELECT id FROM gone"
         case .pruneTickets: Self.pruning("tickets", "digest", "expires_at <= $1", "expires_at")

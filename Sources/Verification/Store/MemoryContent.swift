@@ -78,7 +78,7 @@ struct MemoryContent: Sendable {
         _ pruning: Pruning, key: AuditKey
     ) throws(CryptographyFailure) -> PruningOutcome {
         let lapsed = credentials.values.filter { row in
-            row.state == .pending && row.lapsesAt.map(pruning.isDue) ?? false
+            row.state != .active && row.lapsesAt.map(pruning.isDue) ?? false
         }.prefix(pruning.limit)
         for row in lapsed {
             remove(row)

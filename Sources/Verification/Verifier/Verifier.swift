@@ -140,10 +140,10 @@ public struct Verifier: Sendable {
 
     /// A subject's credentials that are not revoked.
     func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
-        // An earlier policy may have allowed more.
-        let limit = 8 * policy.maximumCredentials
+        // More than any earlier policy can have allowed, because a decision must see all of them.
+        let limit = 8 * Policy.highestMaximumCredentials
         let rows = try await read { store throws(StoreFailure) in
-            try await store.credentials(of: subject, includingRevoked: false, limit: limit)
+            try await store.credentials(of: subject, revokedBefore: nil, limit: limit)
         }
         var records: [CredentialRecord] = []
         for row in rows { records.append(try CredentialRecord(row)) }
