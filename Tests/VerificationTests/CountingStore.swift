@@ -99,7 +99,7 @@ final class CountingStore: VerificationStore {
             case .insertChallenge, .spendChallenge: .challenge
             case .insertAnswer, .endAnswers: .answer
             case .insertClient, .updateClient: .client
-            case .appendEvent: .event
+            case .appendEvent, .writeDummyEvent: .event
             }
         }
         await log.add(.commit(kinds.sorted()))

@@ -47,7 +47,7 @@ struct MemoryContent: Sendable {
         case .updateClient(let row):
             clients[row.id].map { $0.version + 1 == row.version } ?? false
                 && !clients.values.contains { $0.id != row.id && $0.digest == row.digest }
-        case .dropTickets, .endAnswers, .writeDummy, .appendEvent: true
+        case .dropTickets, .endAnswers, .writeDummy, .appendEvent, .writeDummyEvent: true
         }
     }
 
@@ -70,6 +70,9 @@ struct MemoryContent: Sendable {
         case .endAnswers(let id): endAnswers(of: id)
         case .insertClient(let row), .updateClient(let row): clients[row.id] = row
         case .writeDummy(let row): dummies[row.slot] = row
+        case .writeDummyEvent(let event):
+            let row = DummyRow(event)
+            dummies[row.slot] = row
         case .appendEvent(let event): try append(RecordedEvent(event, rows: rows))
         }
     }

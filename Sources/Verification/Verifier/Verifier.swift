@@ -15,6 +15,7 @@ public struct Verifier: Sendable {
     private let keys: @Sendable () async -> KeyRing
     let hashing = RecoveryHashing()
     let denials = DenialCounter()
+    let uncheckedDenials = DenialCounter(limit: .max)
     let meter: WorkMeter?
 
     /// The maximum number of attempts to commit a decision.
@@ -108,7 +109,7 @@ public struct Verifier: Sendable {
                     throw .answered(recorded)
                 }
             }
-            let seconds = decision.enterDenial(into: denials)
+            let seconds = decision.enterDenial(at: self)
             if !decision.changes.isEmpty {
                 guard try await commit(decision.changes) == .done else { continue }
             }
