@@ -9,11 +9,11 @@ extension PostgreSQLVerificationStore: VerificationStore {
         }
     }
 
-    /// A subject's rows, oldest first.
+    /// A subject's rows that are not revoked, oldest first, or its revoked rows, newest first.
     public func credentials(
-        of subject: Subject, includingRevoked: Bool, limit: Int
+        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
-        guard includingRevoked else {
+        guard let time else {
             return try await read(.alive(subject: subject.utf8, limit: Int64(limit))) {
                 [key] result throws(PostgreSQLFailure) in try result.credentials(key)
             }
@@ -21,7 +21,8 @@ extension PostgreSQLVerificationStore: VerificationStore {
         var arguments = StatementArguments()
         arguments.add(subject.utf8)
         arguments.add(Int64(limit))
-        return try await read(.credentialsAll, arguments) {
+        arguments.add(time.milliseconds)
+        return try await read(.credentialsRevoked, arguments) {
             [key] result throws(PostgreSQLFailure) in try result.credentials(key)
         }
     }

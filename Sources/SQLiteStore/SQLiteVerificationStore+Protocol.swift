@@ -8,12 +8,16 @@ extension SQLiteVerificationStore: VerificationStore {
         try read { session throws(SQLiteFailure) in try credential(.id(id), session) }
     }
 
-    /// A subject's rows, oldest first.
+    /// A subject's rows that are not revoked, oldest first, or its revoked rows, newest first.
     public func credentials(
-        of subject: Subject, includingRevoked: Bool, limit: Int
+        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
     ) throws(StoreFailure) -> [CredentialRow] {
         try read { session throws(SQLiteFailure) in
-            let rows = try session[includingRevoked ? .credentialsAll : .credentialsAlive]
+            if let time {
+                return try session[.credentialsRevoked].bind(subject.utf8).bind(Int64(limit))
+                    .bind(time).all(credential)
+            }
+            let rows = try session[.credentialsAlive]
                 .bind(subject.utf8).bind(Int64(limit)).all(credential)
             // A subject without credentials also costs one row check, so that timing does not
             // reveal which subjects exist (V-06).

@@ -101,11 +101,11 @@ actor SteppedStore: VerificationStore {
     }
 
     func credentials(
-        of subject: Subject, includingRevoked: Bool, limit: Int
+        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
         try await step { memory in
             await memory.credentials(
-                of: subject, includingRevoked: includingRevoked, limit: limit)
+                of: subject, revokedBefore: time, limit: limit)
         }
     }
 

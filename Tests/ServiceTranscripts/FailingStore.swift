@@ -42,11 +42,11 @@ package final class FailingStore: VerificationStore {
     }
 
     package func credentials(
-        of subject: Subject, includingRevoked: Bool, limit: Int
+        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
         try check(.reads)
         return try await store.credentials(
-            of: subject, includingRevoked: includingRevoked, limit: limit)
+            of: subject, revokedBefore: time, limit: limit)
     }
 
     package func credential(

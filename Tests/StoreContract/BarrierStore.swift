@@ -42,10 +42,10 @@ package actor BarrierStore: VerificationStore {
     }
 
     package func credentials(
-        of subject: Subject, includingRevoked: Bool, limit: Int
+        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
         let rows = try await store.credentials(
-            of: subject, includingRevoked: includingRevoked, limit: limit)
+            of: subject, revokedBefore: time, limit: limit)
         await meet(.credential)
         return rows
     }

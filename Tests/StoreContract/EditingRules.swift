@@ -139,10 +139,10 @@ extension EditedDatabase {
                 + ids.map { id in { try await list(store.credential(id)) } }
                 + digests.map { print in { try await list(store.credential(fingerprint: print)) } }
                 + subjects.flatMap { subject in
-                    [true, false].map { all in
+                    [nil, UnixTime(milliseconds: .max)].map { time in
                         {
                             try await store.credentials(
-                                of: subject, includingRevoked: all, limit: 10)
+                                of: subject, revokedBefore: time, limit: 10)
                         }
                     }
                 }

@@ -35,6 +35,25 @@ extension StoreContract {
                 try expectEqual(read, all)
             }
         },
+        Rule("V-06 a dummy event is neither stored nor chained") { subject in
+            // A store may begin an empty chain for each of its writers.
+            func used() async throws -> [ChainRecord] {
+                try await subject.store.chains().filter { $0.head.sequence > 0 }
+            }
+            for (number, store) in [subject.store, subject.second, subject.store].enumerated() {
+                let chains = try await used()
+                let dummy = [StoreChange.writeDummyEvent(.sample(100))]
+                // As many as in a busy transaction, some of them in one slot.
+                for outcome in try await race(20, { _ in try await store.commit(dummy) }) {
+                    try expectEqual(outcome, .done)
+                }
+                try expectEqual(try await used(), chains)
+                let mixed = dummy + [.appendEvent(.sample(number)), .writeDummyEvent(.sample(101))]
+                try expectEqual(try await store.commit(mixed), .done)
+                try expectEqual(try await audit(subject), [])
+            }
+            try await expectEvents((0..<3).map { .sample($0) }, in: subject)
+        },
         Rule("the chain's recorded end is its last event, and authentic") { subject in
             for number in 0..<3 {
                 _ = try await subject.store.commit([.appendEvent(.sample(number))])
@@ -52,12 +71,16 @@ extension StoreContract {
             let store = subject.store
             let staying: [CredentialRow] = [
                 .sample(1, state: .pending, lapsesAt: 11), .sample(2),
-                // An active or revoked row does not lapse, even if `lapsesAt` is set.
+                // An active row does not lapse, even if `lapsesAt` is set, nor does an ended one
+                // that proves something.
                 .sample(3, lapsesAt: 1), .sample(4, state: .revoked, fingerprint: 1),
+                .sample(8, state: .revoked, lapsesAt: 11),
             ]
             let going: [CredentialRow] = [
                 .sample(5, state: .pending, fingerprint: 2, lapsesAt: 10),
                 .sample(6, state: .pending, lapsesAt: 1),
+                .sample(10, state: .revoked, lapsesAt: 10),
+                .sample(11, state: .disabled, lapsesAt: 1),
             ]
             for row in staying + going { _ = try await store.commit([.insertCredential(row)]) }
             for second: Int64 in [9, 10, 11] {
@@ -70,7 +93,7 @@ extension StoreContract {
             let outcome = try await store.prune(Pruning(now: .at(10)))
             try expectEqual(
                 outcome,
-                PruningOutcome(credentials: 2, tickets: 2, challenges: 2, answers: 2, events: 0))
+                PruningOutcome(credentials: 4, tickets: 2, challenges: 2, answers: 2, events: 0))
             let left = try await store.credentials(under: nil, after: nil, limit: 100)
             try expectEqual(Set(left), Set(staying))
             for number in [9, 10, 11] {

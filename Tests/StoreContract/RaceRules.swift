@@ -68,7 +68,7 @@ extension StoreContract {
             }
             try expectEqual(outcomes.count { $0 == .done }, 31)
             let rows = try await subject.store.credentials(
-                of: alice, includingRevoked: false, limit: 100)
+                of: alice, revokedBefore: nil, limit: 100)
             try expectEqual(rows.count, 32)
             // Revoking a credential makes room within the same commit.
             let change = [

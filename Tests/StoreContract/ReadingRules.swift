@@ -2,36 +2,41 @@ import Verification
 
 extension StoreContract {
     static let readingRules = [
-        Rule("a subject's rows are listed oldest first, revoked ones only on request") {
+        Rule("a subject's rows are listed oldest first, its revoked rows apart and newest first") {
             subject in
             let store = subject.store
             let rows = [
                 CredentialRow.sample(3, createdAt: 1), .sample(1, state: .pending, createdAt: 2),
                 .sample(2, state: .revoked, createdAt: 2), .sample(9, createdAt: 3),
                 .sample(5, state: .disabled, createdAt: 3),
+                .sample(7, state: .revoked, createdAt: 3),
+                .sample(6, state: .revoked, createdAt: 3),
             ]
             for row in rows.reversed() { _ = try await store.commit([.insertCredential(row)]) }
             for name in ["alic", "alice2", "Alice", "a\u{301}lice"] {
                 let other = CredentialRow.sample(name.hashValue, subject: name)
                 _ = try await store.commit([.insertCredential(other)])
             }
-            func read(_ revoked: Bool, _ limit: Int) async throws -> [CredentialRow] {
+            func read(_ time: Int64?, _ limit: Int) async throws -> [CredentialRow] {
                 try await store.credentials(
-                    of: .sample("alice"), includingRevoked: revoked, limit: limit)
+                    of: .sample("alice"), revokedBefore: time.map { .at($0) }, limit: limit)
             }
             // Rows of the same age are ordered by id.
-            let all = [rows[0], rows[1], rows[2], rows[4], rows[3]]
-            let alive = all.filter { $0.state != .revoked }
-            try expectEqual(try await read(true, 10), all)
-            try expectEqual(try await read(false, 10), alive)
-            try expectEqual(try await read(true, 2), Array(all.prefix(2)))
-            try expectEqual(try await read(false, 3), Array(alive.prefix(3)))
-            try expectEqual(try await read(false, 0), [])
+            let alive = [rows[0], rows[1], rows[4], rows[3]]
+            try expectEqual(try await read(nil, 10), alive)
+            try expectEqual(try await read(nil, 3), Array(alive.prefix(3)))
+            try expectEqual(try await read(nil, 0), [])
+            let revoked = [rows[5], rows[6], rows[2]]
+            try expectEqual(try await read(4, 10), revoked)
+            try expectEqual(try await read(4, 2), Array(revoked.prefix(2)))
+            try expectEqual(try await read(3, 10), [rows[2]])
+            try expectEqual(try await read(2, 10), [])
+            try expectEqual(try await read(4, 0), [])
             // `\u{e9}` and `e\u{301}` are equal strings in Swift, but two subjects.
             _ = try await store.commit([.insertCredential(.sample(20, subject: "\u{e9}"))])
             try expectEqual(
                 try await store.credentials(
-                    of: .sample("e\u{301}"), includingRevoked: true, limit: 10), [])
+                    of: .sample("e\u{301}"), revokedBefore: nil, limit: 10), [])
         },
         Rule("reassigned rows move to another list, and revoked rows leave their list") { subject in
             let store = subject.store
@@ -41,7 +46,7 @@ extension StoreContract {
             ])
             for (name, count) in [("alice", 0), ("bob", 1)] {
                 let rows = try await store.credentials(
-                    of: .sample(name), includingRevoked: true, limit: 10)
+                    of: .sample(name), revokedBefore: nil, limit: 10)
                 try expectEqual(rows.count, count)
             }
             _ = try await store.commit([
@@ -49,7 +54,7 @@ extension StoreContract {
             ])
             try expectEqual(
                 try await store.credentials(
-                    of: .sample("bob"), includingRevoked: false, limit: 10), [])
+                    of: .sample("bob"), revokedBefore: nil, limit: 10), [])
         },
         Rule("a key's rows are listed by id, page by page, and counted") { subject in
             let store = subject.store

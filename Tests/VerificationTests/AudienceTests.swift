@@ -61,6 +61,6 @@ struct AudienceTests {
                 return
             }
         }
-        #expect(try await fixture.verifier.credentials(of: fixture.alice).isEmpty)
+        #expect(try await fixture.verifier.credentials(of: fixture.alice).credentials.isEmpty)
     }
 }

@@ -41,11 +41,11 @@ final class CountingStore: VerificationStore {
     }
 
     func credentials(
-        of subject: Subject, includingRevoked: Bool, limit: Int
+        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
         await log.add(.readCredentials)
         return try await store.credentials(
-            of: subject, includingRevoked: includingRevoked, limit: limit)
+            of: subject, revokedBefore: time, limit: limit)
     }
 
     func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow? {
@@ -99,7 +99,7 @@ final class CountingStore: VerificationStore {
             case .insertChallenge, .spendChallenge: .challenge
             case .insertAnswer, .endAnswers: .answer
             case .insertClient, .updateClient: .client
-            case .appendEvent: .event
+            case .appendEvent, .writeDummyEvent: .event
             }
         }
         await log.add(.commit(kinds.sorted()))

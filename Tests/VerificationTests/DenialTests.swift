@@ -197,6 +197,154 @@ struct DenialTests {
         #expect(try await denials(fixture).map(\.number) == [nil, 4])
     }
 
+    private static let shop = ClientID(bytes: [UInt8](repeating: 5, count: 16))
+
+    /// Presents a code through an application.
+    private func present(
+        _ code: PresentedCode, of subject: Subject, from address: String = "203.0.113.7",
+        _ fixture: VerifierFixture
+    ) async throws -> VerificationOutcome.Denial? {
+        try await fixture.verifier.verify(
+            code, subject: subject, origin: Origin(address: address, client: Self.shop)
+        ).denial
+    }
+
+    @Test("O-08 codes that are not checked are added up per reason and minute, others are not")
+    func codes() async throws {
+        let fixture = try VerifierFixture(at: 1_795_000_020)
+        let bob = try #require(Subject("bob"))
+        let ours = try await fixture.enrolled()
+        _ = try await fixture.enrolled(for: bob)
+        let wrong = try ours.wrongCode(at: fixture.clock.now)
+        for subject in [fixture.alice, bob] {
+            for _ in 0..<5 { #expect(try await present(wrong, of: subject, fixture) == .wrong) }
+        }
+        #expect(try await denials(fixture).map(\.reason) == Array(repeating: .wrong, count: 10))
+        for subject in [fixture.alice, bob] {
+            for index in 0..<4 {
+                let denial = try await present(
+                    wrong, of: subject, from: "203.0.113.\(index == 3 ? 8 : 7)", fixture)
+                #expect(denial == .throttled(retryAfter: 30_000))
+            }
+        }
+        for index in 0..<9 {
+            let subject = try #require(Subject("nobody \(index)"))
+            #expect(try await present(wrong, of: subject, fixture) == .unknown)
+        }
+        // The first of each is written at once.
+        var events = try await denials(fixture).dropFirst(10)
+        #expect(events.map(\.reason) == [.throttled, .throttled, .unknown])
+        #expect(events.map(\.subject) == [fixture.alice, bob, Subject("nobody 0")])
+        #expect(events.allSatisfy { $0.number == nil && $0.origin.address == "203.0.113.7" })
+        try await fixture.verifier.writeCountedDenials()
+        #expect(try await denials(fixture).count == 13)
+        fixture.clock.advance(seconds: 60)
+        try await fixture.verifier.writeCountedDenials()
+        events = try await denials(fixture).dropFirst(13)
+        let bySubject = Dictionary(grouping: events, by: \.subject).mapValues { $0[0] }
+        #expect(events.count == 3 && bySubject.count == 3)
+        for subject in [fixture.alice, bob] {
+            #expect(bySubject[subject]?.reason == .throttled)
+            #expect(bySubject[subject]?.number == 3)
+        }
+        // What differs is left out.
+        #expect(bySubject[nil]?.reason == .unknown)
+        #expect(bySubject[nil]?.number == 8)
+        #expect(events.allSatisfy { $0.origin.client == Self.shop })
+        #expect(bySubject[fixture.alice]?.origin.address == "")
+        #expect(bySubject[nil]?.origin.address == "203.0.113.7")
+        #expect(fixture.verifier.denials.count == 0)
+    }
+
+    @Test("O-08 at shutdown every denial of a code has been written")
+    func shutdown() async throws {
+        let fixture = try VerifierFixture(at: 1_795_000_020)
+        for index in 0..<100 {
+            let subject = try #require(Subject("nobody \(index % 3)"))
+            _ = try await present(PresentedCode(text: "123456"), of: subject, fixture)
+        }
+        try await fixture.verifier.writeCountedDenials(atEnd: true)
+        #expect(try await denials(fixture).map(\.number) == [nil, 99])
+    }
+
+    @Test(
+        "O-08 however many senders and reasons, a flood writes at most 64 events a minute and one per reason",
+        arguments: [true, false])
+    func flood(ofCodes: Bool) throws {
+        let counter = DenialCounter(limit: ofCodes ? .max : Policy.maximumDenials)
+        let start = UnixTime(seconds: 1_795_000_020)
+        let (minutes, senders) = (5, 1_200)
+        var (events, denials) = ([Event](), 0)
+        func event(_ reason: Event.Reason, _ number: Int, at now: UnixTime) -> Event {
+            // Everything is as long as it can be.
+            Event(
+                .denied, reason: reason, time: now,
+                subject: Subject(String(repeating: "s", count: 251) + String(1_000 + number)),
+                credential: .sample(number),
+                verification: VerificationID(bytes: sampleBytes(number, count: 16)),
+                origin: Origin(
+                    address: "2001:db8:\(String(number, radix: 16))::1",
+                    userAgent: String(repeating: "u", count: 256), client: Self.shop))
+        }
+        let reasons: [Event.Reason] =
+            ofCodes
+            ? [.throttled, .disabled, .unknown, .expired, .challenge]
+            : [.wrong, .unknown, .expired, .signature, .challenge, .audience, .presence, .origin]
+        for second in stride(from: Int64(0), to: Int64(60 * minutes), by: 10) {
+            let now = start.adding(seconds: second)
+            for number in 0..<senders {
+                for reason in reasons {
+                    let event = event(reason, number, at: now)
+                    let sender =
+                        ofCodes
+                        ? DenialCounter.Sender(uncheckedIn: event)
+                        : .init(strangerAt: Origin(address: event.origin.address))
+                    switch counter.enter(event, by: try #require(sender)) {
+                    case .written(let count):
+                        events += CountedDenial(sender: .others, event: event).events(count: count)
+                        denials += 1
+                    case .counted: denials += 1
+                    case .refused: #expect(!ofCodes)
+                    }
+                }
+            }
+            if second % 60 == 30 {
+                events += counter.takeDue(at: now, all: false).map { $0.line.event(at: now) }
+            }
+        }
+        #expect(counter.count <= 1_025)
+        events += counter.takeDue(at: start, all: true).map { $0.line.event(at: start) }
+        #expect(events.map { $0.number ?? 1 }.reduce(0, +) == Int64(denials))
+        let perMinute = 2 * DenialCounter.maximumEvents + reasons.count
+        #expect(events.count <= perMinute * minutes + DenialCounter.maximumEvents + reasons.count)
+        let bytes = events.map { RecordedEvent($0).encoded.count }
+        print(
+            "a flood of \(denials) denials: \(events.count) events in \(minutes) minutes, "
+                + "of \(bytes.reduce(0, +) / bytes.count) bytes, at most \(bytes.max() ?? 0)")
+    }
+
+    @Test("O-02 a denial that changes a row is always written, with the row's version")
+    func restarted() async throws {
+        let fixture = try VerifierFixture(at: 1_795_000_020)
+        let authenticator = try await fixture.enrolled()
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+        for _ in 0..<6 { _ = try await present(wrong, of: fixture.alice, fixture) }
+        let start = fixture.clock.now
+        fixture.clock.advance(seconds: 3_600)
+        #expect(try await present(wrong, of: fixture.alice, fixture) == .wrong)
+        // The clock is set back into the minute in which such a denial was already written.
+        fixture.clock.now = start
+        let before = try await denials(fixture).count
+        guard case .throttled = try await present(wrong, of: fixture.alice, fixture) else {
+            Issue.record("a code was checked")
+            return
+        }
+        #expect(try await denials(fixture).count == before + 1)
+        let row = try #require(await fixture.store.credential(authenticator.credential))
+        let last = try #require(try await fixture.store.events(after: 0, limit: .max).last)
+        #expect(last.recorded?.rows.map(\.version) == [row.version])
+    }
+
     @Test(
         "N-38 V-06 a request without the secret gets no wipe order for an expired credential",
         arguments: [90, 365] as [Int64])

@@ -286,7 +286,7 @@ struct EnrolmentTests {
         _ = try await fixture.verify(authenticator.code(at: used))
         fixture.clock.advance(seconds: 300)
         _ = try await fixture.verifier.revoke(grant.credential)
-        let listed = try await fixture.verifier.credentials(of: fixture.alice)
+        let listed = try await fixture.verifier.credentials(of: fixture.alice).credentials
         let summary = try #require(listed.first)
         #expect(listed.count == 1)
         #expect(summary.state == .revoked)

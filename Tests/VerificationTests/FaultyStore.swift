@@ -27,9 +27,9 @@ actor FaultyStore: VerificationStore {
     }
 
     func credentials(
-        of subject: Subject, includingRevoked: Bool, limit: Int
+        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
-        await store.credentials(of: subject, includingRevoked: includingRevoked, limit: limit)
+        await store.credentials(of: subject, revokedBefore: time, limit: limit)
     }
 
     func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow? {

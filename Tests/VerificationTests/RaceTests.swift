@@ -138,7 +138,7 @@ struct RaceTests {
             }
             let granted = outcomes.filter { if case .granted = $0 { true } else { false } }
             #expect(granted.count == 6)
-            let sets = try await fixture.verifier.credentials(of: fixture.alice)
+            let sets = try await fixture.verifier.credentials(of: fixture.alice).credentials
             #expect(sets.filter { $0.state == .active }.count == 1)
             #expect(try await fixture.count(.revoked) == (hasEarlier ? 6 : 5))
             // Once the set is revoked, another one can be enrolled.

@@ -42,6 +42,9 @@ struct UnknownSubjectTests {
         #expect(unknown.work[.codes] == 11)
         #expect(unknown.work[.openings] == 1)
         #expect(unknown.calls == [.readCredentials, .commit([.writeRow, .event])])
+        let events = try await fixture.events().count
+        #expect(try await attempt(wrong, carol) == unknown, "counted")
+        #expect(try await fixture.events().count == events, "counted")
         #expect(try await attempt(wrong, fixture.alice) == unknown, "TOTP")
         #expect(
             try await attempt(counter.wrongCode(at: fixture.clock.now), bob) == unknown, "HOTP")

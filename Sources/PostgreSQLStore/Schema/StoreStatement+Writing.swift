@@ -85,7 +85,7 @@ extension StoreStatement {
         case .leap: "UPDATE counter SET position = position + $1::bigint"
         case .appendEvents:
             // The counter is locked late, because other transactions wait for it until this one
-            // ends.
+            // ends. Without events, as for dummies only, everything keeps its value.
             "WITH met AS (SELECT FROM chains WHERE number = $1::bigint "
                 + "AND head_sequence = $5::bigint AND head_digest = $6::bytea AND is_open "
                 + "FOR UPDATE), "
@@ -93,7 +93,8 @@ extension StoreStatement {
                 + "WHERE expect_chain((SELECT count(*) FROM met) = 1) "
                 + "RETURNING position AS last), "
                 + "head AS (UPDATE chains SET head_sequence = $2, head_digest = $3::bytea, "
-                + "head_authentication = $4::bytea, head_position = place.last FROM place "
+                + "head_authentication = $4::bytea, head_position = "
+                + "CASE WHEN $2 = $5 THEN head_position ELSE place.last END FROM place "
                 + "WHERE number = $1), "
                 + "done AS (INSERT INTO events SELECT place.last - $2 + $5 + added.number, $1, "
                 + "$5 + added.number, $10::bigint, added.time, added.body, added.digest "
@@ -109,7 +110,7 @@ extension StoreStatement {
         case .pruneCredentials:
             "WITH gone AS ("
                 + Self.pruning(
-                    "credentials", "id", "lapses_at <= $1 AND state = 'pending'", "lapses_at")
+                    "credentials", "id", "lapses_at <= $1 AND state <> 'active'", "lapses_at")
                 + " RETURNING id), ended AS (\(Self.endingAnswers)"
                 + "credential IN (SELECT id FROM gone)) SELECT id FROM gone"
         case .pruneTickets: Self.pruning("tickets", "digest", "expires_at <= $1", "expires_at")

@@ -6,7 +6,7 @@ internal import Verification
 /// names the batch member that each row belongs to. `watchword.expect` reports members without a
 /// matching row and aborts the transaction.
 enum StoreStatement: String, CaseIterable, PageStatement {
-    case credentialByID, credentialsAlive, credentialsAliveOfEach, credentialsAll
+    case credentialByID, credentialsAlive, credentialsAliveOfEach, credentialsRevoked
     case credentialByFingerprint
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, challenge, answer, clientByDigest, clients, events, chains, knownHeads
@@ -25,7 +25,7 @@ enum StoreStatement: String, CaseIterable, PageStatement {
 
     /// The statements of a connection that reads.
     static let reading: [StoreStatement] = [
-        .credentialByID, .credentialsAlive, .credentialsAliveOfEach, .credentialsAll,
+        .credentialByID, .credentialsAlive, .credentialsAliveOfEach, .credentialsRevoked,
         .credentialByFingerprint, .credentialsUnderKey, .credentialsByID, .credentialUsage,
         .answerUsage, .ticket, .challenge, .answer, .clientByDigest, .clients, .events, .chains,
         .knownHeads,
@@ -66,9 +66,9 @@ enum StoreStatement: String, CaseIterable, PageStatement {
                 + Self.credential
                 + "WHERE credentials.subject = wanted.subject AND state <> 'revoked' "
                 + "ORDER BY created_at, id LIMIT $2::bigint) AS found"
-        case .credentialsAll:
-            Self.credential
-                + "WHERE subject = $1::bytea ORDER BY created_at, id LIMIT $2::bigint"
+        case .credentialsRevoked:
+            Self.credential + "WHERE subject = $1::bytea AND state = 'revoked' "
+                + "AND created_at < $3::bigint ORDER BY created_at DESC, id DESC LIMIT $2::bigint"
         case .credentialByFingerprint: Self.credential + "WHERE fingerprint = $1::bytea"
         case .credentialsUnderKey:
             Self.credential + "WHERE key_id = $1::bigint AND id >= $2::bytea "

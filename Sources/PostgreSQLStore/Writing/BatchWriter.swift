@@ -97,7 +97,9 @@ final class BatchWriter: @unchecked Sendable {
         let plan = CommitPlan(members)
         var commands = plan.commands
         var chain = lease.chain
-        if !plan.events.isEmpty { commands.append(try lease.append(plan.events, to: &chain)) }
+        if !plan.events.isEmpty || !plan.dummyEvents.isEmpty {
+            commands.append(try lease.append(plan.events, to: &chain, and: plan.dummyEvents))
+        }
         let outcomes = try session.connection.run(commands, timeout: session.timeout * 3)
         for outcome in outcomes {
             if case .failed(let failure) = outcome { return try ending(failure) }

@@ -50,15 +50,19 @@ struct ChainLease {
 
     /// Links events to the end of the chain; the statement checks the stored end.
     ///
-    /// - Parameter chain: the current chain; on return, the chain with the new events.
+    /// - Parameters:
+    ///   - chain: the current chain; on return, the chain with the new events.
+    ///   - dummies: events to do the work of, but not to append.
     func append(
-        _ events: [RecordedEvent], to chain: inout EventChain
+        _ events: [RecordedEvent], to chain: inout EventChain, and dummies: [Event] = []
     ) throws(PostgreSQLFailure) -> PipelineCommand {
         let (sequence, digest) = (chain.sequence, chain.digest)
         var (tied, next) = ([ChainedEvent](), chain)
         let head = try cryptography { () throws(CryptographyFailure) in
             // The database assigns the positions.
             for event in events { tied.append(try next.append(event, position: nil)) }
+            var unused = next
+            for event in dummies { _ = try unused.append(RecordedEvent(event), position: nil) }
             return try next.head()
         }
         chain = next

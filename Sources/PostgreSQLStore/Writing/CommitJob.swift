@@ -108,7 +108,7 @@ extension StoreChange {
         case .insertClient(let row), .updateClient(let row):
             [.client(row.id), .clientDigest(row.digest), .clientName(Array(row.name.utf8))]
         // If two dummy writes go to one slot, either may win.
-        case .writeDummy, .appendEvent: []
+        case .writeDummy, .appendEvent, .writeDummyEvent: []
         }
     }
 

@@ -5,6 +5,8 @@ struct CommitPlan {
     private(set) var commands: [PipelineCommand] = []
     /// The events, in the order of the members.
     private(set) var events: [RecordedEvent] = []
+    /// The events to do the work of, but not to append.
+    private(set) var dummyEvents: [Event] = []
 
     private var limits: [BatchRow<SubjectLimit>] = []
     private var updated: [BatchRow<CredentialRow>] = []
@@ -19,6 +21,7 @@ struct CommitPlan {
     private var newClients: [BatchRow<ClientRow>] = []
     private var clients: [BatchRow<ClientRow>] = []
     private var dummies: [BatchRow<DummyRow>] = []
+    private var eventDummies: [Int: DummyRow] = [:]
 
     /// Builds one statement for each kind of change, for all members together.
     ///
@@ -60,6 +63,10 @@ struct CommitPlan {
             dummies.removeAll { $0.row.slot == row.slot }
             dummies.append(BatchRow(member: member, row: row, code: code))
         case .appendEvent: if let event = authenticated.event { events.append(event) }
+        case .writeDummyEvent(let event):
+            dummyEvents.append(event)
+            let row = DummyRow(event)
+            eventDummies[row.slot] = row
         }
     }
 
@@ -89,10 +96,14 @@ struct CommitPlan {
         ) {
             StatementArguments(placing: $0)
         }
-        run(.writeDummies, dummies.map(\.row).sorted { $0.slot < $1.slot }) {
+        run(
+            .writeDummies,
+            (dummies.map(\.row) + eventDummies.values).sorted { $0.slot < $1.slot }
+        ) {
             StatementArguments($0)
         }
         dummies = []
+        eventDummies = [:]
     }
 
     private mutating func run<Row>(

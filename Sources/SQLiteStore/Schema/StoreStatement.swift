@@ -3,7 +3,7 @@ internal import Verification
 /// Every frequently used statement, by name, so that each is prepared once per connection.
 enum StoreStatement: Int, CaseIterable, PageStatement {
     case begin, commit, rollback, savepoint, release, rollbackTo
-    case credentialByID, credentialsAlive, credentialsAll, credentialByFingerprint
+    case credentialByID, credentialsAlive, credentialsRevoked, credentialByFingerprint
     case credentialsUnderKey, credentialsByID, credentialUsage, answerUsage
     case ticket, challenge, answer, clientByDigest, clients, events, chains
     case ticketsByDigest, challengesByDigest, answersByKey, clientsByID
@@ -27,8 +27,9 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
         case .credentialsAlive:
             Self.credential
                 + "WHERE subject = ?1 AND is_revoked = 0 ORDER BY created_at, id LIMIT ?2"
-        case .credentialsAll:
-            Self.credential + "WHERE subject = ?1 ORDER BY created_at, id LIMIT ?2"
+        case .credentialsRevoked:
+            Self.credential + "WHERE subject = ?1 AND is_revoked = 1 AND created_at < ?3 "
+                + "ORDER BY created_at DESC, id DESC LIMIT ?2"
         case .credentialByFingerprint: Self.credential + "WHERE fingerprint = ?1"
         case .credentialsUnderKey:
             Self.credential + "WHERE key_id = ?1 AND id >= ?2 ORDER BY id LIMIT ?3"
@@ -118,7 +119,7 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
         + "WHERE sealed_answer IS NOT NULL AND "
     private static let lapsed =
         "(SELECT id FROM credentials "
-        + "WHERE lapses_at <= ?1 AND state = 'pending' ORDER BY lapses_at, id LIMIT ?2)"
+        + "WHERE lapses_at <= ?1 AND state <> 'active' ORDER BY lapses_at, id LIMIT ?2)"
     private static let credential = "SELECT \(RowColumns.credential) FROM credentials "
     private static let ticketRow = "SELECT \(RowColumns.ticket) FROM tickets "
     private static let challengeRow = "SELECT \(RowColumns.challenge) FROM challenges "

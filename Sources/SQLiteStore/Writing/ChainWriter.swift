@@ -57,6 +57,19 @@ struct ChainWriter {
             .bind(tied.behind).bind(tied.time).bind(tied.body).bind(tied.digest).run()
     }
 
+    /// Does the work of ``append(_:to:)``, but leaves the chain as it is.
+    mutating func appendNothing(
+        insteadOf event: Event, to session: SQLiteSession
+    ) throws(SQLiteFailure) {
+        var unused = chain
+        _ = try cryptography { () throws(CryptographyFailure) in
+            try unused.append(RecordedEvent(event), position: chain.position + 1)
+        }
+        isChanged = true
+        let row = DummyRow(event)
+        try session[.writeDummy].bind(Int64(row.slot)).bind(row.body).run()
+    }
+
     /// Writes the new end, once for all events of the transaction, and returns it.
     func finish(in session: SQLiteSession) throws(SQLiteFailure) -> ChainTail? {
         guard isChanged else { return nil }

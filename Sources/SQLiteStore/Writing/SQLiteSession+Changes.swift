@@ -44,6 +44,9 @@ extension SQLiteSession {
         case .appendEvent:
             if let event = authenticated.event { try chain.append(event, to: self) }
             return true
+        case .writeDummyEvent(let event):
+            try chain.appendNothing(insteadOf: event, to: self)
+            return true
         }
     }
 

@@ -13,13 +13,14 @@ struct CountedDenial: Sendable {
 }
 
 extension Decision {
-    /// The decision with an event that is written as often as ``DenialCounter`` permits, or always
-    /// if `sender` is `nil`.
+    /// The decision with an event that is written as often as ``DenialCounter`` permits.
+    ///
+    /// If `sender` is `nil`, the event is always written, unless it denies what was not checked.
     func counting(
         _ event: Event, _ others: [Event] = [], by sender: DenialCounter.Sender?
     ) -> Decision {
         var decision = self
-        if let sender {
+        if let sender = sender ?? (others.isEmpty ? .init(uncheckedIn: event) : nil) {
             decision.denial = CountedDenial(sender: sender, event: event, others: others)
         } else {
             decision.changes += ([event] + others).map { .appendEvent($0) }
@@ -34,12 +35,14 @@ extension Decision {
     /// - Returns: the number of seconds that the sender has to wait. The decision holds nevertheless:
     ///   a challenge that it spends stays spent. Only the dummy row is left out, because the sender
     ///   learns no result.
-    mutating func enterDenial(into denials: DenialCounter) -> Int? {
+    mutating func enterDenial(at verifier: Verifier) -> Int? {
         guard let denial else { return nil }
-        switch denials.enter(denial.event, by: denial.sender) {
+        let isApplication = denial.sender.isApplication
+        let counter = isApplication ? verifier.uncheckedDenials : verifier.denials
+        switch counter.enter(denial.event, by: denial.sender) {
         case .written(let count):
             changes += denial.events(count: count).map { .appendEvent($0) }
-        case .counted: break
+        case .counted: if isApplication { changes.append(.writeDummyEvent(denial.event)) }
         case .refused(let seconds):
             changes.removeAll { change in
                 if case .writeDummy = change { true } else { false }
@@ -58,13 +61,15 @@ extension Verifier {
     /// - Parameter atEnd: whether to write all of them, because there is no later call.
     public func writeCountedDenials(atEnd: Bool = false) async throws(VerifierError) {
         let now = now
-        let due = denials.takeDue(at: now, all: atEnd)
-        guard !due.isEmpty else { return }
-        do throws(VerifierError) {
-            _ = try await commit(due.map { .appendEvent($0.line.event(at: now)) })
-        } catch {
-            denials.giveBack(due)
-            throw error
+        for counter in [denials, uncheckedDenials] {
+            let due = counter.takeDue(at: now, all: atEnd)
+            guard !due.isEmpty else { continue }
+            do throws(VerifierError) {
+                _ = try await commit(due.map { .appendEvent($0.line.event(at: now)) })
+            } catch {
+                counter.giveBack(due)
+                throw error
+            }
         }
     }
 }

@@ -167,13 +167,10 @@ extension Verifier {
     private func denied<Value>(
         _ row: TicketRow?, _ context: DecisionContext, because reason: Event.Reason = .expired
     ) -> Decision<RedemptionOutcome<Value>> {
-        Decision(
-            outcome: .denied,
-            changes: [
-                context.event(
-                    .denied, row == nil ? .unknown : reason, subject: row?.subject,
-                    credential: row?.credential)
-            ])
+        Decision(outcome: .denied, changes: []).counting(
+            context.unwritten(
+                .denied, row == nil ? .unknown : reason, subject: row?.subject,
+                credential: row?.credential), by: nil)
     }
 
 }

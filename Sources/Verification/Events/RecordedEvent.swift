@@ -29,9 +29,8 @@ public struct RowMark: Hashable, Sendable {
     public let owner: Owner
     /// The version of the row.
     public let version: UInt64
-    /// Whether the credential is still unconfirmed.
-    ///
-    /// Such a row may be pruned without an event.
+    /// Whether the row may be pruned without an event: its credential is still unconfirmed, or has
+    /// ended without leaving a proof.
     public let isPending: Bool
     /// The first bytes of the row's authentication code.
     public let code: UInt64
@@ -41,7 +40,8 @@ public struct RowMark: Hashable, Sendable {
     /// - Parameter code: the row's authentication code.
     public init(_ row: CredentialRow, code: [UInt8]) {
         self.init(
-            .credential(row.id), version: row.version, isPending: row.state == .pending, code: code)
+            .credential(row.id), version: row.version,
+            isPending: row.state == .pending || row.lapsesAt != nil, code: code)
     }
 
     /// Creates the mark of a client's row.

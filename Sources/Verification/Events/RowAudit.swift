@@ -84,7 +84,7 @@ public struct RowAudit: Sendable {
 
     /// All findings, after all events and rows have been checked.
     public func findings() -> [Finding] {
-        // An expired pending row is pruned without an event.
+        // An expired pending row, or an ended one that proves nothing, is pruned without an event.
         let missing = last.values.filter { !$0.isPending }.map { Finding.missing($0.owner) }
         return found.union(missing).sorted { $0.order < $1.order }
     }

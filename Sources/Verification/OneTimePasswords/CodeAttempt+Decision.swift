@@ -168,9 +168,10 @@ extension CodeAttempt {
         let denial: VerificationOutcome.Denial
         var changes: [StoreChange] = []
         var reported = 0
-        func event(_ kind: Event.Kind, _ reason: Event.Reason) -> StoreChange {
+        let event: Event
+        func unwritten(_ kind: Event.Kind, _ reason: Event.Reason) -> Event {
             let tried = findings.checked
-            return context.event(
+            return context.unwritten(
                 kind, reason, subject: subject,
                 credential: credential ?? (tried.count == 1 ? tried[0].id : nil))
         }
@@ -181,26 +182,31 @@ extension CodeAttempt {
             let changed = findings.spent.filter(\.isChanged)
             changes = changed.map { .updateCredential($0.record.row) }
             if changes.isEmpty { changes = [dummy] }
-            changes.append(event(.replayed, .spent))
+            event = unwritten(.replayed, .spent)
         } else if !findings.wrong.isEmpty {
             denial = .wrong
             (changes, reported) = failed(findings.wrong)
-            changes.append(event(.denied, .wrong))
+            event = unwritten(.denied, .wrong)
         } else if let shortest = findings.waiting.map(\.wait).min() {
             denial = .throttled(retryAfter: shortest)
             changes = restartedWaits(findings.waiting.map(\.record), dummy)
-            changes.append(event(.denied, .throttled))
+            event = unwritten(.denied, .throttled)
         } else if !findings.disabled.isEmpty {
             denial = .disabled
-            changes = [dummy, event(.denied, .disabled)]
+            changes = [dummy]
+            event = unwritten(.denied, .disabled)
         } else {
             denial = .unknown
-            changes = [dummy, event(.denied, .unknown)]
+            changes = [dummy]
+            event = unwritten(.denied, .unknown)
         }
-        return Decision(
+        // A commit that writes a credential's row needs an event that names it.
+        if changes != [dummy] { changes.append(.appendEvent(event)) }
+        let decision = Decision(
             outcome: VerificationOutcome(
                 verification: context.verification, result: .denied(denial), reported: reported),
             changes: changes)
+        return changes == [dummy] ? decision.counting(event, by: nil) : decision
     }
 
     /// Counts a failure against each of these credentials, and against the known device.

@@ -109,11 +109,9 @@ extension Passkeys {
     ) async throws(VerifierError) -> RegistrationOutcome? {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             guard let record = try await verifier.record(credential), record.kind == .passkey else {
-                return Decision(
-                    outcome: nil,
-                    changes: [
-                        context.event(.denied, .unknown, subject: nil, credential: credential)
-                    ])
+                return Decision(outcome: nil, changes: []).counting(
+                    context.unwritten(.denied, .unknown, subject: nil, credential: credential),
+                    by: nil)
             }
             guard record.state == .pending, case .pendingPasskey(let pending) = record.material
             else {

@@ -58,6 +58,11 @@ public struct Policy: Hashable, Sendable {
     public static let maximumAnswerCount = 60_000
     /// The time for which a response is recorded, in milliseconds: a day.
     public static let answerLifetime: Int64 = 86_400_000
+    /// The time for which the row of an ended set of recovery codes is kept, in milliseconds: 400
+    /// days.
+    public static let endedSetLifetime: Int64 = 400 * 86_400_000
+    /// The highest value of ``maximumCredentials``.
+    public static let highestMaximumCredentials = 100
 
     /// The defaults.
     public static let standard = Policy(
@@ -84,7 +89,9 @@ public struct Policy: Hashable, Sendable {
         guard idleLifetime > 0, absoluteLifetime > 0, absoluteLifetime < 1 << 50,
             idleLifetime < 1 << 50
         else { throw .lifetime }
-        guard (1...100).contains(maximumCredentials) else { throw .maximumCredentials }
+        guard (1...Self.highestMaximumCredentials).contains(maximumCredentials) else {
+            throw .maximumCredentials
+        }
         if let guessBound {
             let codes = max(profile.codeCount, lookAhead + 1)
             let guesses = GuessLimits.guesses(guessBound, codes: codes, digits: 6)

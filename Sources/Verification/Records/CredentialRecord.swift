@@ -48,9 +48,14 @@ struct CredentialRecord: Sendable {
     /// public, and its holder uses it to prove that it may learn that the credential has ended.
     ///
     /// If it was never confirmed, its key can be enrolled again. If it is a set of recovery codes,
-    /// a new set can be enrolled.
+    /// a new set can be enrolled. The row of neither proves anything, so it may be pruned later.
     mutating func end(as state: CredentialState, because reason: Event.Reason, at now: UnixTime) {
-        if confirmedAt == nil || kind == .recovery { fingerprint = nil }
+        lapsesAt = nil
+        if confirmedAt == nil || kind == .recovery {
+            fingerprint = nil
+            lapsesAt = now.adding(
+                milliseconds: confirmedAt == nil ? Policy.answerLifetime : Policy.endedSetLifetime)
+        }
         self.state = state
         devices = KnownDevices()
         let keepsKey = kind == .key && confirmedAt != nil
@@ -58,7 +63,6 @@ struct CredentialRecord: Sendable {
             material = .none
             keyID = nil
         }
-        lapsesAt = nil
         endedAt = now
         endReason = reason
     }
@@ -97,7 +101,8 @@ struct CredentialRecord: Sendable {
         }
         return CredentialSummary(
             id: id, subject: subject, kind: kind, state: isLapsed(at: now) ? .revoked : state,
-            name: name, createdAt: createdAt, lapsesAt: lapsesAt, confirmedAt: confirmedAt,
+            name: name, createdAt: createdAt, lapsesAt: state == .pending ? lapsesAt : nil,
+            confirmedAt: confirmedAt,
             lastUsedAt: lastUsedAt, endedAt: endedAt, endReason: endReason, origin: origin,
             failures: throttle.failures, waitsUntil: throttle.waitsUntil, remaining: remaining,
             hasShortKey: hasShortKey, passkey: passkey)

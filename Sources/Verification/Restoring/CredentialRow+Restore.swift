@@ -41,8 +41,11 @@ extension CredentialRow {
         }
         record.end(as: .revoked, because: .restored, at: now)
         // The credential may have been confirmed since the backup, so its key must not be enrolled
-        // again.
-        if kind != .recovery { record.fingerprint = fingerprint }
+        // again, and the row must not be pruned.
+        if kind != .recovery {
+            record.fingerprint = fingerprint
+            record.lapsesAt = nil
+        }
         return RestoredRow(
             row: record.row,
             event: Event(

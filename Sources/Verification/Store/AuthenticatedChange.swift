@@ -49,7 +49,7 @@ extension AuditKey {
         // A dummy row decides nothing, but costs the same as a real row.
         case .writeDummy(let row): try code(of: row.sought)
         case .requireCapacity, .spendTicket, .dropTickets, .spendChallenge, .endAnswers,
-            .appendEvent:
+            .appendEvent, .writeDummyEvent:
             []
         }
     }

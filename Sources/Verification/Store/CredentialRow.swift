@@ -27,7 +27,8 @@ public struct CredentialRow: Hashable, Sendable {
     public let fingerprint: [UInt8]?
     /// The time of creation; a subject's rows are listed in this order.
     public let createdAt: UnixTime
-    /// The time from which a pending row may be pruned; `nil` for other rows.
+    /// The time from which a pending row, or an ended one that proves nothing, may be pruned; `nil`
+    /// for other rows.
     public let lapsesAt: UnixTime?
     /// All other data, in Verification's own versioned encoding; less than 64 KiB.
     public let body: [UInt8]

@@ -47,7 +47,7 @@ struct MemoryContent: Sendable {
         case .updateClient(let row):
             clients[row.id].map { $0.version + 1 == row.version } ?? false
                 && !clients.values.contains { $0.id != row.id && $0.digest == row.digest }
-        case .dropTickets, .endAnswers, .writeDummy, .appendEvent: true
+        case .dropTickets, .endAnswers, .writeDummy, .appendEvent, .writeDummyEvent: true
         }
     }
 
@@ -70,6 +70,9 @@ struct MemoryContent: Sendable {
         case .endAnswers(let id): endAnswers(of: id)
         case .insertClient(let row), .updateClient(let row): clients[row.id] = row
         case .writeDummy(let row): dummies[row.slot] = row
+        case .writeDummyEvent(let event):
+            let row = DummyRow(event)
+            dummies[row.slot] = row
         case .appendEvent(let event): try append(RecordedEvent(event, rows: rows))
         }
     }
@@ -78,7 +81,7 @@ struct MemoryContent: Sendable {
         _ pruning: Pruning, key: AuditKey
     ) throws(CryptographyFailure) -> PruningOutcome {
         let lapsed = credentials.values.filter { row in
-            row.state == .pending && row.lapsesAt.map(pruning.isDue) ?? false
+            row.state != .active && row.lapsesAt.map(pruning.isDue) ?? false
         }.prefix(pruning.limit)
         for row in lapsed {
             remove(row)

@@ -16,15 +16,16 @@ public actor MemoryStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) -> CredentialRow? { content.credentials[id] }
 
-    /// A subject's rows, oldest first.
+    /// A subject's rows that are not revoked, oldest first, or its revoked rows, newest first.
     public func credentials(
-        of subject: Subject, includingRevoked: Bool, limit: Int
+        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
     ) -> [CredentialRow] {
         let ids = content.subjects[subject] ?? []
         let rows = ids.compactMap { content.credentials[$0] }
-            .filter { includingRevoked || $0.state != .revoked }
             .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
-        return Array(rows.prefix(limit))
+        guard let time else { return Array(rows.filter { $0.state != .revoked }.prefix(limit)) }
+        let revoked = rows.reversed().filter { $0.state == .revoked && $0.createdAt < time }
+        return Array(revoked.prefix(limit))
     }
 
     /// The row with this fingerprint.

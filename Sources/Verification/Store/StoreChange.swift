@@ -57,6 +57,9 @@ public enum StoreChange: Hashable, Sendable {
     case writeDummy(DummyRow)
     /// Appends an event to the store's chain with ``EventChain``.
     case appendEvent(Event)
+    /// Does the work of ``appendEvent(_:)``, but leaves the chain as it is, and writes the event as
+    /// a ``DummyRow``: a denial that is only counted must not be faster than others (V-06).
+    case writeDummyEvent(Event)
 
     /// Whether the change has a condition.
     ///
@@ -66,7 +69,7 @@ public enum StoreChange: Hashable, Sendable {
         case .requireCapacity, .insertCredential, .updateCredential, .insertTicket, .spendTicket,
             .insertChallenge, .spendChallenge, .insertAnswer, .insertClient, .updateClient:
             true
-        case .dropTickets, .endAnswers, .writeDummy, .appendEvent: false
+        case .dropTickets, .endAnswers, .writeDummy, .appendEvent, .writeDummyEvent: false
         }
     }
 }
@@ -77,7 +80,7 @@ public enum StoreChange: Hashable, Sendable {
 /// durable write. A dummy row has the size of a real row and uses one of a few slots, so attackers
 /// cannot fill the disk with them.
 public struct DummyRow: Hashable, Sendable {
-    /// The primary key: 0 to ``slotCount`` - 1.
+    /// The primary key: 0 to ``slotCount`` - 1; as many follow for dummy events.
     public let slot: Int
     /// Meaningless bytes.
     public let body: [UInt8]
@@ -89,6 +92,13 @@ public struct DummyRow: Hashable, Sendable {
     public init(slot: UInt64, body: [UInt8]) {
         self.slot = Int(slot % UInt64(Self.slotCount))
         self.body = body
+    }
+
+    /// The row to write instead of an event, with its size.
+    public init(_ event: Event) {
+        let number = event.verification?.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } ?? 0
+        slot = Self.slotCount + Int(number % UInt64(Self.slotCount))
+        body = RecordedEvent(event).encoded + [UInt8](repeating: 0, count: 64)
     }
 
     /// A row of the usual size under an id that no credential has, to be looked up first, as for a

@@ -8,13 +8,14 @@ public protocol VerificationStore: Sendable {
     /// The row with this id.
     func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow?
 
-    /// A subject's rows, oldest first.
+    /// A subject's rows that are not revoked, oldest first, or its revoked rows, newest first.
     ///
     /// - Parameters:
-    ///   - includingRevoked: whether to include revoked rows.
-    ///   - limit: the maximum number of rows; if there are more, the newest are left out.
+    ///   - time: only the revoked rows that were created before it; `nil` for the rows that are not
+    ///     revoked.
+    ///   - limit: the maximum number of rows; if there are more, the last ones are left out.
     func credentials(
-        of subject: Subject, includingRevoked: Bool, limit: Int
+        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow]
 
     /// The row with this fingerprint.
@@ -127,8 +128,8 @@ public struct KeyUsage: Hashable, Sendable {
 
 /// What may be deleted.
 public struct Pruning: Hashable, Sendable {
-    /// Unconfirmed enrolments, tickets and responses that have expired by this time are deleted; `nil`
-    /// keeps them.
+    /// Unconfirmed enrolments, ended credentials that prove nothing (``CredentialRow/lapsesAt``),
+    /// tickets and responses that have expired by this time are deleted; `nil` keeps them.
     ///
     /// With an unconfirmed enrolment, the secrets in its recorded responses are deleted.
     public let now: UnixTime?
@@ -154,7 +155,7 @@ public struct Pruning: Hashable, Sendable {
 
 /// The number of deleted rows.
 public struct PruningOutcome: Hashable, Sendable {
-    /// Deleted pending rows.
+    /// Deleted rows of credentials.
     public let credentials: Int
     /// Deleted tickets.
     public let tickets: Int

@@ -38,6 +38,14 @@ public struct CredentialSummary: Hashable, Sendable {
     public let passkey: PasskeySummary?
 }
 
+/// Some of a subject's credentials.
+public struct CredentialPage: Hashable, Sendable {
+    /// The credentials.
+    public let credentials: [CredentialSummary]
+    /// Where the next page begins; `nil` if this is the last one.
+    public let next: UnixTime?
+}
+
 /// The facts about a passkey, most of which are its authenticator's claims.
 public struct PasskeySummary: Hashable, Sendable {
     /// Whether it cannot be copied to other devices, and could not in any accepted ceremony.

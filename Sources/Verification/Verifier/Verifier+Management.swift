@@ -65,17 +65,46 @@ extension Verifier {
         }
     }
 
-    /// All credentials that a subject has or had, oldest first; at most a thousand.
+    /// The credentials that a subject has or had.
+    ///
+    /// The first page has all that are active or pending, oldest first; then all that are disabled
+    /// or have expired, and the revoked ones, newest first. Later pages have more revoked ones.
+    ///
+    /// - Parameters:
+    ///   - time: ``CredentialPage/next`` of the previous page; `nil` for the first page.
+    ///   - limit: the maximum number of revoked credentials on the page. If even more were created
+    ///     in one millisecond, the page has all of them.
     public func credentials(
-        of subject: Subject
-    ) async throws(VerifierError) -> [CredentialSummary] {
-        let rows = try await read { store throws(StoreFailure) in
-            try await store.credentials(of: subject, includingRevoked: true, limit: 1_000)
+        of subject: Subject, revokedBefore time: UnixTime? = nil, limit: Int = 1_000
+    ) async throws(VerifierError) -> CredentialPage {
+        var records = time == nil ? try await records(of: subject) : []
+        let now = now
+        let isLive = { (record: CredentialRecord) in
+            record.state != .disabled && !record.isLapsed(at: now)
         }
-        let (now, keys) = (now, await ring())
+        records = records.filter(isLive) + records.reversed().filter { !isLive($0) }
+        let (revoked, next) = try await revoked(
+            of: subject, before: time ?? UnixTime(milliseconds: .max), limit: limit)
+        for row in revoked { records.append(try CredentialRecord(row)) }
+        let keys = await ring()
         var summaries: [CredentialSummary] = []
-        for row in rows { summaries.append(try CredentialRecord(row).summary(at: now, keys: keys)) }
-        return summaries
+        for record in records { summaries.append(try record.summary(at: now, keys: keys)) }
+        return CredentialPage(credentials: summaries, next: next)
+    }
+
+    /// A page of revoked rows, and where the next one begins.
+    ///
+    /// Rows of one millisecond stay on one page, so that the time says where the next begins.
+    private func revoked(
+        of subject: Subject, before time: UnixTime, limit: Int
+    ) async throws(VerifierError) -> (rows: [CredentialRow], next: UnixTime?) {
+        let rows = try await read { store throws(StoreFailure) in
+            try await store.credentials(of: subject, revokedBefore: time, limit: limit + 1)
+        }
+        guard rows.count > limit, let beyond = rows.last?.createdAt else { return (rows, nil) }
+        let page = rows.prefix { $0.createdAt > beyond }
+        if let last = page.last { return (Array(page), last.createdAt) }
+        return try await revoked(of: subject, before: time, limit: 2 * limit)
     }
 
     /// The facts about a credential that are not secret; `nil` if there is no such id.

@@ -15,6 +15,7 @@ public struct Verifier: Sendable {
     private let keys: @Sendable () async -> KeyRing
     let hashing = RecoveryHashing()
     let denials = DenialCounter()
+    let uncheckedDenials = DenialCounter(limit: .max)
     let meter: WorkMeter?
 
     /// The maximum number of attempts to commit a decision.
@@ -108,7 +109,7 @@ public struct Verifier: Sendable {
                     throw .answered(recorded)
                 }
             }
-            let seconds = decision.enterDenial(into: denials)
+            let seconds = decision.enterDenial(at: self)
             if !decision.changes.isEmpty {
                 guard try await commit(decision.changes) == .done else { continue }
             }
@@ -140,10 +141,10 @@ public struct Verifier: Sendable {
 
     /// A subject's credentials that are not revoked.
     func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
-        // An earlier policy may have allowed more.
-        let limit = 8 * policy.maximumCredentials
+        // More than any earlier policy can have allowed, because a decision must see all of them.
+        let limit = 8 * Policy.highestMaximumCredentials
         let rows = try await read { store throws(StoreFailure) in
-            try await store.credentials(of: subject, includingRevoked: false, limit: limit)
+            try await store.credentials(of: subject, revokedBefore: nil, limit: limit)
         }
         var records: [CredentialRecord] = []
         for row in rows { records.append(try CredentialRecord(row)) }

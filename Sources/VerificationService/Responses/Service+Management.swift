@@ -6,11 +6,14 @@ extension Service {
     /// `GET /v1/subjects/{subject}/credentials`.
     func listCredentials(_ call: Call) async throws(Refusal) -> Answer {
         let subject = try subject(call.parameters["subject"])
-        let summaries = try await deciding { () async throws(VerifierError) in
-            try await verifier.credentials(of: subject)
+        let after = call.query["after"].map { UnixTime(milliseconds: $0) }
+        let limit = Int(call.query["limit"] ?? 1_000)
+        let page = try await deciding { () async throws(VerifierError) in
+            try await verifier.credentials(of: subject, revokedBefore: after, limit: limit)
         }
-        return .answered(
-            [("credentials", .list(summaries.map(json)))], outcome: "listed")
+        var members: [(String, JSONValue)] = [("credentials", .list(page.credentials.map(json)))]
+        if let next = page.next { members.append(("next", .number(next.milliseconds))) }
+        return .answered(members, outcome: "listed")
     }
 
     /// `DELETE /v1/subjects/{subject}`.

@@ -36,7 +36,8 @@ enum RouteTable {
         Route(
             operation: .listCredentials, method: .get,
             path: path(.word("subjects"), subject, .word("credentials")), access: .scope(.manage),
-            summary: "Lists a subject's credentials, without secrets.", success: .answered,
+            summary: "Lists a subject's credentials, without secrets.",
+            parameters: [("after", 0...Int64.max), ("limit", 1...1_000)], success: .answered,
             answers: [ResponseShapes.credentials]),
         Route(
             operation: .closeAccount, method: .delete, path: path(.word("subjects"), subject),

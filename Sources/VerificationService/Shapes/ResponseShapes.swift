@@ -111,7 +111,8 @@ enum ResponseShapes {
                                 .optional("failures", .whole(0...Int64.max)),
                                 .optional("remaining", .whole(0...10)),
                                 .optional("short_key", .exactly(true)),
-                            ] + listedPasskey)), counts: 0...Int.max))
+                            ] + listedPasskey)), counts: 0...Int.max)),
+            .optional("next", .whole(0...Int64.max)),
         ])
 
     static let events = Shape(
