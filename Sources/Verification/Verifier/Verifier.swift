@@ -15,6 +15,7 @@ public struct Verifier: Sendable {
     private let keys: @Sendable () async -> KeyRing
     let hashing = RecoveryHashing()
     let denials = DenialCounter()
+    let unmarkedKeys = UnmarkedKeys()
     let meter: WorkMeter?
 
     /// The maximum number of attempts to commit a decision.
