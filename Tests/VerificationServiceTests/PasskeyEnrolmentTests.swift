@@ -125,6 +125,39 @@ struct PasskeyEnrolmentTests {
                 == "unknown-credential")
     }
 
+    @Test("with the scope enrol alone, a client replaces only what it enrolled")
+    func replacingForeign() async throws {
+        let fixture = try await ServiceFixture()
+        let foreign = try await fixture.driver.register(TestPasskey(id: [1])).credential
+        let secret = try await fixture.ask(
+            "POST", Self.target, #"{"type":"secret"}"#, as: "enrol")
+        let redeemed = try await fixture.ask(
+            "POST", "/v1/device/enrolments",
+            #"{"ticket":"\#(try #require(secret.text("ticket")))"}"#, as: nil)
+        let own = try #require(redeemed.text("credential"))
+        for (old, isOwn) in [(foreign, false), (own, true)] {
+            let more = #","replaces":"\#(old)""#
+            for body in [
+                Self.body(onPage: false, more), Self.body(onPage: true, more),
+                #"{"type":"key"\#(more)}"#,
+            ] {
+                let reply = try await fixture.ask("POST", Self.target, body, as: "enrol")
+                guard !isOwn else {
+                    #expect(reply.status == 201, "\(body)")
+                    continue
+                }
+                #expect(reply.status == 403 && reply.problem == "missing-scope", "\(body)")
+                #expect(reply.text("scope") == "manage")
+            }
+        }
+        #expect(try await state(foreign, fixture) == .active)
+        #expect(try await state(own, fixture) == .active)
+        let codes = #"{"type":"recovery"}"#
+        #expect(try await fixture.ask("POST", Self.target, codes).status == 201)
+        let refused = try await fixture.ask("POST", Self.target, codes, as: "enrol")
+        #expect(refused.status == 403 && refused.text("scope") == "manage")
+    }
+
     @Test("no registration replaces one that was not finished, in time or too late")
     func replacingPending() async throws {
         let fixture = try await ServiceFixture()

@@ -54,7 +54,7 @@ enum StoreStatement: String, CaseIterable, PageStatement {
 
     var sql: String {
         switch self {
-        case .credentialByID: Self.credential + "WHERE id = $1::bytea"
+        case .credentialByID: Self.credential + "WHERE id >= $1::bytea ORDER BY id LIMIT 1"
         case .credentialsAlive:
             Self.credential + "WHERE subject = $1::bytea AND state <> 'revoked' "
                 + "ORDER BY created_at, id LIMIT $2::bigint"

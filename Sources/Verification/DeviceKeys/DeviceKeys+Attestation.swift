@@ -12,12 +12,12 @@ extension DeviceKeys {
         recorder: Recorder<DeviceKeyRegistration>? = nil
     ) async throws(VerifierError) -> DeviceKeyRegistration {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let digest = try Self.digest(of: secret)
             let record = try await verifier.record(id)
             guard let record, record.state == .pending, !record.isLapsed(at: context.now),
                 case .pendingDeviceKey(let pending) = record.material,
                 let activation = pending.activation
             else { return denied(subject: record?.subject, credential: id, .unknown, context) }
-            let digest = try Self.digest(of: secret)
             guard isEqualInConstantTime(digest.span, activation.secretDigest.span) else {
                 return denied(subject: record.subject, credential: id, .attestation, context)
             }

@@ -16,6 +16,7 @@ public struct Verifier: Sendable {
     let hashing = RecoveryHashing()
     let denials = DenialCounter()
     let uncheckedDenials = DenialCounter(limit: .max)
+    let unmarkedKeys = UnmarkedKeys()
     let meter: WorkMeter?
 
     /// The maximum number of attempts to commit a decision.
@@ -135,8 +136,15 @@ public struct Verifier: Sendable {
     /// The credential with this id, in any state.
     func record(_ id: CredentialID) async throws(VerifierError) -> CredentialRecord? {
         let row = try await read { store throws(StoreFailure) in try await store.credential(id) }
-        guard let row else { return nil }
-        return try CredentialRecord(row)
+        return try decoded(row)
+    }
+
+    /// Decodes a row; if there is none, a dummy row, so that the response time does not reveal which
+    /// ids exist (V-06).
+    func decoded(_ row: CredentialRow?) throws(VerifierError) -> CredentialRecord? {
+        meter?.count(.rows)
+        let record = try CredentialRecord(row ?? CredentialRecord.nobody)
+        return row == nil ? nil : record
     }
 
     /// A subject's credentials that are not revoked.
@@ -147,7 +155,10 @@ public struct Verifier: Sendable {
             try await store.credentials(of: subject, revokedBefore: nil, limit: limit)
         }
         var records: [CredentialRecord] = []
-        for row in rows { records.append(try CredentialRecord(row)) }
+        for row in rows {
+            if let record = try decoded(row) { records.append(record) }
+        }
+        if rows.isEmpty { _ = try decoded(nil) }
         return records
     }
 }

@@ -51,6 +51,18 @@ final class AddressLimiter: Sendable {
         }
     }
 
+    /// Whether ``take(_:now:)`` would refuse the address now.
+    func isExhausted(_ address: String, now: ContinuousClock.Instant) -> Bool {
+        let key = NetworkAddress.sender(of: address)
+        return state.withLock { state in
+            guard var bucket = state.buckets[key] else {
+                return state.buckets.count >= capacity && state.shared.tokens < 1_000
+            }
+            fill(&bucket, now: now)
+            return bucket.tokens < 1_000
+        }
+    }
+
     private func full(_ now: ContinuousClock.Instant) -> Bucket {
         Bucket(tokens: Int64(rate.burst) * 1_000, filledAt: now)
     }

@@ -85,8 +85,14 @@ extension Service {
             HTTPField("Cache-Control", "no-store"),
             HTTPField("X-Content-Type-Options", "nosniff"),
             HTTPField("Request-Id", exchange.id ?? "rq_----------------"),
-        ]
+        ] + (settings.usesTLS ? [Self.strictTransport] : [])
     }
+
+    /// A year (RFC 6797): long enough for people who sign in rarely.
+    ///
+    /// Subdomains and the browsers' preload lists are up to the owner of the domain. Without TLS, the
+    /// field would be ignored (section 8.1), and a proxy that terminates TLS decides.
+    private static let strictTransport = HTTPField("Strict-Transport-Security", "max-age=31536000")
 
     private func note(
         _ exchange: Exchange, _ status: Status, outcome: String, cause: String?

@@ -51,6 +51,8 @@ extension Service {
     /// Converts an error of the verifier to a problem for the client and a cause for the operator.
     static func refusal(for error: VerifierError) -> Refusal {
         switch error {
+        case .store(let failure) where failure.code == "clock-differs":
+            Refusal(.unavailable, cause: failure.code)
         case .store(let failure):
             Refusal(
                 .unavailable,
