@@ -96,7 +96,7 @@ final class CountingStore: VerificationStore {
             case .insertCredential: .insert
             case .updateCredential, .writeDummy: .writeRow
             case .insertTicket, .spendTicket, .dropTickets: .ticket
-            case .insertChallenge, .spendChallenge: .challenge
+            case .insertChallenge, .spendChallenge, .dropChallenge: .challenge
             case .insertAnswer, .endAnswers: .answer
             case .insertClient, .updateClient: .client
             case .appendEvent: .event

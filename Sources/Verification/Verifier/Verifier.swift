@@ -15,6 +15,7 @@ public struct Verifier: Sendable {
     private let keys: @Sendable () async -> KeyRing
     let hashing = RecoveryHashing()
     let denials = DenialCounter()
+    let challenges: ChallengeRegister
     let meter: WorkMeter?
 
     /// The maximum number of attempts to commit a decision.
@@ -49,7 +50,7 @@ public struct Verifier: Sendable {
     init(
         store: any VerificationStore, policy: Policy, randomness: RandomSource,
         clock: @escaping @Sendable () -> UnixTime, keys: @escaping @Sendable () async -> KeyRing,
-        meter: WorkMeter?
+        meter: WorkMeter?, challenges: ChallengeRegister = ChallengeRegister()
     ) {
         self.store = store
         self.policy = policy
@@ -57,6 +58,7 @@ public struct Verifier: Sendable {
         self.randomness = randomness
         self.keys = keys
         self.meter = meter
+        self.challenges = challenges
     }
 
     /// The time of day.
@@ -110,7 +112,9 @@ public struct Verifier: Sendable {
             }
             let seconds = decision.enterDenial(into: denials)
             if !decision.changes.isEmpty {
-                guard try await commit(decision.changes) == .done else { continue }
+                let outcome = try await commit(
+                    decision.changes, from: origin, at: context.now)
+                guard outcome == .done else { continue }
             }
             if let seconds { throw .tooManyDenials(retryAfter: seconds) }
             return decision.outcome
