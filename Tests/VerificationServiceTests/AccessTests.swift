@@ -24,6 +24,7 @@ struct AccessTests {
                     as: key)
                 #expect(reply.status == 401 && reply.problem == "unauthenticated")
                 #expect(reply.response.value(of: "WWW-Authenticate")?.hasPrefix("Bearer ") == true)
+                #expect(!reply.response.isAuthenticated)
             }
         }
     }
@@ -76,11 +77,13 @@ struct AccessTests {
                     route.method.rawValue, Self.target(of: route), body, as: nil,
                     headers: ["Origin": "https://mill.example"])
                 #expect(open.status != 401 && open.status != 403, "\(name)")
+                #expect(!open.response.isAuthenticated)
                 continue
             }
             for word in words + ["none"] {
                 let reply = try await fixture.ask(
                     route.method.rawValue, Self.target(of: route), body, as: word)
+                #expect(reply.response.isAuthenticated)
                 if word == needed {
                     #expect(reply.status != 401 && reply.status != 403, "\(name)")
                 } else {

@@ -100,7 +100,7 @@ final class CountingStore: VerificationStore {
             case .insertCredential: .insert
             case .updateCredential, .writeDummy: .writeRow
             case .insertTicket, .spendTicket, .dropTickets: .ticket
-            case .insertChallenge, .spendChallenge: .challenge
+            case .insertChallenge, .spendChallenge, .dropChallenge: .challenge
             case .insertAnswer, .endAnswers: .answer
             case .insertClient, .updateClient: .client
             case .appendEvent, .writeDummyEvent: .event

@@ -30,7 +30,7 @@ extension ServerMessages {
         switch error {
         case .store(let failure): advice(for: failure)
         case .keyMissing(let id): "install a key file that contains key \(id.number)"
-        case .contended, .overloaded, .tooManyDenials:
+        case .contended, .overloaded, .tooManyDenials, .tooManyChallenges:
             "wait; if the overload persists, add processors or servers"
         case .cryptography: "check that memory is available, and restart the server"
         case .damagedRow: damaged

@@ -17,6 +17,7 @@ public struct Verifier: Sendable {
     let denials = DenialCounter()
     let uncheckedDenials = DenialCounter(limit: .max)
     let unmarkedKeys = UnmarkedKeys()
+    let challenges: ChallengeRegister
     let meter: WorkMeter?
 
     /// The maximum number of attempts to commit a decision.
@@ -51,7 +52,7 @@ public struct Verifier: Sendable {
     init(
         store: any VerificationStore, policy: Policy, randomness: RandomSource,
         clock: @escaping @Sendable () -> UnixTime, keys: @escaping @Sendable () async -> KeyRing,
-        meter: WorkMeter?
+        meter: WorkMeter?, challenges: ChallengeRegister = ChallengeRegister()
     ) {
         self.store = store
         self.policy = policy
@@ -59,6 +60,7 @@ public struct Verifier: Sendable {
         self.randomness = randomness
         self.keys = keys
         self.meter = meter
+        self.challenges = challenges
     }
 
     /// The time of day.
@@ -112,7 +114,9 @@ public struct Verifier: Sendable {
             }
             let seconds = decision.enterDenial(at: self)
             if !decision.changes.isEmpty {
-                guard try await commit(decision.changes) == .done else { continue }
+                let outcome = try await commit(
+                    decision.changes, from: origin, at: context.now)
+                guard outcome == .done else { continue }
             }
             if let seconds { throw .tooManyDenials(retryAfter: seconds) }
             return decision.outcome

@@ -47,7 +47,8 @@ extension Service {
         var fields = common(exchange)
         if answer.body.count > 0 { fields.append(contentType(of: answer.status)) }
         return HTTPResponse(
-            status: answer.status.rawValue, headers: fields + headers, body: answer.body)
+            status: answer.status.rawValue, headers: fields + headers, body: answer.body,
+            isAuthenticated: exchange.client != nil)
     }
 
     /// Logs the exchange and builds the response with the methods of a path.
@@ -71,7 +72,7 @@ extension Service {
         return HTTPResponse(
             status: problem.status.rawValue,
             headers: common(exchange) + [contentType(of: problem.status)] + problem.headers,
-            body: problem.json.rendered())
+            body: problem.json.rendered(), isAuthenticated: exchange.client != nil)
     }
 
     private func contentType(of status: Status) -> HTTPField {

@@ -64,7 +64,8 @@ extension Service {
         case .cryptography(let failure):
             Refusal(.failed, cause: "cryptography-\(failure.call.rawValue)")
         case .damagedRow: Refusal(.failed, cause: "damaged-row")
-        case .tooManyDenials(let seconds): Refusal(.tooManyRequests(retryAfter: seconds))
+        case .tooManyDenials(let seconds), .tooManyChallenges(let seconds):
+            Refusal(.tooManyRequests(retryAfter: seconds))
         case .answerTooLong: Refusal(.failed, cause: "answer-too-long")
         case .answered: Refusal(.failed, cause: "answered")
         }
