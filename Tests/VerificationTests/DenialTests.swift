@@ -294,14 +294,14 @@ struct DenialTests {
             let now = start.adding(seconds: second)
             for number in 0..<senders {
                 for reason in reasons {
-                    let event = event(reason, number, at: now)
+                    let denial = event(reason, number, at: now)
                     let sender =
                         ofCodes
-                        ? DenialCounter.Sender(uncheckedIn: event)
-                        : .init(strangerAt: Origin(address: event.origin.address))
-                    switch counter.enter(event, by: try #require(sender)) {
+                        ? DenialCounter.Sender(uncheckedIn: denial)
+                        : .init(strangerAt: Origin(address: denial.origin.address))
+                    switch counter.enter(denial, by: try #require(sender)) {
                     case .written(let count):
-                        events += CountedDenial(sender: .others, event: event).events(count: count)
+                        events += CountedDenial(sender: .others, event: denial).events(count: count)
                         denials += 1
                     case .counted: denials += 1
                     case .refused: #expect(!ofCodes)
