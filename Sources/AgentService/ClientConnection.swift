@@ -38,7 +38,7 @@ final class ClientConnection: @unchecked Sendable {
     /// Why a request was not read.
     private var refusal: AgentResponse?
 
-    /// How long a new client may wait before its first request.
+    /// How long a new client may wait before its first request, and then for the rest of one.
     private let firstTimeout: Duration
 
     init(
@@ -136,11 +136,11 @@ final class ClientConnection: @unchecked Sendable {
         if let pause = uses.pause, try !isAsking(within: pause) {
             uses.record(in: service.vaults)
         }
-        refusal = nil
+        refusal = isReserved ? .tooManyClients : nil
         let received = try connection.receive(
             limit: AgentProtocol.largestRequest,
             largeFrames: isReserved ? nil : AgentProtocol.largeRequests(where: beginTurn),
-            idleTime: idleTime, timeout: AgentProtocol.frameTimeout,
+            idleTime: idleTime, timeout: min(firstTimeout, AgentProtocol.frameTimeout),
             largeTimeout: AgentProtocol.turnTimeout)
         guard case .frame(let frame) = received else {
             if let refusal { _ = try send(refusal) }

@@ -147,8 +147,8 @@ enum KeyHolder {
 
     /// Accepts the connections that wait, and serves each on a thread of its own.
     ///
-    /// The system agent closes those of a user that are more at once than it serves: a user who
-    /// connects very often must not delay others.
+    /// The system agent closes those of a user that are more at once than it serves, unless they ask
+    /// to lock a vault, for example: a user who connects very often must not delay others.
     ///
     /// - Returns: `false` if descriptors or memory are exhausted.
     private static func accept(
@@ -168,12 +168,19 @@ enum KeyHolder {
             let peer: LocalSocket.Peer
             // The client may have gone.
             do { peer = try connection.peer() } catch { continue }
-            let count = accepted[peer.user, default: 0] + 1
-            accepted[peer.user] = count
-            if case .system = mode, count > Connections.limitPerUser { continue }
             // Root can connect to every socket; a user agent serves only its user.
             if case .user = mode, !peer.isThisUser { continue }
-            serve(connection, from: peer, connections, service, mode)
+            let service = service.reaching(mode.reach(of: peer.user) ?? service.reach)
+            let count = accepted[peer.user, default: 0]
+            if case .system = mode, count >= Connections.limitPerUser {
+                guard count < 2 * Connections.limitPerUser, connection.hasReceived else {
+                    continue
+                }
+                answerAtOnce(connection, service)
+            } else {
+                serve(connection, from: peer, connections, service, mode)
+            }
+            accepted[peer.user] = count + 1
         }
         return true
     }
@@ -198,12 +205,10 @@ enum KeyHolder {
         _ service: AgentServices, _ mode: AgentMode
     ) {
         guard let number = connections.add(connection, from: peer) else {
-            return refuse(connection)
+            return answerAtOnce(connection, service)
         }
-        let reach = mode.reach(of: peer.user) ?? service.reach
         let client = ClientConnection(
-            connection, number: number, service.reaching(reach),
-            isReserved: connections.isReserved(number),
+            connection, number: number, service, isReserved: connections.isReserved(number),
             isWanted: { connections.contains(number) }
         ) { activity in
             connections.set(number, activity)
@@ -213,22 +218,23 @@ enum KeyHolder {
             connections.remove(number)
         }
         guard let thread else {
-            defer { connections.remove(number) }
-            guard lockWithoutResources(service, mode) else { return refuse(connection) }
-            // Without a thread, only what is always answered.
-            return ClientConnection(
-                connection, number: number, service, firstTimeout: .seconds(1), isReserved: true
-            ) { _ in }.serve()
+            connections.remove(number)
+            let isLocked = lockWithoutResources(service, mode)
+            return answerAtOnce(connection, service, timeout: isLocked ? .seconds(1) : .zero)
         }
         thread.detach()
     }
 
-    private static func refuse(_ connection: FrameConnection) {
-        // A client that receives no response sees that the connection was closed.
-        do throws(SystemCallFailure) {
-            let frame = try AgentResponse.tooManyClients.frame()
-            _ = try connection.send(frame, timeout: .zero)
-        } catch {}
+    /// Answers, without a thread, a request that is always answered; refuses any other.
+    ///
+    /// - Parameter timeout: how long to wait for the request.
+    static func answerAtOnce(
+        _ connection: FrameConnection, _ service: AgentServices, timeout: Duration = .zero
+    ) {
+        ClientConnection(
+            connection, number: .max, service, firstTimeout: timeout, isReserved: true,
+            isWanted: { false }
+        ) { _ in }.serve()
     }
 }
 

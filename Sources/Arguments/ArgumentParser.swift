@@ -13,6 +13,13 @@ package enum ArgumentParser<Verb: ProgramVerb> {
         case completions([String])
     }
 
+    /// Whether `arguments`, which may be invalid, ask for JSON.
+    package static func wantsJSON(_ arguments: [String]) -> Bool {
+        // A completion script would offer it.
+        guard arguments.first != CompletionRequest.verb else { return false }
+        return arguments.prefix { $0 != "--" }.contains("--" + Option.json.name)
+    }
+
     /// Parses `arguments`, without the program's own name.
     ///
     /// - Parameter environment: returns the value of an environment variable.

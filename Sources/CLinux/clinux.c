@@ -89,6 +89,13 @@ int linux_peer(int socket, unsigned *user, int *process) {
     return 0;
 }
 
+int linux_has_received(int socket) {
+    char byte;
+    struct iovec part = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    return recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 // Room for a control message with the maximum number of descriptors.
 typedef union {
     struct cmsghdr header;

@@ -11,8 +11,11 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
         /// Lines waiting to be written to standard output.
         var pending: [UInt8] = []
         var hasProgress = false
+        var hasOutput = false
     }
 
+    /// Whether anything was written to standard output.
+    var hasOutput: Bool { state.withLock { $0.hasOutput } }
     /// Whether notes and warnings are suppressed.
     package let isQuiet: Bool
     /// Whether standard output is a terminal.
@@ -56,13 +59,13 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
             }
         }
         try flush()
-        try line.withBytes { bytes throws(Failure) in try Printer.write(bytes) }
+        try line.withBytes { bytes throws(Failure) in try write(bytes) }
     }
 
     /// Prints raw bytes.
     package func bytes(_ bytes: Span<UInt8>) throws(Failure) {
         try flush()
-        try Printer.write(bytes)
+        try write(bytes)
     }
 
     /// Prints the buffered data.
@@ -72,7 +75,14 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
             return state.pending
         }
         guard !pending.isEmpty else { return }
-        try Printer.write(pending.span)
+        try write(pending.span)
+    }
+
+    /// Prints `value` as the last line, in place of the buffered data.
+    func endWith(_ value: JSONValue) throws(Failure) {
+        state.withLock { $0.pending = [] }
+        try line(value)
+        try flush()
     }
 
     /// Prints the buffered data; if standard output is a file, flushes it to disk.
@@ -81,7 +91,8 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
         do { try StandardStream.output.synchronize() } catch { throw .standardOutput(error) }
     }
 
-    private static func write(_ bytes: Span<UInt8>) throws(Failure) {
+    private func write(_ bytes: Span<UInt8>) throws(Failure) {
+        state.withLock { $0.hasOutput = true }
         do {
             try StandardStream.output.write(bytes)
         } catch  where error.isBrokenPipe {

@@ -15,13 +15,16 @@ package protocol ProgramFailure: Error {
     var sentence: String { get }
     /// The exit status.
     var exitCode: ExitCode { get }
-    /// The facts that a script needs; printed if `--json` is given.
-    var facts: JSONValue? { get }
+    /// The facts that a script needs in addition to the message and the exit status.
+    var facts: [(String, JSONValue)]? { get }
 }
 
 extension ProgramFailure {
     /// By default `nil`: most failures have no facts.
-    package var facts: JSONValue? { nil }
+    package var facts: [(String, JSONValue)]? { nil }
+
+    /// What is printed instead of a result if `--json` is given.
+    var json: JSONValue { exitCode.json(sentence, facts) }
 }
 
 /// The exit status of a program.
@@ -38,6 +41,14 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case refused = 5
     /// System or network failure.
     case system = 6
+
+    /// What a command that has no result prints if `--json` is given.
+    func json(_ message: String, _ facts: [(String, JSONValue)]? = nil) -> JSONValue {
+        var members = facts ?? [("result", .text("failed"))]
+        members.append(("message", .text(message)))
+        members.append(("status", .number(Int64(rawValue))))
+        return .object(members.sorted { $0.0 < $1.0 })
+    }
 }
 
 extension ManualPage {

@@ -16,15 +16,17 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
     /// Exits after printing a help page, the version or completions, and if anything fails.
     package static func start() -> StartedCommand {
         let printer = Printer<Failure>(program: Verb.program, isQuiet: false)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let wantsJSON = ArgumentParser<Verb>.wantsJSON(arguments)
         do {
             // This comes first, before any secret is read.
             try ProcessHardening.apply()
             try StandardStream.fillGaps()
         } catch {
-            report(.system(error), to: printer)
+            report(.system(error), to: printer, inJSON: wantsJSON)
         }
         do throws(Failure) {
-            switch try request() {
+            switch try request(arguments) {
             case .version: try printer.line("\(Verb.program) \(ProgramVersion.text)")
             case .help(let verb):
                 try printer.line(verb.map(HelpPage<Verb>.of) ?? HelpPage<Verb>.ofProgram())
@@ -36,16 +38,18 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
             }
             try printer.flush()
         } catch {
-            report(error, to: printer)
+            report(error, to: printer, inJSON: wantsJSON)
         }
         ProcessEnd.atOnce(with: ExitCode.done.rawValue)
     }
 
-    private static func request() throws(Failure) -> ArgumentParser<Verb>.Request {
+    private static func request(
+        _ arguments: [String]
+    ) throws(Failure) -> ArgumentParser<Verb>.Request {
         do throws(UsageError) {
             guard ProgramArguments.areUTF8 else { throw .notUTF8 }
             return try ArgumentParser<Verb>.parse(
-                Array(CommandLine.arguments.dropFirst()), environment: { Environment.value($0) })
+                arguments, environment: { Environment.value($0) })
         } catch {
             throw .usage(error)
         }
@@ -53,26 +57,37 @@ package struct StartedCommand<Verb: ProgramVerb, Failure: ProgramFailure> {
 
     /// Prints what is still buffered and exits.
     package func finish(_ code: ExitCode) -> Never {
-        do throws(Failure) { try printer.flush() } catch { fail(error) }
+        do throws(Failure) {
+            try printer.flush()
+            if code != .done, arguments.has(.json), !printer.hasOutput {
+                try printer.endWith(code.json("there is no result"))
+            }
+        } catch {
+            fail(error)
+        }
         ProcessEnd.atOnce(with: code.rawValue)
     }
 
     /// Reports that the command failed and exits.
     package func fail(_ failure: Failure) -> Never {
-        if arguments.has(.json), let facts = failure.facts {
-            // Scripts need these facts; report an error if they cannot be printed.
-            do throws(Failure) { try printer.line(facts) } catch {
-                StartedCommand.report(error, to: printer)
-            }
-        }
-        StartedCommand.report(failure, to: printer)
+        StartedCommand.report(failure, to: printer, inJSON: arguments.has(.json))
     }
 
-    private static func report(_ failure: Failure, to printer: Printer<Failure>) -> Never {
+    private static func report(
+        _ failure: Failure, to printer: Printer<Failure>, inJSON: Bool
+    ) -> Never {
+        var code = failure.exitCode
         // An error here would hide the first one.
-        do { try printer.flush() } catch _ {}
+        if !inJSON { do { try printer.flush() } catch _ {} }
         printer.endProgress()
         printer.complain(failure.sentence)
-        ProcessEnd.atOnce(with: failure.exitCode.rawValue)
+        if inJSON {
+            // Scripts need the object; report an error if it cannot be printed.
+            do throws(Failure) { try printer.endWith(failure.json) } catch {
+                printer.complain(error.sentence)
+                code = error.exitCode
+            }
+        }
+        ProcessEnd.atOnce(with: code.rawValue)
     }
 }

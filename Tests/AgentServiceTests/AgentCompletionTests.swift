@@ -28,10 +28,22 @@ struct AgentCompletionTests {
             "'My bank:ann' --type hotp --secret-file key.txt",
         ])
         try agent.run("completions \(shell.name) >complete")
-        let terminal = try agent.terminal(shell.arguments, program: shell.name)
+        // Records what the shell has asked, once it is answered.
+        let recorder = """
+            #!/bin/sh
+            '\(BuiltProgram.path("watchword"))' "$@"
+            status=$?
+            echo "$@" >>asked
+            exit $status
+
+            """
+        try agent.shell("mkdir fake")
+        try agent.folder.addProgram(recorder, as: "fake/watchword")
+        let terminal = try agent.terminal(
+            shell.arguments, program: "PATH=$PWD/fake:$PATH \(shell.name)")
         try terminal.type("\(shell.start)source ./complete; echo rea''dy\r")
         try terminal.waitFor("ready")
-        try expectNothing(on: terminal, "one")
+        try expectNothing(on: terminal, of: agent, "one")
         try agent.run(AgentFixture.unlock)
         terminal.clear()
         // The shell adds the rest of the name and a space.
@@ -41,17 +53,22 @@ struct AgentCompletionTests {
         try terminal.type("watchword code My\t\r")
         try terminal.waitFor("755224")
         try agent.run("lock")
-        try expectNothing(on: terminal, "two")
+        try expectNothing(on: terminal, of: agent, "two")
         try terminal.type("exit\r")
         #expect(try terminal.end() == 0)
     }
 
-    /// Expects that Tab shows neither a name nor a prompt while the vault is locked.
-    private func expectNothing(on terminal: PseudoTerminal, _ mark: String) throws {
+    /// Expects that Tab asks for the names, and shows neither one nor a prompt, while the vault is
+    /// locked.
+    private func expectNothing(
+        on terminal: PseudoTerminal, of agent: AgentFixture, _ mark: String
+    ) throws {
         terminal.clear()
+        try agent.shell("rm -f asked")
         // Ctrl-U discards the line.
         try terminal.type("watchword code Git\t\u{15}echo \(mark)''\(mark)\r")
         try terminal.waitFor(mark + mark)
+        #expect(try agent.shell("cat asked").text.contains("list --names --agent-only"))
         #expect(!terminal.screen.contains("Git" + "Hub"))
         #expect(!terminal.screen.contains("Passphrase"))
     }

@@ -147,26 +147,6 @@ struct AgentLockTests {
         #expect(vaults.status().isEmpty)
     }
 
-    @Test("lock, status and stop are answered while a program reads none of its responses")
-    func unread() throws {
-        let agent = try AgentFixture()
-        try agent.run(AgentFixture.unlock)
-        let path = agent.folder.file("run/watchword/agent.sock")
-        let request = [2, 0, 0, 0, AgentProtocol.version, 3] as [UInt8]
-        let requests = (1...8000).flatMap { _ in request }
-        var clients: [Peer] = []
-        for _ in 1...80 {
-            let client = Peer(try LocalSocket.connect(to: path))
-            try client.begin(requests)
-            clients.append(client)
-        }
-        for _ in 1...3 { #expect(try agent.run("agent status").text.contains("vault:")) }
-        try agent.run("lock")
-        try agent.run("code Site --at 59", status: 4)
-        try agent.run("agent stop")
-        withExtendedLifetime(clients) {}
-    }
-
     @Test("lock, status and stop are answered while all connections wait for a save")
     func busy() throws {
         let agent = try AgentFixture()

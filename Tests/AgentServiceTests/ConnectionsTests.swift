@@ -1,3 +1,4 @@
+import Foundation
 import POSIX
 import TestSupport
 import Testing
@@ -10,13 +11,6 @@ final class Peer {
     private let file: FileDescriptor
     init(_ file: consuming FileDescriptor) { self.file = file }
     var end: Polling.Interest { .reading(file) }
-    /// Sends as much as the other side takes at once.
-    func begin(_ bytes: [UInt8]) throws {
-        guard case .moved = try file.writeAvailable(bytes.span) else {
-            Issue.record("nothing was sent")
-            return
-        }
-    }
 }
 
 /// Which connections of clients are kept, and which are ended.
@@ -119,21 +113,72 @@ struct ConnectionsTests {
         withExtendedLifetime(peers) {}
     }
 
+    @Test("a connection makes room as soon as its client has a response to read")
+    func unread() throws {
+        let connections = Connections(limit: 1)
+        let peer = LocalSocket.Peer(user: 1, process: 1)
+        let pair = try SocketPair()
+        try pair.second.writeAll(([2, 0, 0, 0, AgentProtocol.version, 3] as [UInt8]).span)
+        let client = Peer(try pair.second.duplicate())
+        let connection = FrameConnection(pair.takeFirst())
+        let number = try #require(connections.add(connection, from: peer))
+        ClientConnection(
+            connection, number: number, try Self.service(),
+            isWanted: { connections.contains(number) }
+        ) { activity in
+            connections.set(number, activity)
+            guard activity == .sending else { return }
+            do {
+                let other = FrameConnection(try SocketPair().takeFirst())
+                #expect(connections.add(other, from: peer).map(connections.isReserved) == false)
+            } catch {
+                Issue.record(error)
+            }
+        }.serve()
+        #expect(!connections.contains(number))
+        withExtendedLifetime(client) {}
+    }
+
+    private static func service() throws -> AgentServices {
+        AgentServices(
+            vaults: HeldVaults(clock: AgentClock.now), reach: .folders([]), limitsFiles: false,
+            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+    }
+
+    @Test(
+        "without a thread, a request that is always answered is answered if it has arrived",
+        arguments: [
+            ([2, 0, 0, 0, 99, 2], "done"), ([2, 0, 0, 0, 99, 5], "tooManyClients"),
+            ([2, 0, 0, 0, 99], "tooManyClients"), ([], "tooManyClients"),
+        ] as [([UInt8], String)])
+    func atOnce(request: [UInt8], answer: String) throws {
+        let pair = try SocketPair()
+        #expect(fcntl(pair.first.number, F_SETFL, O_NONBLOCK) == 0)
+        try pair.second.writeAll(request.span)
+        let client = FrameConnection(try pair.second.duplicate())
+        let connection = FrameConnection(pair.takeFirst())
+        #expect(connection.hasReceived == !request.isEmpty)
+        KeyHolder.answerAtOnce(connection, try Self.service())
+        let received = try client.receive(limit: 100, idleTime: .zero, timeout: .zero)
+        guard case .frame(let frame) = received else {
+            Issue.record("\(received)")
+            return
+        }
+        #expect(try frame.withBytes { "\(try AgentResponse(parsing: $0))" } == answer)
+    }
+
     @Test(
         "of what a client sent before its connection was ended, one request to lock is answered",
         arguments: [(false, 3, true), (true, 3, true), (false, 5, false)] as [(Bool, UInt8, Bool)])
     func ended(isReserved: Bool, kind: UInt8, isFirstAnswered: Bool) throws {
         let pair = try SocketPair()
-        let service = AgentServices(
-            vaults: HeldVaults(clock: AgentClock.now), reach: .folders([]), limitsFiles: false,
-            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
         let request = [2, 0, 0, 0, AgentProtocol.version, kind] as [UInt8]
         try pair.second.writeAll((request + request).span)
         let client = FrameConnection(try pair.second.duplicate())
         let connection = FrameConnection(pair.takeFirst())
         connection.shutDown(onlyReading: true)
         ClientConnection(
-            connection, number: 1, service, isReserved: isReserved, isWanted: { false }
+            connection, number: 1, try Self.service(), isReserved: isReserved, isWanted: { false }
         ) { _ in }.serve()
         for isAnswered in [isFirstAnswered, false] {
             let received = try client.receive(limit: 100, idleTime: .zero, timeout: .zero)

@@ -39,4 +39,17 @@ struct StandardOutputTests {
         #expect(
             message == "\(name): unknown command “frobnicate”; see \(name) --help\n")
     }
+
+    @Test(
+        "with --json, an invalid command line is an object, unless a shell asks",
+        arguments: programs)
+    func json(_ name: String) throws {
+        let outcome = try run("\"$0\" frobnicate --json", name)
+        #expect(outcome.status == 2)
+        #expect(
+            outcome.text == #"{"message":"unknown command “frobnicate”; see \#(name) --help","#
+                + #""result":"failed","status":2}"# + "\n")
+        let completion = try run("\"$0\" __complete bash 9 --json", name)
+        #expect(completion.status == 2 && completion.text == "")
+    }
 }

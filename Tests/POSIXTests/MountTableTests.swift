@@ -26,6 +26,10 @@ struct MountTableTests {
         #expect(others("/var/state", root, "8:1 /var/state /var/state").isEmpty)
         #expect(
             others("/var/state", root, "8:2 /a /var/state", "8:2 / /b", "8:1 / /c") == ["/b/a"])
+        // A later one hides an earlier one.
+        #expect(
+            others("/var/state", root, "8:2 / /var", "8:3 / /var", "8:3 / /b", "8:2 / /c")
+                == ["/b/state"])
         #expect(others("/a b/c", root, #"8:1 /a\040b /x\134y"#) == [#"/x\y/c"#])
         #expect(others("/var/state").isEmpty)
     }

@@ -1,4 +1,5 @@
 import Cryptography
+import POSIX
 import TestSupport
 import Testing
 
@@ -142,12 +143,6 @@ struct GenerationTests {
         let folder = try TemporaryFolder()
         try TestVault.put(common, as: "vault", in: folder)
         for name in ["a", "b", "c"] { try unlocked(in: folder).update(add(name)) }
-        let held = try vault.unlock()
-        // A later state of the same file is not reported.
-        try vault.put(folder.bytes(of: "vault"))
-        #expect(try vault.unlock().reports.isEmpty)
-        #expect(try held.refresh())
-        try vault.put(common)
         let mine = try vault.unlock()
         try mine.update(add("mine"))
         try vault.put(folder.bytes(of: "vault"))
@@ -162,6 +157,72 @@ struct GenerationTests {
         #expect(try open.refresh())
         try open.update(add("later"))
         #expect(try vault.unlock().reports.isEmpty)
+    }
+
+    /// What is recorded about the newest generation.
+    private func record(in folder: TemporaryFolder) throws -> GenerationRecord {
+        try #require(GenerationRecord(reading: folder.bytes(of: TestVault.own("generation"))))
+    }
+
+    @Test("a vault that is only opened here is compared with the newest file that was opened")
+    func onlyOpened() throws {
+        let source = try TestVault()
+        let old = try source.bytes()
+        try source.unlock().update { changes throws(VaultError) in try changes.rekey() }
+        try source.unlock().update(add("a"))
+        let folder = try TemporaryFolder()
+        try TestVault.put(source.bytes(), as: "vault", in: folder)
+        let held = try unlocked(in: folder)
+        #expect(held.reports.isEmpty)
+        let recorded = try record(in: folder)
+        #expect(recorded.generation == 3 && recorded.rekey?.generation == 2)
+        #expect(recorded.save == nil)
+        // Nothing is written if nothing has changed.
+        let stamp = FileStamp(of: folder.file(TestVault.own("generation")))
+        #expect(try unlocked(in: folder).reports.isEmpty)
+        #expect(FileStamp(of: folder.file(TestVault.own("generation"))) == stamp)
+        try TestVault.put(old, as: "vault", in: folder)
+        let older = VaultReport.olderFile(generation: 1, newest: 3)
+        #expect(try unlocked(in: folder).reports == [.formerKey, older])
+        #expect(try record(in: folder) == recorded)
+        // A process that holds the vault records what it reads.
+        let present = try source.bytes()
+        try source.unlock().update(add("b"))
+        try TestVault.put(source.bytes(), as: "vault", in: folder)
+        #expect(try held.refresh())
+        try TestVault.put(present, as: "vault", in: folder)
+        #expect(
+            try unlocked(in: folder).reports == [.olderFile(generation: 3, newest: 4)])
+    }
+
+    @Test("opening a diverged, forged or kept file, or a file that was replaced, records nothing")
+    func notRecorded() throws {
+        let vault = try TestVault()
+        let id = try vault.fill()[3]
+        let folder = try TemporaryFolder()
+        try TestVault.put(vault.bytes(), as: "vault", in: folder)
+        for name in ["a", "b"] { try unlocked(in: folder).update(add(name)) }
+        try vault.unlock().update(add("mine"))
+        let (mine, recorded) = (try vault.bytes(), try record(in: vault.folder))
+        try vault.put(folder.bytes(of: "vault"))
+        #expect(try vault.unlock().reports.contains(.otherFile(generation: 7)))
+        let tombstone = Tombstone(time: 9, reason: .failures)
+        let forged = try VaultDocument(parsing: mine).wiping([id], leaving: tombstone)
+        try vault.put(#require(forged).bytes)
+        #expect(try vault.unlock().reports == [.vanished(id)])
+        try vault.put(mine)
+        let previous = vault.folder.file(TestVault.own("previous"))
+        _ = try Vault.unlock(at: previous, with: .passphrase(TestVault.passphrase))
+        #expect(try record(in: vault.folder) == recorded)
+        #expect(try Set(vault.files()) == Set(TestVault.files + [TestVault.own("slots")]))
+        // Another process saves while this one opens the file.
+        try removeFile(vault.folder.file(TestVault.own("generation")))
+        var opening = try VaultOpening(vault.path) { .now() }
+        let key = try opening.key(passphrase: TestVault.passphrase, ceiling: 20)
+        try vault.unlock().update(add("more"))
+        let newer = try record(in: vault.folder)
+        _ = try opening.unlocked(with: key, ceiling: 20, readOnly: false)
+        #expect(try newer.generation == 7 && record(in: vault.folder) == newer)
     }
 
     @Test("a diverged file does not take the place of a previous generation that it lacks")

@@ -66,6 +66,30 @@ struct InterruptedAttemptTests {
         #expect(try vault.unlock().entries.allSatisfy { $0.tombstone == nil })
     }
 
+    @Test("an error after the refusal was recorded does not claim that nothing was tried")
+    func notReadAgain() throws {
+        let strace = try #require(ForeignProgram("strace"))
+        let words = ["try", "wrong"]
+        let log = try TemporaryFolder()
+        _ = try strace.run(
+            ["-o", log.file("calls"), "-e", "trace=openat,pwrite64"]
+                + command(words, try prepared()))
+        let calls = String(decoding: try log.bytes(of: "calls"), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
+        let writes = calls.indices.filter { calls[$0].hasPrefix("pwrite64") }
+        try #require(writes.count > 1)
+        // The second write records the outcome.
+        let next = try #require(calls[writes[1]...].firstIndex { $0.contains("\"attempts\"") })
+        let last = calls[...next].count { $0.hasPrefix("openat") }
+        let vault = try prepared()
+        let outcome = try strace.run(
+            ["-o", "/dev/null", "-e", "inject=openat:error=EIO:when=\(last)"]
+                + command(words, vault))
+        let failure = SystemCallFailure(call: "openat", number: EIO)
+        #expect(outcome.text.contains("\(VaultError.outcomeNotRecorded(failure))"))
+        #expect(try vault.attempts().vault?.refused == 1)
+    }
+
     @Test(
         "O-11 interrupting a successful attempt at any step costs at most a wait, never a secret",
         arguments: ["INT", "TERM", "HUP", "QUIT", "KILL"], [["try", right], ["ask", "yes"]])

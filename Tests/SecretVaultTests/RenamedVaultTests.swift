@@ -87,6 +87,39 @@ struct RenamedVaultTests {
         #expect(try open(path).entries.map(\.issuer) == ["bob"])
     }
 
+    @Test("a renamed vault is compared with the record under its former name, a copy is not")
+    func compared() throws {
+        let (vault, path, _) = try renamed()
+        let newest = try vault.folder.bytes(of: "renamed")
+        let old = try vault.folder.bytes(of: Self.oldPrevious)
+        func record(_ name: String) throws -> GenerationRecord? {
+            try GenerationRecord.read(of: VaultLocation(vault.folder.file(name)))
+        }
+        let older = VaultReport.olderFile(generation: 2, newest: 3)
+        try vault.put(old, as: "renamed")
+        #expect(try open(path).reports == [older])
+        #expect(try record("renamed") == nil)
+        try vault.put(newest, as: "renamed")
+        let held = try open(path)
+        #expect(held.reports.isEmpty)
+        #expect(try record("renamed")?.save?.generation == 3)
+        #expect(try record("renamed") == record("vault"))
+        // From now on, only the record under the present name counts.
+        try removeFile(vault.folder.file(TestVault.own("generation")))
+        try vault.put(old, as: "renamed")
+        #expect(try open(path).reports == [older])
+        #expect(try !held.refresh())
+        try vault.put(old, as: "copy")
+        #expect(try open(vault.folder.file("copy")).reports.isEmpty)
+        // A save under the next name is newer than all earlier files.
+        let last = vault.folder.file("last")
+        try FileManager.default.moveItem(atPath: path, toPath: last)
+        try open(last).update { changes throws(VaultError) in
+            try changes.add(.plainSecret(issuer: "x", account: "", value: secret("x")), now: 0)
+        }
+        #expect(try open(last).generation == 4)
+    }
+
     @Test("O-12 a copy of the vault, and another vault's files, keep their previous generation")
     func others() throws {
         let (vault, path, ids) = try renamed()

@@ -73,6 +73,14 @@ struct UnwritableTests {
         #expect(wiped.entries.map { $0.tombstone != nil } == [false, false, false, true])
     }
 
+    @Test("on a full disk, a vault opens whose generation cannot be recorded")
+    func unrecorded() throws {
+        let vault = try mounted()
+        try removeFile(vault.disk.file(TestVault.own("generation")))
+        try vault.disk.fillUp()
+        #expect(try unlock(vault, Self.right).reports.isEmpty)
+    }
+
     @Test("on a full disk, failures in an older file erase no previous generation of the vault")
     func olderFileOnFullDisk() throws {
         let vault = try mounted()

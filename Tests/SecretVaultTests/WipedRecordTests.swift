@@ -278,13 +278,19 @@ struct WipedRecordTests {
     func notListed() throws {
         let sample = try Sample()
         try sample.wipe()
-        let held = try VaultWriter(VaultLocation(sample.vault.path))
+        let writer = try VaultWriter(VaultLocation(sample.vault.path))
         let opening = try VaultState(
             verifying: VaultDocument(parsing: sample.vault.bytes()), with: sample.key)
         #expect(opening.hasUnlistedTombstones)
         let vault = try sample.vault.unlock()
         #expect(vault.reports.contains(.wipesNotListed(.busy)), "\(vault.reports)")
-        _ = consume held
+        // The failures prove the wipe, so the list agrees with the report.
+        #expect(
+            vault.reports.contains { if case .wiped(sample.wiped, _) = $0 { true } else { false } })
+        #expect(vault.entries.allSatisfy { !$0.hasVanished })
+        let held = try HeldVault(vault).vault().entry(sample.wiped)
+        #expect(held.tombstone != nil && !held.hasVanished)
+        _ = consume writer
         try vault.update { changes throws(VaultError) in
             try changes.rename(sample.wiped, issuer: "saved", account: "")
         }

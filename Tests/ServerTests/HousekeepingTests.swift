@@ -216,6 +216,25 @@ struct HousekeepingTests {
         }
     }
 
+    @Test("--guess-bound accepts a bound that the server can keep, or names the range")
+    func guessBound() throws {
+        let bounded = try ServingSettings(arguments(["--guess-bound", "0.5%"]), now: 0)
+        #expect(bounded.policy.guessBound?.millionths == 5_000)
+        #expect(try ServingSettings(arguments([]), now: 0).policy.guessBound == nil)
+        #expect(
+            try ServingSettings(arguments(["--guess-bound", "0.0133%"]), now: 0)
+                .policy.guessBound != nil)
+        for text in ["0.0132%", "1", "101%", ""] {
+            #expect {
+                _ = try ServingSettings(arguments(["--guess-bound", text]), now: 0)
+            } throws: { error in
+                guard case ServerFailure.usage(.badValue("guess-bound", let expected)) = error
+                else { return false }
+                return expected.contains("0.0133%")
+            }
+        }
+    }
+
     @Test(
         "a server keeps the events of its database for the retention period",
         arguments: [(["--keep-events", "450"], 450), ([], 400), (["--keep-events", "all"], 500)])

@@ -103,4 +103,68 @@ struct KeyTests {
         #expect(refused?.status == 503)
         try await again.stop()
     }
+
+    @Test("after the steps of Operations.md, a key file that leaked opens only older copies")
+    func leak() async throws {
+        let state = try ServerProcess.State()
+        let server = try await ServerProcess(state)
+        let key = try await state.makeKey()
+        let asker = try Asker(server.port, key: key)
+        let alice = try await EnrolledSubject("alice", asker)
+        let enrolment = try await asker.ask(
+            "POST", "/v1/subjects/bob/credentials", #"{"type":"secret"}"#)
+        let ticket = try #require(enrolment?.texts["ticket"])
+        _ = try await asker.ask("POST", "/v1/device/enrolments", #"{"ticket":"\#(ticket)"}"#)
+        let phone = try #require(enrolment?.texts["credential"])
+        let leaked = try state.folder.bytes(of: "watchword/keys")
+        let copy = state.folder.file("copy.db")
+        #expect(try await state.run("backup", copy).status == 0)
+
+        #expect(try await state.run("keys", "rotate").status == 0)
+        #expect(
+            try await state.run("keys", "list", "--credentials").text == """
+                key 1  retiring  1 secret
+                  \(phone)  secret  bob
+                key 2  current  1 totp
+
+                """)
+        let listed = try await state.run("keys", "list", "--credentials", "--json").text
+        #expect(
+            listed.split(separator: "\n").dropFirst().first
+                == #"{"key":1,"credential":"\#(phone)","type":"secret","subject":"bob"}"#)
+        #expect(try await asker.ask("DELETE", "/v1/credentials/\(phone)")?.status == 204)
+        #expect(try await state.run("keys", "retire").text == "Key 1 is retired.\n")
+        #expect(try await asker.verify("alice", alice.code())?.texts["result"] == "accepted")
+        try await server.stop()
+
+        // The file that leaked opens no row of today's database …
+        let today = try await theft(of: state.database, leaked)
+        #expect(
+            try await today.run("keys", "list", "--credentials").text.contains(
+                "key 2  missing  1 totp\n  \(alice.credential)  totp  alice\n"))
+        let thief = try await ServerProcess(today)
+        let refused = try await Asker(thief.port, key: key).verify("alice", alice.code(2))
+        #expect(refused?.status == 503)
+        try await thief.stop()
+        // … but those of the older backup.
+        let before = try await theft(of: copy, leaked)
+        #expect(
+            try await before.run("keys", "list").text == "key 1  current  1 totp, 1 secret\n")
+    }
+
+    /// A copy of a database with the key file that leaked.
+    private func theft(of database: String, _ leaked: [UInt8]) async throws
+        -> ServerProcess.State
+    {
+        let state = try ServerProcess.State()
+        try await onOwnThread {
+            try FileManager.default.createDirectory(
+                atPath: state.folder.file("watchword"), withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+            try FileManager.default.copyItem(atPath: database, toPath: state.database)
+        }
+        try state.folder.write(leaked, to: "watchword/keys")
+        try setMode(0o600, of: state.keyFile)
+        return state
+    }
 }

@@ -81,7 +81,9 @@ struct OperationValueTests {
                 microseconds: Int64(microseconds))
         }
         metrics.begin()
-        let text = metrics.text(addresses: 4)
+        metrics.slowGuessing(2)
+        metrics.spraying()
+        let text = metrics.text(addresses: 4, deniedSubjects: 7)
         #expect(text.hasSuffix("\n"))
         for line in [
             #"watchword_requests_total{operation="verify",status="200",outcome="accepted"} 1"#,
@@ -89,6 +91,8 @@ struct OperationValueTests {
             #"watchword_request_seconds_total{operation="verify",status="200",outcome="wrong"} 0.000010"#,
             #"watchword_request_seconds_total{operation="verify",status="200",outcome="accepted"} 1.500000"#,
             "watchword_requests_in_flight 1", "watchword_limited_addresses 4",
+            "watchword_slow_guessing_total 2", "watchword_denied_subjects 7",
+            "watchword_spraying_total 1",
             "# TYPE watchword_requests_total counter",
         ] { #expect(text.split(separator: "\n").contains(Substring(line)), "\(line)") }
     }

@@ -63,6 +63,69 @@ struct GuessingOddsTests {
         #expect(Policy.secretFailures == 3)
     }
 
+    /// The rows of the tables: names, and the number of valid codes.
+    private var profiles: [(name: String, codes: Int)] {
+        WindowProfile.allCases.map { ("`\($0.rawValue)`", $0.codeCount) }
+            + [("HOTP, look-ahead 10", Policy.standard.lookAhead + 1)]
+    }
+
+    @Test("V-01 the documentation states how probable guessing within a year is")
+    func year() throws {
+        let logins: [Int64] = [1, 2, 10, 24]
+        let daily = logins.map { guesses(within: 86_400_000 / $0).count * Int($0) }
+        let known = logins.map(guessesBesideKnownDevice(dailyLogins:))
+        #expect(Set(known).count == 1 && known[0] / 365 == 24)
+        for (number, times) in zip(daily, ["a day if", "at 2", "at 10", "at 24"]) {
+            #expect(page.contains("\(number) ") && page.contains(times))
+        }
+        for (name, codes) in profiles {
+            let probabilities = (daily.map { 365 * $0 } + [known[0]]).map { count in
+                let missed = pow(1 - Double(codes) / 1_000_000, Double(count))
+                return String(format: "%.1f %%", 100 * (1 - missed))
+            }
+            let row = "| \(name) | " + probabilities.joined(separator: " | ") + " |"
+            #expect(page.contains(row), "\(row)")
+        }
+    }
+
+    @Test("V-01 the documentation states what each guessing bound permits")
+    func bounds() throws {
+        for percentage in ["1%", "0.1%"] {
+            let bound = try #require(GuessBound(percentage: percentage))
+            let policy = try Policy(guessBound: bound)
+            for (name, codes) in profiles {
+                let limits = GuessLimits(policy, codes: codes, digits: 6)
+                let count = GuessLimits.guesses(bound, codes: codes, digits: 6)
+                let row =
+                    "| \(name) | \(percentage.dropLast()) % | "
+                    + count.formatted(.number.locale(Locale(identifier: "en_US")))
+                    + " | \(limits.disablingFailures) | "
+                    + String(format: "%.1f h |", Double(limits.interval) / 3_600_000)
+                #expect(page.contains(row), "\(row)")
+            }
+        }
+    }
+
+    /// The guesses of a stranger within a year, who never pauses, while the owner signs in from a known
+    /// device.
+    private func guessesBesideKnownDevice(dailyLogins logins: Int64) -> Int {
+        let limits = GuessLimits(.standard)
+        var throttle = Throttle()
+        var count = 0
+        for login in 1...(365 * logins) {
+            let end = UnixTime(milliseconds: login * (86_400_000 / logins))
+            var now = UnixTime(milliseconds: (login - 1) * (86_400_000 / logins))
+            while true {
+                now = now.adding(milliseconds: throttle.remainingWait(at: now) ?? 0)
+                guard now < end else { break }
+                count += 1
+                guard throttle.fail(at: now, limits: limits) != .disabled else { return count }
+            }
+            throttle.succeed(at: end, limits: limits, byKnownDevice: true)
+        }
+        return count
+    }
+
     /// The time of each possible guess, in milliseconds from the first one, until the credential is
     /// disabled or `limit` is reached.
     private func guesses(within limit: Int64) -> [Int64] {
@@ -73,7 +136,7 @@ struct GuessingOddsTests {
             now = now.adding(milliseconds: throttle.remainingWait(at: now) ?? 0)
             guard now.milliseconds < limit else { return made }
             made.append(now.milliseconds)
-            if throttle.fail(at: now, policy: .standard) == .disabled { return made }
+            if throttle.fail(at: now, limits: GuessLimits(.standard)) == .disabled { return made }
         }
     }
 

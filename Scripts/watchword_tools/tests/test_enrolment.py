@@ -23,9 +23,9 @@ answer = json.loads(os.environ["ANSWER"])
 if isinstance(answer, int):
     print("watchword: wrong passphrase", file=sys.stderr)
     sys.exit(answer)
-for item in answer:
+for item in answer or [{"message": "there is no result", "result": "failed", "status": 1}]:
     print(json.dumps(item))
-sys.exit(1 if any(item["result"] == "refused" for item in answer) else 0)
+sys.exit(1 if not answer or any(item["result"] == "refused" for item in answer) else 0)
 """
 ADDED = {"file": "in/a", "result": "added", "entry": "A"}
 DAMAGED = {"file": "in/c", "result": "refused", "reason": "damaged"}
@@ -77,7 +77,8 @@ class EnrolmentTests(unittest.TestCase):
 
     def test_the_exit_status_is_1_for_a_refusal_or_an_empty_folder_and_otherwise_the_programs(self):
         self.assertEqual(self.enrol([ADDED, DAMAGED])[0], 1)
-        self.assertEqual(self.enrol([])[0], 1)
+        status, report, _ = self.enrol([])
+        self.assertEqual((status, report["items"]), (1, []))
         self.assertEqual(self.enrol(4)[:2], (4, None))
         self.assertEqual(self.errors, "watchword: wrong passphrase\n")
 

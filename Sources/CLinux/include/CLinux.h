@@ -58,6 +58,8 @@ extern const short linux_spawn_own_session;
 int linux_accept(int listener);
 /// SO_PEERCRED: the user and the process at the other end of a Unix socket; -1 and errno on failure.
 int linux_peer(int socket, unsigned *user, int *process);
+/// Whether something has arrived at a socket that was not read yet.
+int linux_has_received(int socket);
 /// The maximum number of open files in one message.
 enum { LINUX_MOST_FILES = 2 };
 /// sendmsg(2) with SCM_RIGHTS: one byte and this many open files; fails with EPIPE without a signal.

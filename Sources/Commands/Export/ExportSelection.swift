@@ -58,8 +58,8 @@ struct ExportSelection {
         // An incomplete backup is reported even with --quiet.
         for entry in vanished {
             session.printer.alarm(
-                "\(entry.name.visible) was skipped: it has lost its secret; to restore it, run: watchword "
-                    + "undo; then export again")
+                "\(entry.name.visible) was skipped: it has lost its secret; restore it as watchword list "
+                    + "says, and export again")
         }
         for entry in enrolled {
             session.printer.alarm(

@@ -36,6 +36,21 @@ extension Verb {
         all arguments are operands.
         Data is printed on standard output, messages on standard error.
         .Pp
+        With
+        .Fl -json ,
+        a command that fails also prints an object with
+        .Ql message ,
+        the exit
+        .Ql status
+        and the
+        .Ql result
+        .Ql failed ,
+        or
+        .Ql denied
+        if authentication failed, in place of its own objects.
+        It follows only what cannot be taken back: the codes of entries that were named before, and a
+        recovery key that could not be saved.
+        .Pp
         Secrets are never given as arguments: they are read from a file, from standard input
         .Pq a file named Ql -
         or from the terminal, without echo.

@@ -206,7 +206,7 @@ extension Session {
             printer.alarm(Messages.sentence(for: reason))
             return nil
         case .notHeld:
-            printer.note(Messages.locked)
+            printer.note(Messages.locked(program))
             return nil
         // Opening the vault here reports what is wrong with it.
         default: return nil

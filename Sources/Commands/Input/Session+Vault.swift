@@ -19,6 +19,11 @@ extension Session {
         return path
     }
 
+    /// The command `watchword` for this vault, as a message prints it.
+    var program: String {
+        arguments[.vault].map { "watchword --vault " + ShellWord.quoted($0) } ?? "watchword"
+    }
+
     /// The default path; `nil` if the user has no home folder.
     func standardVaultPath() -> String? {
         // The XDG Base Directory Specification requires us to ignore a relative path.
@@ -38,32 +43,46 @@ extension Session {
 
     /// Unlocks the vault and prints its reports.
     ///
-    /// - Parameter reportsCopies: whether to report copies that can be merged.
-    func unlock(reportsCopies: Bool = true) throws(CommandFailure) -> UnlockedVault {
+    /// - Parameter inMerge: whether a copy will be merged, which may have what the vault lacks: copies
+    ///   are not reported, and the caller must print the alarms.
+    func unlock(inMerge: Bool = false) throws(CommandFailure) -> UnlockedVault {
         let path = try vaultPath()
         guard try systemVault() == nil else { throw .keptBySystem }
         let unlocked = try requiringVault(at: path) { () throws(CommandFailure) in
             try correctPermissions(of: path)
             return try self.unlocked(path)
         }
-        printReports(unlocked.reports, of: unlocked.entries, copies: reportsCopies)
+        printReports(unlocked.reports, of: unlocked.entries, inMerge: inMerge)
         return unlocked
     }
 
     /// Prints what is reported about the vault with these entries.
     ///
-    /// - Parameter copies: whether to report copies that can be merged.
-    func printReports(_ reports: [VaultReport], of entries: [EntrySummary], copies: Bool = true) {
+    /// - Parameter inMerge: whether to leave out alarms, and copies that can be merged.
+    func printReports(_ reports: [VaultReport], of entries: [EntrySummary], inMerge: Bool = false) {
+        let restoring = restoring(reports)
         for report in reports {
-            let sentence = Messages.sentence(for: report, in: entries)
+            let sentence = Messages.sentence(
+                for: report, in: entries, program: program, restoring: restoring)
             switch report {
-            // Repeated codes are dangerous, so this is printed even with --quiet.
-            case .olderFile, .otherFile, .formerKey: printer.alarm(sentence)
-            case .conflictingCopy where !copies, .rekeyedCopy where !copies,
-                .moreConflictingCopies where !copies, .unmergedPrevious where !copies:
+            case .conflictingCopy where inMerge, .rekeyedCopy where inMerge,
+                .moreConflictingCopies where inMerge, .unmergedPrevious where inMerge:
                 continue
+            case _ where report.isAlarm && inMerge: continue
+            // Repeated codes are dangerous, so this is printed even with --quiet.
+            case _ where report.isAlarm: printer.alarm(sentence)
             default: printer.warn(sentence)
             }
+        }
+    }
+
+    /// How entries that have vanished can be restored in the vault with these reports.
+    func restoring(_ reports: [VaultReport]) -> Messages.Restoring {
+        let isOlder = reports.contains { if case .olderFile = $0 { true } else { false } }
+        if isOlder { return .newerFile }
+        // The user cannot undo in a vault that the system agent keeps.
+        do { return Vault.holdsPrevious(at: try vaultPath()) ? .undo : .merge } catch _ {
+            return .merge
         }
     }
 

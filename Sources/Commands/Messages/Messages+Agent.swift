@@ -77,7 +77,9 @@ extension Messages {
     }
 
     /// The note for a vault that the running agent does not hold.
-    static let locked = "The vault is locked. To unlock it for all commands, run: watchword unlock"
+    static func locked(_ program: String) -> String {
+        "The vault is locked. To unlock it for all commands, run: \(program) unlock"
+    }
 
     /// The sentence for a vault that the agent no longer holds.
     static func sentenceForLocked(_ reason: LockReason?) -> String {

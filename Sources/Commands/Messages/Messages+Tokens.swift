@@ -25,11 +25,14 @@ extension Messages {
     }
 
     /// What a device slot does not protect against; `nil` if there is nothing to say.
-    static func advice(about slots: [SlotSummary]) -> String? {
+    static func advice(about slots: [SlotSummary], _ program: String) -> String? {
         guard slots.contains(where: { $0.token != nil }) else { return nil }
+        // The last slot that opens the vault on any computer cannot be removed.
+        let isLast = !slots.contains { $0.method == .recoveryKey }
         return slots.contains(where: \.isPassphrase)
             ? "A copy of the vault can be unlocked by guessing the passphrase; to prevent this, run: "
-                + "watchword slot remove passphrase"
+                + (isLast ? "\(program) slot add recovery-key && " : "")
+                + "\(program) slot remove passphrase"
             : "A copy of the vault cannot be unlocked by guessing. If the devices are lost, only the "
                 + "recovery key opens it."
     }

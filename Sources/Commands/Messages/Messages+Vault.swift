@@ -67,7 +67,7 @@ extension Messages {
                     ? "make the folder writable, or use --read-only or --recovery-key"
                     : "free some disk space, or use --recovery-key")
         case .outcomeNotRecorded(let failure):
-            "cannot record the outcome of the attempt in .watchword beside the vault "
+            "cannot record or read the outcome of the attempt in .watchword beside the vault "
                 + "(\(sentence(for: failure))), so it is not reported; the attempt counts towards a "
                 + "wait; "
                 + (failure.isWriteForbidden
@@ -98,8 +98,7 @@ extension Messages {
             "a copy of another vault; export its entries, and import them into this one"
         case .wiped: "the entry was wiped; only its name is left"
         case .vanished:
-            "the entry has lost its secret, and the failures that were counted here do not explain it; to "
-                + "restore it, run: watchword undo"
+            "the entry has lost its secret; watchword list says how to restore it"
         case .spaceAroundName:
             "the issuer or the account begins or ends with a space or a character that looks like one; "
                 + "remove it"
@@ -162,8 +161,8 @@ extension Messages {
         let (folder, name) = OutputFile.split(path)
         let previous = (folder == "." ? "" : folder + "/") + ".watchword/by-name/\(name)/previous"
         switch error {
-        case .truncated, .damaged:
-            return "; to open the previous generation, try --vault \(previous)"
+        case .truncated, .damaged, .notAVault:
+            return "; to open the previous generation, try --vault \(ShellWord.quoted(previous))"
         case .conflictMarkers: return "; " + mergeAdvice(at: path)
         case .previousLeft:
             let (kept, vault) = (ShellWord.quoted(previous), ShellWord.quoted(path))

@@ -23,7 +23,22 @@ extension Messages {
         entries.first { $0.id == id }?.name.visible ?? id.text
     }
 
-    static func sentence(for report: VaultReport, in entries: [EntrySummary]) -> String {
+    /// How entries that have vanished can be restored.
+    enum Restoring {
+        /// From the previous generation.
+        case undo
+        /// Only from a copy: there is no previous generation.
+        case merge
+        /// The file is older than the last one used here, so the failures that wiped them may have
+        /// been counted here.
+        case newerFile
+    }
+
+    /// - Parameter program: the command `watchword` for this vault.
+    static func sentence(
+        for report: VaultReport, in entries: [EntrySummary], program: String = "watchword",
+        restoring: Restoring = .undo
+    ) -> String {
         switch report {
         case .olderFile(let generation, let newest):
             "the vault is older (generation \(generation)) than the last one used here (\(newest)): "
@@ -37,9 +52,9 @@ extension Messages {
             "the vault has an older key than the one last saved here: former passphrases and removed slots "
                 + "open what is saved in it. Put the newer file back, and merge this one into it. If "
                 + "there is none, change the passphrase or remove the slot again"
-        case .conflictingCopy(let path): sentence(forCopyAt: path)
+        case .conflictingCopy(let path): sentence(forCopyAt: path, program)
         case .rekeyedCopy(let path):
-            sentence(forCopyAt: path)
+            sentence(forCopyAt: path, program)
                 + "; it has another key: if that is newer, the command says how to exchange the two, and "
                 + "merge the vault into it; if it is older, and the command finds nothing to merge, delete "
                 + "the copy"
@@ -48,7 +63,7 @@ extension Messages {
                 + "remove those above, and they are reported"
         case .unmergedPrevious(let path):
             "\(VisibleText.of(path)), the previous generation, has changes that the vault lacks, so no "
-                + "save replaces it; to merge it, run: watchword merge "
+                + "save replaces it; to merge it, run: \(program) merge "
                 + "\(ShellWord.quoted(path)); to do without these changes, delete it"
         case .wipesNotListed(let error):
             "entries were wiped, but the vault could not be saved, so an older copy would bring them back: "
@@ -58,9 +73,8 @@ extension Messages {
                 + "\(sentence(for: tombstone.reason)), and cannot be restored; delete its name with "
                 + "watchword remove"
         case .vanished(let id):
-            "\(name(of: id, in: entries)) has lost its secret: it was wiped without the vault’s key, and "
-                + "not because of failures here. Somebody changed the file, or another device wiped it. "
-                + "To restore it, run: watchword undo; to accept this, remove it with watchword remove"
+            "\(name(of: id, in: entries)) has lost its secret: it was wiped without the vault’s key\(restoring.cause) "
+                + "To restore it, \(restoring.advice(program)); to accept this, remove it with watchword remove"
         case .keptUnderSecondName(let inode):
             "an older file of the vault was not erased, because it has a second name (a hard link): "
                 + "what was removed, wiped or replaced is still in it, and what opened it still does. "
@@ -92,14 +106,14 @@ extension Messages {
         }
     }
 
-    private static func sentence(forCopyAt path: String) -> String {
+    private static func sentence(forCopyAt path: String, _ program: String) -> String {
         let visible = VisibleText.of(path)
         guard !path.contains("\u{FFFD}") else {
             return "\(visible), whose name is not UTF-8, is a copy of the vault that was edited "
                 + "separately; rename it, then merge it with watchword merge"
         }
         return "\(visible) is a copy of the vault that was edited separately; to merge it, run: "
-            + "watchword merge \(ShellWord.quoted(path))"
+            + "\(program) merge \(ShellWord.quoted(path))"
     }
 
     /// Why a secret was wiped.
@@ -124,5 +138,24 @@ extension Messages {
             case .unusable(let error): "the previous generation: " + sentence(for: error)
             }
         return "generation \(generation), \(entries), \(check.damages.count) damaged; \(previous)"
+    }
+}
+
+extension Messages.Restoring {
+    fileprivate var cause: String {
+        switch self {
+        case .undo, .merge:
+            ", and not because of failures here. Somebody changed the file, or another device wiped it."
+        case .newerFile: ". Too many failures were counted here, or somebody changed the file."
+        }
+    }
+
+    fileprivate func advice(_ program: String) -> String {
+        let merge = "merge a copy of the vault that has it: \(program) merge FILE"
+        return switch self {
+        case .undo: "run: \(program) undo"
+        case .merge: merge
+        case .newerFile: "put the newer file back, or " + merge
+        }
     }
 }

@@ -140,6 +140,7 @@ enum Messages {
         case .tooMuchToImport(let limit):
             "the files hold more than \(limit) items, and a vault holds at most 100,000 entries; "
                 + "nothing was changed; import fewer files at a time"
+        case .noImages: "no images found"
         case .pictureRefused(let place, let refusal): "\(place): " + sentence(for: refusal)
         case .pictureReader(let failure):
             HelperMessages.sentence(

@@ -120,6 +120,8 @@ enum CommandFailure: ProgramFailure {
     /// The files to import contain more items than the limit.
     case tooMuchToImport(limit: Int)
     case pictureRefused(String, PictureRefusal)
+    /// There is no file to look for QR codes in.
+    case noImages
     case pictureReader(HelperFailure)
     case screenshot(ScreenshotFailure)
     case camera(CameraFailure)
@@ -145,7 +147,7 @@ extension CommandFailure {
     var sentence: String { Messages.sentence(for: self) }
     var exitCode: ExitCode { ExitCode(self) }
 
-    var facts: JSONValue? {
+    var facts: [(String, JSONValue)]? {
         switch self {
         case .presence(let refusal): refusal.facts
         case .inEntry(_, let failure): failure.facts

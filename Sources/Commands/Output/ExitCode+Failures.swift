@@ -20,7 +20,7 @@ extension ExitCode {
             case .inEntry(_, let failure): ExitCode(failure)
             case .declined, .noSuchEntry, .ambiguousName, .partOfName, .nameTaken, .noSuchTag,
                 .noCodes, .notPlain, .nothingToWatch, .nothingToPick, .eachRequiresCheck,
-                .nothingToExport:
+                .nothingToExport, .noImages:
                 .no
             case .wipesInMerge, .newerKeyInMerge: .no
             case .vault(_, let error): ExitCode(error)

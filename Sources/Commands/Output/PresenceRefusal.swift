@@ -24,8 +24,8 @@ enum PresenceRefusal {
 }
 
 extension PresenceRefusal {
-    /// The JSON output, with the facts that scripts need.
-    var facts: JSONValue {
+    /// The facts that scripts need.
+    var facts: [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [("result", .text("denied"))]
         switch self {
         case .wrongPassphrase(_, let status):
@@ -63,6 +63,6 @@ extension PresenceRefusal {
         case .nothingFurther(let name, _, _):
             members += [("reason", .text("no-answer")), ("entry", .text(name.text))]
         }
-        return .object(members.sorted { $0.0 < $1.0 })
+        return members
     }
 }

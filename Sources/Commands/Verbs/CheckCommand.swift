@@ -10,6 +10,7 @@ enum CheckCommand {
         let vault = try session.openVault()
         let (result, generation) = try session.check(vault)
         let names = vault.entries
+        let restoring = session.restoring(result.reports)
         if session.wantsJSON {
             try session.printer.line(
                 .object([
@@ -24,7 +25,13 @@ enum CheckCommand {
                     ("recovery_key", .flag(result.hasRecoveryKey)),
                     (
                         "reports",
-                        .list(result.reports.map { .text(Messages.sentence(for: $0, in: names)) })
+                        .list(
+                            result.reports.map {
+                                .text(
+                                    Messages.sentence(
+                                        for: $0, in: names, program: session.program,
+                                        restoring: restoring))
+                            })
                     ),
                     ("slots", .list(vault.slots.map { .text(SlotCommand.method($0)) })),
                 ]))
@@ -38,7 +45,9 @@ enum CheckCommand {
         if let limit = SecretBytes.lockedLimit {
             session.printer.warn(Messages.sentence(forLockedMemory: limit))
         }
-        if let advice = Messages.advice(about: vault.slots) { session.printer.note(advice) }
+        if let advice = Messages.advice(about: vault.slots, session.program) {
+            session.printer.note(advice)
+        }
         if vault.isKeptBySystem { session.printer.note(Messages.keptBySystem) }
         session.checkClock()
         if !result.hasRecoveryKey {

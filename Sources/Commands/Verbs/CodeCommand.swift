@@ -83,7 +83,9 @@ extension Session {
 
     /// Records that `entry` was used; the agent does it itself.
     func recordUse(of entry: EntrySummary, in vault: OpenVault) throws(CommandFailure) {
-        if case .own(let vault) = vault { try recordUse(of: entry, in: vault) }
+        // A code that is used up must not be lost if a later entry fails.
+        guard case .own(let vault) = vault else { return try printer.flush() }
+        try recordUse(of: entry, in: vault)
     }
 
     /// Changes and saves the vault, and prints what is reported about the save.

@@ -14,9 +14,10 @@ enum MergeCommand {
         if let target = session.arguments[.into], FileStamp(of: target) == FileStamp(of: path) {
             throw .usage(.badValue(Option.into.name, expected: "a copy of the vault"))
         }
-        let vault = try session.unlock(reportsCopies: false)
+        let vault = try session.unlock(inMerge: true)
         try session.correctPermissions(of: other)
         let copy = try session.copy(at: other, of: vault)
+        try printAlarms(of: vault, merging: copy, session)
         let now = SystemClock.unixTime()
         let forks = ForkedEnrolments()
         func planned(
@@ -60,6 +61,25 @@ enum MergeCommand {
         }
         try report(plan, in: vault, other, session)
         return plan.unmerged.isEmpty ? .done : .no
+    }
+
+    /// Prints the alarms about the vault that the merge does not end.
+    ///
+    /// During a rebase, git puts one commit's file after the other in the vault's place. A merge into
+    /// git's file uses no code and saves nothing, so it raises no alarm; the next unlock does.
+    private static func printAlarms(
+        of vault: UnlockedVault, merging copy: VaultCopy, _ session: Session
+    ) throws(CommandFailure) {
+        let reports = try session.inVault(nil) { () throws(VaultError) in
+            try vault.alarms(merging: copy)
+        }
+        if !session.arguments.has(.into) {
+            session.printReports(reports, of: vault.entries)
+        } else if !reports.isEmpty {
+            session.printer.note(
+                "The vault is not the file that was last saved here; git replaces it during a rebase. It "
+                    + "is compared again when it is next unlocked.")
+        }
     }
 
     /// Whether to take the entries of the copy of which the vault's history cannot tell whether they
@@ -198,8 +218,8 @@ enum MergeCommand {
             }
             session.printer.warn(
                 "\(entry.name.visible) of \(path) was not merged, because its secret was wiped without the "
-                    + "vault’s key, there or here; restore it there or here, for instance with "
-                    + "watchword undo, and merge again")
+                    + "vault’s key, there or here; restore it there or here as watchword "
+                    + "list says, and merge again")
         }
         for slot in plan.foreignSlots where !plan.isIncluded {
             session.printer.warn(
@@ -223,7 +243,8 @@ enum MergeCommand {
         for entry in plan.declinedOldEdits {
             session.printer.warn(
                 "\(entry.name.visible) of \(path) was not taken, and may be only there; to take it, run "
-                    + "watchword undo, and merge again with --\(Option.oldEdits.name) take")
+                    + "\(session.program) undo, and merge again with --\(Option.oldEdits.name) take"
+            )
         }
         let isWhole = plan.unmerged.isEmpty && plan.declinedOldEdits.isEmpty
         if plan.isMerged {

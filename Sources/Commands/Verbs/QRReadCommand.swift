@@ -12,10 +12,7 @@ enum QRReadCommand {
         let found = PathWalk(session.arguments.operands.map(PathWalk.path)).found
         let printer = session.printer
         let isNothing = found.allSatisfy { if case .symbolicLink = $0 { true } else { false } }
-        if isNothing {
-            printer.complain("no images found")
-            return .no
-        }
+        if isNothing { throw .noImages }
         let contents = try PictureTexts(of: found, readsPipes: true) { done, all in
             printer.progress("\(done) of \(all) images")
         }

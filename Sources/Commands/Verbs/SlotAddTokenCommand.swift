@@ -59,6 +59,8 @@ enum SlotAddTokenCommand {
 
     private static func report(_ number: Int, of vault: UnlockedVault, _ session: Session) {
         session.printer.note("Added slot \(number).")
-        if let advice = Messages.advice(about: vault.slots) { session.printer.note(advice) }
+        if let advice = Messages.advice(about: vault.slots, session.program) {
+            session.printer.note(advice)
+        }
     }
 }

@@ -1,3 +1,5 @@
+internal import CLinux
+
 /// Exchanges frames (see ``IncomingFrame``) over a local socket.
 ///
 /// Each frame has a limit and a deadline, so that the other side can neither fill the memory nor
@@ -23,6 +25,9 @@ public final class FrameConnection: Sendable {
     public func peer() throws(SystemCallFailure) -> LocalSocket.Peer {
         try LocalSocket.peer(of: socket)
     }
+
+    /// Whether something has arrived that was not read yet.
+    public var hasReceived: Bool { linux_has_received(socket.number) != 0 }
 
     /// Becomes ready when the other side has sent something or has closed the connection.
     public var readable: Polling.Interest { .reading(socket) }

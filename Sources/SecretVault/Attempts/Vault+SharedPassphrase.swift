@@ -101,7 +101,8 @@ extension VaultLocation {
             do throws(VaultError) {
                 guard try vault.isVault(attempts.vaultID) else { continue }
                 let document = try VaultDocument(parsing: vault.read())
-                let isOlder = try GenerationRecord.read(of: vault)?
+                let isOlder = try GenerationRecord.read(
+                    of: vault, vaultID: attempts.vaultID)?
                     .isNewer(than: document.generation, of: document.vaultID)
                 guard isOlder != true else { continue }
                 let due = attempts.due(in: document.countedLines, by: document.slotsDigest)

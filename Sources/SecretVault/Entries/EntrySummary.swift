@@ -9,8 +9,8 @@ public struct EntrySummary: Hashable, Sendable {
     public let accessControl: AccessControl
     /// When and why its secret was wiped, if it was.
     public let tombstone: Tombstone?
-    /// Whether its secret was wiped without the vault key, and the manifest does not list it as
-    /// wiped: anybody who can write the file may have made the tombstone.
+    /// Whether its secret was wiped without the vault key, and neither the manifest nor the counted
+    /// failures prove that: anybody who can write the file may have made the tombstone.
     public internal(set) var hasVanished = false
     let properties: EntryProperties
 

@@ -1,8 +1,8 @@
 internal import Cryptography
 internal import POSIX
 
-/// The content of the `generation` file beside the vault: the newest generation seen, the digest of
-/// that file, and the saves that the file must contain.
+/// The content of the `generation` file beside the vault: the newest generation saved or opened here,
+/// the digest of that file, and the saves that the file must contain.
 ///
 /// It is not authenticated. It detects mistakes (a backup restored over a newer vault) and
 /// attackers who can change one file but not the other.
@@ -97,6 +97,12 @@ struct GenerationRecord: Hashable {
         return .otherFile(generation: generation)
     }
 
+    /// Whether a file that contains this state has everything that was saved here.
+    func isIncluded(in state: VaultState) throws(VaultError) -> Bool {
+        guard (state.generation, state.changes) >= (generation, changes) else { return false }
+        return try save?.isMissing(in: state.history) != true
+    }
+
     /// What to report about the key of this vault: that it is not the newest one.
     ///
     /// A full history may have dropped the rekey, so only the key itself, or a later rekey, shows this.
@@ -135,6 +141,17 @@ struct GenerationRecord: Hashable {
         return read(in: own)
     }
 
+    /// Reads the record of this vault at `location`; if it was neither opened nor saved there yet, the
+    /// newest one under a former name.
+    static func read(
+        of location: VaultLocation, vaultID: [UInt8]
+    ) throws(VaultError) -> GenerationRecord? {
+        try read(of: location)?.of(vaultID) ?? location.formerRecord(of: vaultID)
+    }
+
+    /// This record, if it is one of this vault.
+    func of(_ vaultID: [UInt8]) -> GenerationRecord? { self.vaultID == vaultID ? self : nil }
+
     /// Reads the generation record; `nil` if there is none, or none that can be read.
     ///
     /// - Parameter own: the folder of the files that belong to the vault file.
@@ -162,7 +179,7 @@ struct GenerationRecord: Hashable {
     /// The record of `document`, which was made without the vault key from the file with the record
     /// `former`.
     init(of document: VaultDocument, after former: GenerationRecord? = nil) {
-        let former = former.flatMap { $0.vaultID == document.vaultID ? $0 : nil }
+        let former = former?.of(document.vaultID)
         self.init(
             vaultID: document.vaultID, generation: document.generation, changes: document.changes,
             digest: document.digest, rekey: former?.rekey, save: former?.save)
@@ -177,14 +194,33 @@ struct GenerationRecord: Hashable {
         self.init(
             vaultID: document.vaultID, generation: document.generation, changes: document.changes,
             digest: document.digest,
-            rekey: try GenerationRecord.rekey(after: known, saving: state, with: key),
+            rekey: try GenerationRecord.rekey(after: known, in: state, with: key),
             save: try KnownSave(state.history.newest))
     }
 
-    /// The newest rekey that is known after `state` was saved with `key`: that of another file, which
-    /// has a newer key, or that of this one.
+    /// The record after `document`, which contains `state`, was only opened here; `nil` if it does not
+    /// follow the file with the record `former`.
+    ///
+    /// Tombstones that the manifest does not list may be forged, so a file with such is not recorded.
+    init?(
+        of document: VaultDocument, opening state: VaultState, with key: VaultKey,
+        after former: GenerationRecord?
+    ) throws(VaultError) {
+        guard document.changes == 0, try former?.report(on: document, with: state.history) == nil,
+            try former?.reportOnKey(of: state, with: key) == nil
+        else { return nil }
+        let known = GenerationRecord(of: document, after: former)
+        self.init(
+            vaultID: known.vaultID, generation: known.generation, changes: known.changes,
+            digest: known.digest,
+            rekey: try GenerationRecord.rekey(after: known.rekey, in: state, with: key),
+            save: known.save)
+    }
+
+    /// The newest rekey that is known after `state` was saved or opened with `key`: that of another
+    /// file, which has a newer key, or that of this one.
     private static func rekey(
-        after known: KnownSave?, saving state: VaultState, with key: VaultKey
+        after known: KnownSave?, in state: VaultState, with key: VaultKey
     ) throws(VaultError) -> KnownSave? {
         let own = try state.rekey(to: key)
         let isNew = own?.id == state.history.newest.id

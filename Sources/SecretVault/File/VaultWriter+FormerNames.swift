@@ -68,12 +68,12 @@ extension VaultWriter {
         }
     }
 
-    /// Whether this is the file that was last saved here, under the vault's present or, if it was not
-    /// saved since, a former name.
+    /// Whether this is the newest file that was saved or opened here, under the vault's present or, if
+    /// it was neither since, a former name.
     ///
     /// Nobody without the key has changed such a file.
     func isLastSaved(_ document: VaultDocument) throws(VaultError) -> Bool {
-        if let mark = mark() { return mark.isRecord(of: document) }
+        if let mark = ownMark() { return mark.isRecord(of: document) }
         for former in try location.others() {
             if let own = try privateFolder(of: former), let mark = GenerationRecord.read(in: own),
                 mark.isRecord(of: document)
@@ -91,5 +91,56 @@ extension VaultWriter {
         } catch .inTheWay {
             return nil
         }
+    }
+}
+
+extension VaultLocation {
+    /// The newest generation record of the vault under former names that no file has now; `nil` if none
+    /// can be read.
+    ///
+    /// If a file still has the name, the record belongs to it.
+    func formerRecord(of vaultID: [UInt8]) -> GenerationRecord? {
+        var newest: GenerationRecord?
+        guard !isKept else { return nil }
+        do throws(VaultError) {
+            let folder = try openFolder()
+            for former in try others() where try !former.containsFile(in: folder) {
+                do throws(VaultError) {
+                    guard let record = try GenerationRecord.read(of: former)?.of(vaultID)
+                    else { continue }
+                    let age = newest.map { ($0.generation, $0.changes) } ?? (0, 0)
+                    if (record.generation, record.changes) > age { newest = record }
+                } catch .inTheWay { continue }
+            }
+        } catch _ {}
+        return newest
+    }
+
+    /// Records the file that was opened here with its key, so that an older one is detected.
+    ///
+    /// If the vault cannot be written now, it opens anyway.
+    ///
+    /// - Parameters:
+    ///   - known: the record under the vault's present name.
+    ///   - former: the newest record that is known.
+    ///   - recordsSlots: whether to record the slots, too.
+    func record(
+        opened document: VaultDocument, _ state: VaultState, with key: VaultKey,
+        known: GenerationRecord?, after former: GenerationRecord?, recordsSlots: Bool = false
+    ) {
+        do throws(VaultError) {
+            let found = try GenerationRecord(
+                of: document, opening: state, with: key, after: former)
+            guard recordsSlots || found != nil && found != known else { return }
+            let writer = try VaultWriter(self, timeout: .zero)
+            if recordsSlots { writer.recordSlots(of: document) }
+            // Another process may have saved the vault in the meantime.
+            let newest = writer.mark(of: document.vaultID)
+            if let found = try GenerationRecord(
+                of: document, opening: state, with: key, after: newest)
+            {
+                _ = writer.write(found)
+            }
+        } catch _ {}
     }
 }

@@ -32,8 +32,14 @@ struct VaultWriter: ~Copyable {
     /// Whether there is a file of any type at the vault's path.
     func isTaken() throws(VaultError) -> Bool { try location.containsFile(in: folder) }
 
-    /// The newest generation seen here.
-    func mark() -> GenerationRecord? { GenerationRecord.read(in: own) }
+    /// The newest generation seen here under the vault's present name.
+    func ownMark() -> GenerationRecord? { GenerationRecord.read(in: own) }
+
+    /// The newest generation of the vault seen here.
+    func mark(of vaultID: [UInt8]) -> GenerationRecord? {
+        if let mark = ownMark()?.of(vaultID) { return mark }
+        return location.formerRecord(of: vaultID)
+    }
 
     /// The previous generation, if it can be read.
     func previous(with key: VaultKey) throws(VaultError) -> KeptGeneration? {
@@ -173,7 +179,7 @@ struct VaultWriter: ~Copyable {
 
     /// Records a file that was made without the vault key, as ``write(_:isNew:)`` does.
     func writeGenerationRecord(of document: VaultDocument) -> VaultReport? {
-        write(GenerationRecord(of: document, after: mark()))
+        write(GenerationRecord(of: document, after: mark(of: document.vaultID)))
     }
 
     /// Records this generation as the newest one seen, so that an older file is detected.

@@ -33,6 +33,15 @@ extension UnlockedVault {
         return VaultCopy(state: try VaultState(verifying: document, with: key), key: key)
     }
 
+    /// What to report about an older or a diverged file, and about its key, if `copy` is merged.
+    ///
+    /// If that has everything that was last saved here, nothing is missing after the merge.
+    package func alarms(merging copy: VaultCopy) throws(VaultError) -> [VaultReport] {
+        let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
+        let isIncluded = try mark?.isIncluded(in: copy.state) == true
+        return reports.filter { $0.isAlarm && !(isIncluded && $0 == generationReport) }
+    }
+
     /// This vault, for a merge into another file of it.
     public var asCopy: VaultCopy { VaultCopy(state: state, key: key) }
 

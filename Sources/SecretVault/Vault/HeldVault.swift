@@ -73,11 +73,4 @@ extension UnlockedVault {
         guard again.key.vaultID == key.vaultID else { throw .replaced }
         guard try again.key.isEqual(to: key) else { throw .rekeyed }
     }
-
-    /// One entry.
-    ///
-    /// - Throws: ``VaultError/noSuchEntry``.
-    package func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
-        state.records[try state.index(of: id)].summary
-    }
 }

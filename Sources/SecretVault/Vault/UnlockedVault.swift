@@ -59,7 +59,10 @@ public final class UnlockedVault {
     public var generation: UInt64 { state.generation }
 
     /// The entries, in the order in which they were added.
-    public var entries: [EntrySummary] { state.records.map(\.summary) }
+    public var entries: [EntrySummary] {
+        let wiped = provedWipes
+        return state.records.map { $0.summary(proving: wiped) }
+    }
 
     /// The ways to open the vault.
     public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
@@ -71,12 +74,7 @@ public final class UnlockedVault {
     public var reports: [VaultReport] {
         var reports = foundReports
         if let generationReport { reports.append(generationReport) }
-        var wiped: Set<RecordID> = []
-        do {
-            wiped = try genuineWipes(in: state)
-        } catch _ {
-            // What cannot be read proves no wipe.
-        }
+        let wiped = provedWipes
         for record in state.records {
             guard case .tombstone(let tombstone) = record.body else { continue }
             let id = record.line.id
@@ -85,6 +83,19 @@ public final class UnlockedVault {
         }
         if let notListed { reports.append(notListed) }
         return reports + saveReports
+    }
+
+    /// The records whose wipe without the vault key the counted failures prove.
+    private var provedWipes: Set<RecordID> {
+        // What cannot be read proves no wipe.
+        do { return try genuineWipes(in: state) } catch _ { return [] }
+    }
+
+    /// One entry.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``.
+    package func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
+        state.records[try state.index(of: id)].summary(proving: provedWipes)
     }
 
     /// What to report about the saves.
@@ -121,7 +132,7 @@ public final class UnlockedVault {
         guard mayChange() else { throw .busy }
         let read = try writer.read(upTo: largestFile)
         let old = try VaultDocument(parsing: read)
-        let mark = writer.mark()
+        let mark = writer.mark(of: old.vaultID)
         guard let current = try later(old, mark)?.state else { throw .changedMeanwhile }
         let wiped = try genuineWipes(in: current)
         let previous = try writer.previous(with: key)
@@ -177,7 +188,7 @@ public final class UnlockedVault {
     }
 
     func reload() throws(VaultError) {
-        let mark = try GenerationRecord.read(of: location)
+        let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
         let document = try VaultDocument(parsing: location.read(upTo: largestFile))
         guard let read = try later(document, mark) else { throw .changedMeanwhile }
         state = read.state
@@ -209,11 +220,14 @@ public final class UnlockedVault {
     package func refresh() throws(VaultError) -> Bool {
         // Read the generation record first, as ``Vault/unlock(at:with:ceiling:readOnly:reading:)``
         // does.
-        let mark = try GenerationRecord.read(of: location)
+        let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
         let document = try VaultDocument(parsing: location.read(upTo: largestFile))
         guard document.vaultID == state.vaultID else { throw .replaced }
         guard let (read, report) = try later(document, mark) else { return false }
         (state, generationReport) = (read, report)
+        if !isReadOnly {
+            location.record(opened: document, read, with: key, known: mark, after: mark)
+        }
         listTombstones()
         return true
     }
@@ -252,7 +266,7 @@ public final class UnlockedVault {
     /// have been changed since.
     private func genuineWipes(in state: VaultState) throws(VaultError) -> Set<RecordID> {
         guard state.hasUnlistedTombstones,
-            try GenerationRecord.read(of: location)?
+            try GenerationRecord.read(of: location, vaultID: state.vaultID)?
                 .isNewer(than: state.generation, of: state.vaultID) != true
         else { return [] }
         let lines = state.records.compactMap { record in
@@ -339,7 +353,12 @@ extension UnlockedVault {
 }
 
 extension VaultState.Record {
-    var summary: EntrySummary {
+    var summary: EntrySummary { summary(proving: []) }
+
+    /// The entry as a list shows it.
+    ///
+    /// - Parameter wiped: the records whose wipe without the vault key is proved.
+    func summary(proving wiped: Set<RecordID>) -> EntrySummary {
         let tombstone: Tombstone? =
             switch body {
             case .sealed: nil
@@ -347,6 +366,7 @@ extension VaultState.Record {
             }
         return EntrySummary(
             id: line.id, accessControl: line.accessControl, tombstone: tombstone,
-            hasVanished: isWipedWithoutKey, properties: listed.properties)
+            hasVanished: isWipedWithoutKey && !wiped.contains(line.id),
+            properties: listed.properties)
     }
 }

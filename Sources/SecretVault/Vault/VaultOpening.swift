@@ -7,6 +7,8 @@ struct VaultOpening: ~Copyable {
     private let folder: Folder
     private let reading: () -> ClockReading
     private let mark: GenerationRecord?
+    /// The record under the present name.
+    private let ownMark: GenerationRecord?
     private var file: OpenPrivateFile
     private var document: VaultDocument
     private var notCleared: VaultReport?
@@ -18,11 +20,15 @@ struct VaultOpening: ~Copyable {
         let folder = try location.openFolder()
         // A writer writes the generation record after the vault. Reading the record first therefore
         // never yields one that is newer than the file.
-        let mark = try GenerationRecord.read(of: location)
+        let own = try GenerationRecord.read(of: location)
         let file = try location.hold(in: folder)
-        document = try VaultDocument(parsing: file.bytes)
+        let document = try VaultDocument(parsing: file.bytes)
+        let ownMark = own?.of(document.vaultID)
+        let former = ownMark == nil ? location.formerRecord(of: document.vaultID) : nil
+        self.document = document
         self.file = file
-        self.mark = mark
+        self.ownMark = ownMark
+        mark = ownMark ?? former
         self.location = location
         self.folder = folder
         self.reading = reading
@@ -57,10 +63,12 @@ struct VaultOpening: ~Copyable {
                 case .refused:
                     let refused = begun.deciding(
                         .vault, .refused(by: try refuser()), at: reading())
-                    do throws(VaultError) { try counter.save(refused) } catch {
+                    do throws(VaultError) {
+                        try counter.save(refused)
+                        _ = try wipeDueRecords(counter)
+                    } catch {
                         throw error.afterAttempt
                     }
-                    _ = try wipeDueRecords(counter)
                 case .undecided: break  // It stays undecided, and costs a wait.
                 case .notTried: _ = counter.settle(attempts)
                 }
@@ -138,7 +146,7 @@ struct VaultOpening: ~Copyable {
             location.unmergedPrevious(of: state, with: key, after: mark),
         ]
         let linked = try LinkedFileRecord.read(of: location)
-        if !readOnly { recordSlots() }
+        if !readOnly { recordOpened(state, with: key) }
         let vault = UnlockedVault(
             location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
             state: state,
@@ -157,17 +165,15 @@ struct VaultOpening: ~Copyable {
         return known == slots ? slots : try slots.elsewhere()
     }
 
-    /// Records the slots of the file, which its key has opened, if they have changed.
-    private func recordSlots() {
+    /// Records the file, which its key has opened, and its slots, if they have changed.
+    private func recordOpened(_ state: VaultState, with key: VaultKey) {
         let known = SlotsRecord.read(of: location, vaultID: document.vaultID)
         // A file that was saved here last shows its slots, unless a rekey was killed before it
         // recorded them.
-        let isSaved = mark?.isRecord(of: document) == true && mark?.rekey == nil
-        guard known != document.slotsDigest, known != nil || !isSaved else { return }
-        do throws(VaultError) {
-            let writer = try VaultWriter(location, timeout: .zero)
-            writer.recordSlots(of: document)
-        } catch _ {}
+        let isSaved = ownMark?.isRecord(of: document) == true && ownMark?.rekey == nil
+        location.record(
+            opened: document, state, with: key, known: ownMark, after: mark,
+            recordsSlots: known != document.slotsDigest && (known != nil || !isSaved))
     }
 
     private func admitted(_ attempts: Attempts, _ counter: borrowing AttemptCounter)

@@ -124,7 +124,7 @@ extension Vault {
         guard document.bytes.count <= VaultParcel.largestFile else { throw .overLimit(.parcel) }
         let parcel = VaultParcel(
             document: document, attempts: try counter.read(), uses: location.uses(of: document),
-            presented: try location.presented(), newest: writer.mark())
+            presented: try location.presented(), newest: writer.mark(of: vaultID))
         _ = consume login
         return parcel
     }
@@ -205,8 +205,7 @@ extension Vault {
 extension VaultParcel {
     /// The newest generation seen, or this one.
     fileprivate var record: GenerationRecord {
-        let newest = newest.flatMap { $0.vaultID == document.vaultID ? $0 : nil }
-        return newest ?? GenerationRecord(of: document)
+        newest?.of(document.vaultID) ?? GenerationRecord(of: document)
     }
 }
 

@@ -49,6 +49,14 @@ public enum VaultReport: Hashable, Sendable {
     /// restore an older vault.
     case folderOpenToOthers(mode: UInt32)
 
+    /// Whether the vault was replaced, so that codes may repeat or former passphrases open it.
+    package var isAlarm: Bool {
+        switch self {
+        case .olderFile, .otherFile, .formerKey: true
+        default: false
+        }
+    }
+
     /// The entry that the report is about, if it is about one.
     package var entry: RecordID? {
         switch self {

@@ -6,7 +6,8 @@ extension CommandHelp {
         summary: "run the server until it receives TERM",
         options: [
             .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP,
-            .profile, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck, .keepEvents,
+            .profile, .guessBound, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck,
+            .keepEvents,
             .relyingParty, .relyingPartyName, .origin, .relatedOrigin, .topOrigin,
             .attestationRoots, .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages,
             .returnTo, .audience, .tpmRoots,
@@ -82,8 +83,9 @@ extension CommandHelp {
                 + "running, but the old system must no longer accept codes.",
         ])
     static let keysList = CommandHelp(
-        summary: "list the keys and the rows that use them", options: [.store, .keys, .json],
-        examples: ["watchword-server keys list"],
+        summary: "list the keys and the rows that use them",
+        options: [.store, .keys, .credentials, .json],
+        examples: ["watchword-server keys list", "watchword-server keys list --credentials"],
         details: [
             "A key is staged (not used yet), current (new rows use it), retiring (older rows "
                 + "may still use it) or missing (rows use it, but it is not in the key file)."

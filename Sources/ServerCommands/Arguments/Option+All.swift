@@ -28,6 +28,9 @@ extension Option {
         "profile", .choice(["strict", "rfc", "wide"]), placeholder: "NAME",
         "accepted time steps: strict, rfc, wide (default)"
     ).settableByEnvironment
+    static let guessBound = Option(
+        "guess-bound", .text("PERCENT"), "probability of a guessed code per year (default: none)"
+    ).settableByEnvironment
     static let foreignSecrets = Option(
         "foreign-secrets", .choice(["count", "ignore"]), placeholder: "ACTION",
         "unknown secrets: count or ignore (default)"
@@ -86,6 +89,8 @@ extension Option {
     ).settableByEnvironment
 
     // The other commands.
+    static let credentials = Option(
+        "credentials", "also list the credentials that do not use the current key")
     static let scope = Option(
         "scope", .text("NAME,…"), "verify, enrol, import, manage, reasons or audit")
     static let subject = Option(

@@ -1,8 +1,12 @@
 import Verification
 import VerificationService
 
-// The remedies if `/readyz` fails.
+// The remedies if `/readyz` fails, or if somebody guesses codes.
 extension ServerMessages {
+    static let spraying =
+        "codes are denied for many subjects, perhaps because somebody tries passwords and codes: look "
+        + "at the addresses in the application's log, and limit attempts there"
+
     static func advice(for failure: ReadinessFailure) -> String {
         switch failure {
         case .clock(let complaint): advice(for: complaint)

@@ -43,7 +43,9 @@ enum Serve {
             verifier: context.verifier, settings: settings.settings,
             dependencies: ServiceDependencies(
                 now: ServerContext.now, clockState: ClockState.current,
-                readinessChanged: { note($0, in: log) }, log: { log.write($0.rendered()) }))
+                readinessChanged: { note($0, in: log) },
+                sprayingNoticed: { log.say("spraying", [("advice", ServerMessages.spraying)]) },
+                log: { log.write($0.rendered()) }))
         let ends = try keepCheckpoints(context, log)
         let main = try listen(
             on: settings.service, tls: settings.tls, connections: room.service, service,

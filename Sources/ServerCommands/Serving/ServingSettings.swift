@@ -32,7 +32,19 @@ struct ServingSettings: Sendable {
             let counts = try arguments.value(.foreignSecrets, expected: "count or ignore") {
                 ["count": true, "ignore": false][$0]
             }
-            policy = try ServingSettings.policy(profile, countsForeignSecrets: counts ?? false)
+            let bounded = try arguments.value(
+                .guessBound, expected: "a percentage from 0.0133% to 100%, such as 1%"
+            ) { text -> Policy? in
+                guard let bound = GuessBound(percentage: text) else { return nil }
+                do {
+                    return try Policy(
+                        profile: profile, countsForeignSecrets: counts ?? false,
+                        guessBound: bound)
+                } catch { return nil }
+            }
+            let unbounded = try ServingSettings.policy(
+                profile, countsForeignSecrets: counts ?? false)
+            policy = bounded ?? unbounded
             eventLifetime = try ServingSettings.eventLifetime(arguments)
             settings = ServiceSettings(
                 addressRate: try ServingSettings.rate(arguments),

@@ -1,6 +1,7 @@
 import Arguments
 import CommandRunner
 import JSONText
+import POSIX
 import Verification
 
 /// `keys list`, `keys rotate` and `keys retire`.
@@ -13,13 +14,42 @@ enum KeysCommand {
         let usage = try await verifying { () async throws(VerifierError) in
             try await context.verifier.keyUsage()
         }
-        context.close()
         let ring = context.keys.ring()
         let missing = usage.map(\.keyID).filter { id in !ring.versions.contains { $0.id == id } }
         for id in ring.versions.map(\.id) + missing {
             try print(id, usage.first { $0.keyID == id }, ring, session)
+            if session.arguments.has(.credentials), id != ring.current.id {
+                try await printCredentials(under: id, context.verifier, session)
+            }
         }
+        context.close()
         return .done
+    }
+
+    private static func printCredentials(
+        under id: KeyID, _ verifier: Verifier, _ session: ServerSession
+    ) async throws(ServerFailure) {
+        var last: CredentialID?
+        repeat {
+            let after = last
+            let rows = try await verifying { () async throws(VerifierError) in
+                try await verifier.credentials(under: id, after: after, limit: 1_000)
+            }
+            for row in rows {
+                let (name, subject) = (row.id.text, row.subject.text)
+                if session.wantsJSON {
+                    try session.printer.line(
+                        .object([
+                            ("key", .number(Int64(id.number))), ("credential", .text(name)),
+                            ("type", .text(row.kind.rawValue)), ("subject", .text(subject)),
+                        ]))
+                } else {
+                    try session.printer.line(
+                        "  \(name)  \(row.kind.rawValue)  \(subject)".visibleOnTerminal)
+                }
+            }
+            last = rows.last?.id
+        } while last != nil
     }
 
     private static func print(

@@ -24,8 +24,8 @@ public struct Event: Hashable, Sendable {
     /// sections 3.1.4.2, 4.1.2.1, 4.2.3 and 4.6).
     public var isNotification: Bool {
         switch kind {
-        case .enrolled, .imported, .locked, .disabled, .replayed, .resynchronised, .wiped,
-            .backupChanged, .counterRolledBack:
+        case .enrolled, .imported, .locked, .guessing, .disabled, .replayed, .resynchronised,
+            .wiped, .backupChanged, .counterRolledBack:
             true
         case .revoked: reason != .lapsed
         case .accepted: reason == .recoveryCode
@@ -60,6 +60,10 @@ public struct Event: Hashable, Sendable {
         ///
         /// Reported once.
         case locked
+        /// Many wrong codes were checked within a day, whatever successes lie between.
+        ///
+        /// Reported once a day. The number is their count.
+        case guessing
         /// A credential was disabled and is no longer accepted.
         case disabled
         /// An administrator ended a wait.

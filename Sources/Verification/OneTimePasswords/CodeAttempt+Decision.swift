@@ -1,3 +1,5 @@
+internal import Cryptography
+
 extension CodeAttempt {
     /// The results of an attempt for each credential.
     private struct Findings {
@@ -25,7 +27,7 @@ extension CodeAttempt {
                 findings.disabled.append(record)
                 continue
             }
-            if let wait = record.throttle.remainingWait(at: context.now) {
+            if !isTrusted, let wait = record.throttle.remainingWait(at: context.now) {
                 findings.waiting.append((record, wait))
                 continue
             }
@@ -36,10 +38,22 @@ extension CodeAttempt {
             }
         }
         let dummyCredential = try pad(beyond: findings.checked)
-        guard findings.right.isEmpty else { return accepted(findings.right) }
+        guard findings.right.isEmpty else {
+            return try accepted(
+                findings.right,
+                listing: candidates.first { $0.isOneTimePassword && $0.state == .active })
+        }
         let dummy = StoreChange.writeDummy(
             context.dummy(dummyCredential ?? findings.checked.first?.row.body))
         return denied(findings, dummy, subject: subject, credential: credential)
+    }
+
+    /// Whether a known device presents the code, and may do so during the wait of strangers.
+    ///
+    /// Recovery codes have waits of their own, which a device does not end.
+    private var isTrusted: Bool {
+        code.form == .oneTimePassword
+            && device.map { $0.holder.devices.trust($0.digest) } ?? false
     }
 
     /// Whether the credential has the kind and the state that the code requires.
@@ -58,23 +72,40 @@ extension CodeAttempt {
         return isOfForm && isInState
     }
 
+    /// - Parameter listing: the credential that lists a new device if a recovery code was accepted.
     private func accepted(
-        _ right: [(record: CredentialRecord, offset: Int64)]
-    ) -> Decision<VerificationOutcome> {
+        _ right: [(record: CredentialRecord, offset: Int64)], listing: CredentialRecord?
+    ) throws(VerifierError) -> Decision<VerificationOutcome> {
+        var records = right.map(\.record)
+        // The code is also spent on the other credentials, but they do not count as used.
+        use(&records[0])
+        let (record, offset) = (records[0], right[0].offset)
+        var newDevice: Token?
+        var holder: CredentialRecord?
+        if let device {
+            change(device.holder, in: &records) { $0.succeed(device.digest) }
+        } else if remembersDevice, record.state == .active {
+            holder = record.isOneTimePassword ? record : listing
+        }
+        if let holder {
+            let token = Token(
+                .knownDevice, try context.randomSecret(Token.Kind.knownDevice.count))
+            let digest = try deciding { () throws(CryptographyFailure) in
+                try context.keys.lookup.digest(of: token.bytes, as: token.kind)
+            }
+            change(holder, in: &records) { $0.add(digest) }
+            newDevice = token
+        }
         var changes: [StoreChange] = []
-        for (index, match) in right.enumerated() {
-            var record = match.record
-            // The code is also spent on the other credentials, but they do not count as used.
-            if index == 0 { use(&record) }
+        for (index, record) in records.enumerated() {
             changes +=
                 record.state == .disabled
                 ? record.changesAtEnd : [.updateCredential(record.row)]
             guard index == 0 else { continue }
             // The first use confirms that the user has received the enrolment's response.
-            if match.record.lastUsedAt == nil { changes.append(.endAnswers(of: record.id)) }
-            changes += events(of: record, offset: match.offset)
+            if right[0].record.lastUsedAt == nil { changes.append(.endAnswers(of: record.id)) }
+            changes += events(of: record, offset: offset)
         }
-        let (record, offset) = right[0]
         var remaining: Int?
         if case .recovery(let set) = record.material { remaining = set.remaining }
         return Decision(
@@ -83,13 +114,24 @@ extension CodeAttempt {
                 result: .accepted(
                     VerificationOutcome.Acceptance(
                         credential: record.id, kind: record.kind, offset: offset,
-                        remaining: remaining))),
-            changes: changes)
+                        remaining: remaining)), device: newDevice),
+            changes: changes, secretsOf: holder?.id)
+    }
+
+    /// Changes the known devices of a credential, whose record is added if it is not changed otherwise.
+    private func change(
+        _ holder: CredentialRecord, in records: inout [CredentialRecord],
+        _ body: (inout KnownDevices) -> Void
+    ) {
+        let index = records.firstIndex { $0.id == holder.id } ?? records.endIndex
+        if index == records.endIndex { records.append(holder) }
+        body(&records[index].devices)
     }
 
     /// Records the use and its consequences.
     private func use(_ record: inout CredentialRecord) {
-        record.throttle.succeed()
+        record.throttle.succeed(
+            at: context.now, limits: limits(of: record), byKnownDevice: isTrusted)
         record.lastUsedAt = context.now
         if case .confirmation = purpose {
             record.state = .active
@@ -125,6 +167,7 @@ extension CodeAttempt {
     ) -> Decision<VerificationOutcome> {
         let denial: VerificationOutcome.Denial
         var changes: [StoreChange] = []
+        var reported = 0
         func event(_ kind: Event.Kind, _ reason: Event.Reason) -> StoreChange {
             let tried = findings.checked
             return context.event(
@@ -141,7 +184,7 @@ extension CodeAttempt {
             changes.append(event(.replayed, .spent))
         } else if !findings.wrong.isEmpty {
             denial = .wrong
-            for record in findings.wrong { changes += failed(record) }
+            (changes, reported) = failed(findings.wrong)
             changes.append(event(.denied, .wrong))
         } else if let shortest = findings.waiting.map(\.wait).min() {
             denial = .throttled(retryAfter: shortest)
@@ -156,25 +199,41 @@ extension CodeAttempt {
         }
         return Decision(
             outcome: VerificationOutcome(
-                verification: context.verification, result: .denied(denial)),
+                verification: context.verification, result: .denied(denial), reported: reported),
             changes: changes)
     }
 
-    /// Counts a failure against a credential.
-    private func failed(_ record: CredentialRecord) -> [StoreChange] {
-        var record = record
-        switch record.throttle.fail(at: context.now, policy: context.policy) {
-        case .none, .waiting: return [.updateCredential(record.row)]
-        case .locked:
-            return [
-                .updateCredential(record.row),
-                context.event(.locked, .tooManyFailures, of: record),
-            ]
-        case .disabled:
-            record.end(as: .disabled, because: .tooManyFailures, at: context.now)
-            return record.changesAtEnd
-                + [context.event(.disabled, .tooManyFailures, of: record)]
+    /// Counts a failure against each of these credentials, and against the known device.
+    ///
+    /// - Returns: also the number of credentials whose failures of a day are reported.
+    private func failed(_ wrong: [CredentialRecord]) -> (changes: [StoreChange], reported: Int) {
+        var records = wrong
+        var events: [StoreChange] = []
+        var reported = 0
+        for index in wrong.indices {
+            switch records[index].throttle.fail(
+                at: context.now, limits: limits(of: wrong[index]), byKnownDevice: isTrusted)
+            {
+            case .none, .waiting: break
+            case .locked: events.append(context.event(.locked, .tooManyFailures, of: wrong[index]))
+            case .disabled:
+                records[index].end(as: .disabled, because: .tooManyFailures, at: context.now)
+                events.append(context.event(.disabled, .tooManyFailures, of: wrong[index]))
+            }
+            let count = records[index].throttle.dayFailures
+            guard count == GuessLimits.reportedFailures else { continue }
+            reported += 1
+            events.append(
+                context.event(
+                    .guessing, .tooManyFailures, of: wrong[index], number: Int64(count)))
         }
+        if isTrusted, let device {
+            change(device.holder, in: &records) { $0.fail(device.digest) }
+        }
+        let updates = records.flatMap { record -> [StoreChange] in
+            record.state == .disabled ? record.changesAtEnd : [.updateCredential(record.row)]
+        }
+        return (updates + events, reported)
     }
 
     /// Restarts waits that seem to start in the future because the clock was set back.

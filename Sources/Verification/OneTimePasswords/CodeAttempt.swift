@@ -21,7 +21,19 @@ struct CodeAttempt: Sendable {
     let counter: UInt64?
     /// The code's hash under the salt of each recovery set to try.
     let hashes: [[UInt8]: SecretBytes]
+    /// The known device that presents the code; `nil` if the code comes from a stranger.
+    var device: PresentedDevice?
+    /// Whether a device that is not known becomes one if the code is accepted.
+    var remembersDevice = false
     let context: DecisionContext
+
+    /// The token of a known device.
+    struct PresentedDevice: Sendable {
+        /// The keyed digest of the token.
+        let digest: [UInt8]
+        /// The credential that lists the device.
+        let holder: CredentialRecord
+    }
 
     /// Checks the code against one credential.
     ///
@@ -104,6 +116,20 @@ struct CodeAttempt: Sendable {
 }
 
 extension CodeAttempt {
+    /// The limits on guessing the codes of this credential.
+    func limits(of record: CredentialRecord) -> GuessLimits {
+        let policy = context.policy
+        return switch record.material {
+        case .time(let password):
+            GuessLimits(
+                policy, codes: policy.profile.codeCount, digits: password.seed.digits)
+        case .counter(let password):
+            GuessLimits(policy, codes: policy.lookAhead + 1, digits: password.seed.digits)
+        case .recovery, .secret, .pendingPasskey, .passkey, .pendingDeviceKey, .deviceKey, .none:
+            GuessLimits(policy)
+        }
+    }
+
     /// The number of codes that a check of this credential computes.
     func codeCount(of record: CredentialRecord) -> Int { codeCount(of: record.kind) }
 

@@ -31,7 +31,7 @@ struct DummyCredential: Sendable {
         var record = record
         // The result is ignored: nobody has the key, and nothing is accepted.
         _ = try attempt.check(&record)
-        _ = record.throttle.fail(at: attempt.context.now, policy: attempt.context.policy)
+        _ = record.throttle.fail(at: attempt.context.now, limits: attempt.limits(of: record))
         return record.row
     }
 }

@@ -26,6 +26,9 @@ public struct Policy: Hashable, Sendable {
     /// credential. By default such a secret is only denied: a guess would have to match 256 random
     /// bits.
     public let countsForeignSecrets: Bool
+    /// The maximum probability with which somebody guesses a code of a credential within a year; by
+    /// default there is none, and a success forgives all failures.
+    public let guessBound: GuessBound?
 
     /// The maximum look-ahead.
     public static let maximumLookAhead = 50
@@ -63,7 +66,7 @@ public struct Policy: Hashable, Sendable {
     public static let standard = Policy(
         profile: .wide, lookAhead: 10, freeFailures: 5, disablingFailures: 100,
         idleLifetime: 90 * day, absoluteLifetime: 365 * day, maximumCredentials: 32,
-        countsForeignSecrets: false, isChecked: ())
+        countsForeignSecrets: false, guessBound: nil, isChecked: ())
 
     private static let day: Int64 = 86_400_000
 
@@ -74,7 +77,7 @@ public struct Policy: Hashable, Sendable {
         profile: WindowProfile = .wide, lookAhead: Int = 10, freeFailures: Int = 5,
         disablingFailures: Int = 100, idleLifetime: Int64 = 90 * 86_400_000,
         absoluteLifetime: Int64 = 365 * 86_400_000, maximumCredentials: Int = 32,
-        countsForeignSecrets: Bool = false
+        countsForeignSecrets: Bool = false, guessBound: GuessBound? = nil
     ) throws(PolicyError) {
         guard (0...Self.maximumLookAhead).contains(lookAhead) else { throw .lookAhead }
         guard (1...10).contains(freeFailures) else { throw .freeFailures }
@@ -85,17 +88,22 @@ public struct Policy: Hashable, Sendable {
             idleLifetime < 1 << 50
         else { throw .lifetime }
         guard (1...100).contains(maximumCredentials) else { throw .maximumCredentials }
+        if let guessBound {
+            let codes = max(profile.codeCount, lookAhead + 1)
+            let guesses = GuessLimits.guesses(guessBound, codes: codes, digits: 6)
+            guard guesses / 2 > freeFailures else { throw .guessBound }
+        }
         self.init(
             profile: profile, lookAhead: lookAhead, freeFailures: freeFailures,
             disablingFailures: disablingFailures, idleLifetime: idleLifetime,
             absoluteLifetime: absoluteLifetime, maximumCredentials: maximumCredentials,
-            countsForeignSecrets: countsForeignSecrets, isChecked: ())
+            countsForeignSecrets: countsForeignSecrets, guessBound: guessBound, isChecked: ())
     }
 
     private init(
         profile: WindowProfile, lookAhead: Int, freeFailures: Int, disablingFailures: Int,
         idleLifetime: Int64, absoluteLifetime: Int64, maximumCredentials: Int,
-        countsForeignSecrets: Bool, isChecked: Void
+        countsForeignSecrets: Bool, guessBound: GuessBound?, isChecked: Void
     ) {
         self.profile = profile
         self.lookAhead = lookAhead
@@ -105,6 +113,34 @@ public struct Policy: Hashable, Sendable {
         self.absoluteLifetime = absoluteLifetime
         self.maximumCredentials = maximumCredentials
         self.countsForeignSecrets = countsForeignSecrets
+        self.guessBound = guessBound
+    }
+}
+
+/// The maximum probability with which somebody guesses a code of a credential within a year.
+public struct GuessBound: Hashable, Sendable {
+    /// The probability in millionths: 1 to 1,000,000.
+    public let millionths: Int64
+
+    /// Creates a bound; `nil` if it is out of range.
+    public init?(millionths: Int64) {
+        guard (1...1_000_000).contains(millionths) else { return nil }
+        self.millionths = millionths
+    }
+
+    /// Parses a percentage with at most four decimal places, such as `0.5%`; `nil` if it is malformed
+    /// or out of range.
+    public init?(percentage: String) {
+        guard percentage.hasSuffix("%") else { return nil }
+        let parts = percentage.dropLast().split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), (1...3).contains(parts[0].utf8.count),
+            parts.count == 1 || (1...4).contains(parts[1].utf8.count),
+            parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+        else { return nil }
+        let places = parts.count == 1 ? "" : parts[1]
+        let digits = parts[0] + places + String(repeating: "0", count: 4 - places.utf8.count)
+        guard let millionths = Int64(digits) else { return nil }
+        self.init(millionths: millionths)
     }
 }
 
@@ -120,6 +156,8 @@ public enum PolicyError: Error, Hashable, Sendable {
     case lifetime
     /// 1 to 100.
     case maximumCredentials
+    /// Large enough for twice as many guesses of every kind of credential as make attempts wait.
+    case guessBound
 }
 
 /// The number of time steps around the expected one that are accepted (RFC 6238, sections 5.2 and

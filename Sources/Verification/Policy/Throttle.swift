@@ -1,15 +1,26 @@
-/// The consecutive failures of a credential and the resulting wait (RFC 4226, section 7.3; NIST SP
-/// 800-63B-4, section 3.2.2).
+/// The failures of a credential and the resulting waits (RFC 4226, section 7.3; NIST SP 800-63B-4,
+/// section 3.2.2).
+///
+/// EnrolledSecrets.md states the rules and proves their bounds.
 struct Throttle: Hashable, Sendable {
-    /// Failures since the last success.
+    /// Failures since the last success, and those that it did not forgive.
     private(set) var failures = 0
-    /// The start of the current wait; `nil` if there is none.
-    private(set) var waitsSince: UnixTime?
-    /// The length of the current wait in milliseconds.
+    /// Failures of strangers that determine their wait.
+    private(set) var level = 0
+    /// The last failure of a stranger, with which the wait starts; `nil` if it is forgiven.
+    private(set) var failedAt: UnixTime?
+    /// The length of the wait of strangers in milliseconds; 0 if there is none.
     private(set) var wait: Int64 = 0
+    /// When all failures so far will be forgiven at the rate of ``GuessLimits/interval``.
+    private(set) var forgivenAt: UnixTime?
+    /// The start of the current day of failures.
+    private(set) var dayStart: UnixTime?
+    /// The number of failures in that day, whatever successes lie between.
+    private(set) var dayFailures = 0
 
     private static let firstWait: Int64 = 30_000
     private static let longestWait: Int64 = 3_600_000
+    private static let day: Int64 = 86_400_000
 
     init() {}
 
@@ -28,59 +39,176 @@ struct Throttle: Hashable, Sendable {
     }
 
     /// The end of the current wait.
-    var waitsUntil: UnixTime? { waitsSince?.adding(milliseconds: wait) }
+    var waitsUntil: UnixTime? { wait > 0 ? failedAt?.adding(milliseconds: wait) : nil }
 
     /// The remaining wait in milliseconds; `nil` if an attempt may be checked.
     ///
     /// If the clock was set back, the wait restarts once (``isAhead(of:)``). It never becomes
     /// longer than ``wait``.
     func remainingWait(at now: UnixTime) -> Int64? {
-        guard let waitsSince else { return nil }
-        let elapsed = max(now.milliseconds(since: waitsSince), 0)
+        guard let failedAt else { return nil }
+        let elapsed = max(now.milliseconds(since: failedAt), 0)
         return elapsed < wait ? wait - elapsed : nil
     }
 
     /// Whether the wait started in the future, so that it must restart now.
-    func isAhead(of now: UnixTime) -> Bool { waitsSince.map { $0 > now } ?? false }
+    func isAhead(of now: UnixTime) -> Bool { failedAt.map { $0 > now } ?? false }
 
     mutating func restart(at now: UnixTime) {
-        if waitsSince != nil { waitsSince = now }
+        if failedAt != nil { failedAt = now }
     }
 
     /// Counts a failure.
-    mutating func fail(at now: UnixTime, policy: Policy) -> Consequence {
+    ///
+    /// - Parameter isKnown: whether a known device presented the code, whose failures do not make
+    ///   strangers wait.
+    mutating func fail(
+        at now: UnixTime, limits: GuessLimits, byKnownDevice isKnown: Bool = false
+    ) -> Consequence {
+        countInDay(now)
+        forgiveLater(now, limits)
         failures += 1
-        guard failures < policy.disablingFailures else {
-            waitsSince = nil
+        guard failures < limits.disablingFailures else {
+            failedAt = nil
+            wait = 0
             return .disabled
         }
-        guard failures >= policy.freeFailures else { return .none }
-        let doublings = min(failures - policy.freeFailures, 10)
-        wait = min(Self.firstWait << Int64(doublings), Self.longestWait)
-        waitsSince = now
-        return failures == policy.freeFailures ? .locked : .waiting
+        guard !isKnown else { return .none }
+        level = min(level + 1, Self.highestLevel)
+        failedAt = now
+        guard level >= limits.freeFailures else { return .none }
+        let doublings = min(level - limits.freeFailures, Self.highestLevel)
+        wait = min(Self.firstWait << Int64(doublings), max(Self.longestWait, limits.interval))
+        return level == limits.freeFailures ? .locked : .waiting
     }
 
-    /// Resets all failures (NIST SP 800-63B-4, section 3.2.2).
-    mutating func succeed() { self = Throttle() }
+    /// The wait of the highest level is longer than any that ``GuessLimits`` permit.
+    private static let highestLevel = 32
+
+    private mutating func countInDay(_ now: UnixTime) {
+        let elapsed = dayStart.map { now.milliseconds(since: $0) }
+        if let elapsed, (0..<Self.day).contains(elapsed) {
+            dayFailures = min(dayFailures + 1, Int(UInt16.max))
+        } else {
+            dayStart = now
+            dayFailures = 1
+        }
+    }
+
+    /// Adds the time in which one more failure is forgiven.
+    private mutating func forgiveLater(_ now: UnixTime, _ limits: GuessLimits) {
+        guard limits.interval > 0 else {
+            forgivenAt = nil
+            return
+        }
+        // A time that is further away was computed while the clock was ahead.
+        let latest = now.adding(milliseconds: Int64(failures) * limits.interval)
+        forgivenAt = min(max(forgivenAt ?? now, now), latest)
+            .adding(milliseconds: limits.interval)
+    }
+
+    /// Forgives failures after a success (NIST SP 800-63B-4, section 3.2.2): all of them, or as many
+    /// as the guessing bound permits.
+    ///
+    /// - Parameter isKnown: whether a known device presented the code. It does not end the wait of
+    ///   strangers, or each login of the owner would give them more guesses.
+    mutating func succeed(
+        at now: UnixTime, limits: GuessLimits, byKnownDevice isKnown: Bool = false
+    ) {
+        failures = min(failures, unforgiven(now, limits))
+        if isKnown, let failedAt, now.milliseconds(since: failedAt) < Self.day {
+            self.failedAt = min(failedAt, now)
+            return
+        }
+        level = min(level, failures)
+        failedAt = nil
+        wait = 0
+    }
+
+    private func unforgiven(_ now: UnixTime, _ limits: GuessLimits) -> Int {
+        guard limits.interval > 0, let forgivenAt, forgivenAt > now else { return 0 }
+        let distance = forgivenAt.milliseconds(since: now)
+        return Int((distance - 1) / limits.interval + 1)
+    }
 
     /// Ends the wait.
     ///
     /// The failures stay counted, because ending waits must not lift the overall limit.
-    mutating func endWait() {
-        waitsSince = nil
-        wait = 0
-    }
+    mutating func endWait() { wait = 0 }
 
     func write(into writer: inout ByteWriter) {
         writer.write(UInt16(failures))
-        writer.writeOptional(waitsSince) { $0.write($1) }
+        writer.writeOptional(failedAt) { $0.write($1) }
         writer.write(wait)
     }
 
     init(from reader: inout ByteReader) throws(ByteReaderError) {
         failures = Int(try reader.read(UInt16.self))
-        waitsSince = try reader.readOptionalTime()
+        level = min(failures, Self.highestLevel)
+        failedAt = try reader.readOptionalTime()
         wait = try reader.read()
+    }
+
+    /// Writes the rest, which ends the row of a one-time password.
+    func writeRest(into writer: inout ByteWriter) {
+        writer.write(UInt8(level))
+        writer.writeOptional(forgivenAt) { $0.write($1) }
+        writer.writeOptional(dayStart) { $0.write($1) }
+        writer.write(UInt16(dayFailures))
+    }
+
+    mutating func readRest(from reader: inout ByteReader) throws(ByteReaderError) {
+        level = Int(try reader.read(UInt8.self))
+        guard level <= Self.highestLevel else { throw .malformed }
+        forgivenAt = try reader.readOptionalTime()
+        dayStart = try reader.readOptionalTime()
+        dayFailures = Int(try reader.read(UInt16.self))
+    }
+}
+
+/// The limits on guessing the codes of one credential.
+struct GuessLimits: Hashable, Sendable {
+    /// The number of consecutive failures after which attempts have to wait.
+    let freeFailures: Int
+    /// The number of failures that disable the credential.
+    let disablingFailures: Int
+    /// The time in which a success forgives one failure, in milliseconds; 0 if it forgives all.
+    let interval: Int64
+
+    /// The number of failures within a day that is reported.
+    static let reportedFailures = 10
+
+    private static let year: Int64 = 365 * 86_400_000
+
+    /// The limits without a guessing bound.
+    init(_ policy: Policy) {
+        freeFailures = policy.freeFailures
+        disablingFailures = policy.disablingFailures
+        interval = 0
+    }
+
+    /// The limits of a credential whose codes have that many digits, and of which `codes` are valid at
+    /// any moment.
+    ///
+    /// A guessing bound permits a number of guesses a year. The credential is disabled after half of
+    /// them at the latest, and the rest is forgiven in the course of a year.
+    init(_ policy: Policy, codes: Int, digits: Int) {
+        let most = Int64(policy.disablingFailures)
+        let guesses = policy.guessBound.map { Self.guesses($0, codes: codes, digits: digits) }
+        let disabling = guesses.map { min(most, max($0 / 2, 1)) } ?? most
+        freeFailures = policy.freeFailures
+        disablingFailures = Int(disabling)
+        interval = guesses.map { (Self.year - 1) / max($0 - disabling, 1) + 1 } ?? 0
+    }
+
+    /// The number of guesses that together succeed at most with the probability `bound`.
+    ///
+    /// A code is computed from 31 bits, so the most probable codes occur ⌈2^31 / 10^digits⌉ times
+    /// (RFC 4226, section 5.3).
+    static func guesses(_ bound: GuessBound, codes: Int, digits: Int) -> Int64 {
+        let values: Int64 = 1 << 31
+        let codeValues = (0..<digits).reduce(1 as Int64) { power, _ in power * 10 }
+        let mostProbable = (values - 1) / codeValues + 1
+        return bound.millionths * values / (1_000_000 * mostProbable * Int64(codes))
     }
 }

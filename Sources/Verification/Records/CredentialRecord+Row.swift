@@ -35,9 +35,10 @@ extension CredentialRecord {
     /// Format (1, or 2 with the client that enrolled it); name, address and user agent of the
     /// enrolment; in format 2, the client; the number of clients that may
     /// redeem its logins, and their ids; the times of confirmation, last use and end, each
-    /// optional; the reason for the end, optional; the number of failures; the start of the wait,
-    /// optional; the length of the wait; then the verifier's material: one byte for its kind, and
-    /// its own fields.
+    /// optional; the reason for the end, optional; the number of failures; the last failure of a
+    /// stranger, optional; the length of the wait; then the verifier's material: one byte for its
+    /// kind, and its own fields. The row of a one-time password ends with the rest of its throttle
+    /// and the known devices, which rows of earlier versions lack.
     private var body: [UInt8] {
         var writer = ByteWriter()
         writer.write(UInt8(enroller == nil ? 1 : 2))
@@ -82,6 +83,10 @@ extension CredentialRecord {
             writer.write(UInt8(6))
             writer.write(false)
             key.write(into: &writer)
+        }
+        if isOneTimePassword {
+            throttle.writeRest(into: &writer)
+            devices.write(into: &writer)
         }
         return writer.bytes
     }
@@ -137,6 +142,10 @@ extension CredentialRecord {
                 ? .deviceKey(try DeviceKeyState(from: &reader))
                 : .pendingDeviceKey(try PendingDeviceKey(from: &reader))
         default: throw .malformed
+        }
+        if isOneTimePassword, !reader.isAtEnd {
+            try throttle.readRest(from: &reader)
+            devices = try KnownDevices(from: &reader)
         }
         try reader.end()
     }

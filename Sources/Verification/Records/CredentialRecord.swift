@@ -23,6 +23,8 @@ struct CredentialRecord: Sendable {
     var endedAt: UnixTime?
     var endReason: Event.Reason?
     var throttle = Throttle()
+    /// The devices from which its codes are not delayed by the failures of strangers.
+    var devices = KnownDevices()
     var material: Material
 
     /// The data that codes and secrets are checked against.
@@ -52,6 +54,7 @@ struct CredentialRecord: Sendable {
     mutating func end(as state: CredentialState, because reason: Event.Reason, at now: UnixTime) {
         if confirmedAt == nil || kind == .recovery { fingerprint = nil }
         self.state = state
+        devices = KnownDevices()
         let keepsKey = kind == .key && confirmedAt != nil
         if !keepsKey {
             material = .none
@@ -68,6 +71,9 @@ struct CredentialRecord: Sendable {
     var changesAtEnd: [StoreChange] {
         [.updateCredential(row), .dropTickets(of: id), .endAnswers(of: id)]
     }
+
+    /// Whether its codes are one-time passwords.
+    var isOneTimePassword: Bool { kind == .totp || kind == .hotp }
 
     /// Whether its key has fewer than 128 bits, as only imported keys may have.
     var hasShortKey: Bool {

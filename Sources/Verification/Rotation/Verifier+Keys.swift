@@ -15,6 +15,15 @@ extension Verifier {
         try await read { store throws(StoreFailure) in try await store.keyUsage() }
     }
 
+    /// Up to `limit` credentials that use a key version, in the order of their ids, behind `last`.
+    public func credentials(
+        under id: KeyID, after last: CredentialID?, limit: Int
+    ) async throws(VerifierError) -> [CredentialRow] {
+        try await read { store throws(StoreFailure) in
+            try await store.credentials(under: id, after: last, limit: limit)
+        }
+    }
+
     /// Reseals under the current key everything that another key seals; the verifier can stay in
     /// use.
     ///
@@ -28,10 +37,7 @@ extension Verifier {
         for version in ring.versions where version.id != ring.current.id {
             var last: CredentialID?
             while true {
-                let after = last
-                let rows = try await read { store throws(StoreFailure) in
-                    try await store.credentials(under: version.id, after: after, limit: batch)
-                }
+                let rows = try await credentials(under: version.id, after: last, limit: batch)
                 guard let end = rows.last else { break }
                 resealed += try await reseal(rows.filter { $0.kind.isSealed })
                 last = end.id

@@ -1,9 +1,13 @@
 /// The outcome of the verification of a code.
-public struct VerificationOutcome: Hashable, Sendable {
+public struct VerificationOutcome: Sendable {
     /// The id of the decision.
     public let verification: VerificationID
     /// Whether the code was accepted.
     public let result: Result
+    /// The token of a device that is known from now on; `nil` if there is no new one.
+    public let device: Token?
+    /// The number of credentials that this failure made ``Event/Kind/guessing`` report.
+    package let reported: Int
 
     /// Whether the code was accepted.
     public enum Result: Hashable, Sendable {
@@ -39,5 +43,12 @@ public struct VerificationOutcome: Hashable, Sendable {
         case disabled
         /// There is no such subject or credential, or it is not active.
         case unknown
+    }
+
+    init(verification: VerificationID, result: Result, device: Token? = nil, reported: Int = 0) {
+        self.verification = verification
+        self.result = result
+        self.device = device
+        self.reported = reported
     }
 }

@@ -9,23 +9,38 @@ extension Verifier {
     /// - Parameters:
     ///   - credential: the only credential to try; `nil` tries all active ones.
     ///   - counter: the counter that the client claims for an HOTP code (RFC 4226, appendix E.4).
+    ///   - device: the token of a known device, from an earlier ``VerificationOutcome/device``: the
+    ///     failures of strangers do not make it wait. Any other token is ignored.
+    ///   - remembersDevice: whether the device becomes a known one if the code is accepted.
     public func verify(
         _ code: PresentedCode, subject: Subject, credential: CredentialID? = nil,
-        counter: UInt64? = nil, origin: Origin = .unknown,
-        recorder: Recorder<VerificationOutcome>? = nil
+        counter: UInt64? = nil, device: Token? = nil, remembersDevice: Bool = false,
+        origin: Origin = .unknown, recorder: Recorder<VerificationOutcome>? = nil
     ) async throws(VerifierError) -> VerificationOutcome {
         var hashes: [[UInt8]: SecretBytes] = [:]
-        return try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+        return try await decide(origin, recorder: recorder, answeringUntil: .end) {
+            context throws(VerifierError) in
             var records = try await records(of: subject)
+            let presented = try known(device, among: records, context)
             if let credential { records.removeAll { $0.id != credential } }
             if code.form == .recovery {
                 try await hash(code, for: records, into: &hashes)
             }
             let attempt = CodeAttempt(
                 code: code, purpose: .verification, counter: counter, hashes: hashes,
-                context: context)
+                device: presented, remembersDevice: remembersDevice, context: context)
             return try attempt.decide(records, subject: subject, credential: credential)
         }
+    }
+
+    /// The device that presents this token, if one of the subject's active credentials lists it.
+    private func known(
+        _ device: Token?, among records: [CredentialRecord], _ context: DecisionContext
+    ) throws(VerifierError) -> CodeAttempt.PresentedDevice? {
+        guard let device else { return nil }
+        let digest = try digest(device, context)
+        let holder = records.first { $0.state == .active && $0.devices.contain(digest) }
+        return holder.map { CodeAttempt.PresentedDevice(digest: digest, holder: $0) }
     }
 
     /// Confirms a pending credential with its first code, which is spent.

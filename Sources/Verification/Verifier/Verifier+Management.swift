@@ -9,7 +9,7 @@ extension Verifier {
     ) async throws(VerifierError) -> ChangeOutcome {
         try await change(credential, origin, recorder) { record, _ in
             guard record.state != .disabled else { return .refused }
-            guard record.throttle.waitsSince != nil else { return .unchanged }
+            guard record.throttle.wait > 0 else { return .unchanged }
             record.throttle.endWait()
             return .changed(.unlocked, nil)
         }

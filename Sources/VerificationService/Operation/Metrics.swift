@@ -7,6 +7,8 @@ final class Metrics: Sendable {
     private struct Counts {
         var requests: [Request: Count] = [:]
         var inFlight = 0
+        var slowGuessing: UInt64 = 0
+        var spraying: UInt64 = 0
     }
 
     private struct Request: Hashable {
@@ -41,10 +43,18 @@ final class Metrics: Sendable {
         }
     }
 
+    /// Records credentials for which many wrong codes within a day were reported.
+    func slowGuessing(_ count: Int) { counts.withLock { $0.slowGuessing += UInt64(count) } }
+
+    /// Records that codes are denied for many subjects.
+    func spraying() { counts.withLock { $0.spraying += 1 } }
+
     /// All metrics in Prometheus' text format, version 0.0.4.
     ///
-    /// - Parameter addresses: the number of addresses that the rate limiter tracks.
-    func text(addresses: Int) -> String {
+    /// - Parameters:
+    ///   - addresses: the number of addresses that the rate limiter tracks.
+    ///   - deniedSubjects: the number of subjects for whom codes were denied.
+    func text(addresses: Int, deniedSubjects: Int) -> String {
         let counts = counts.withLock { $0 }
         let sorted = counts.requests.sorted {
             ($0.key.operation, $0.key.status, $0.key.outcome)
@@ -67,6 +77,18 @@ final class Metrics: Sendable {
         text += Self.head(
             "watchword_limited_addresses", "gauge", "Client addresses tracked by the rate limiter.")
         text += "watchword_limited_addresses \(addresses)\n"
+        text += Self.head(
+            "watchword_slow_guessing_total", "counter",
+            "Credentials with many wrong codes within a day.")
+        text += "watchword_slow_guessing_total \(counts.slowGuessing)\n"
+        text += Self.head(
+            "watchword_denied_subjects", "gauge",
+            "Subjects for whom codes were denied in the current ten minutes.")
+        text += "watchword_denied_subjects \(deniedSubjects)\n"
+        text += Self.head(
+            "watchword_spraying_total", "counter",
+            "Periods of ten minutes in which codes were denied for many subjects.")
+        text += "watchword_spraying_total \(counts.spraying)\n"
         return text
     }
 

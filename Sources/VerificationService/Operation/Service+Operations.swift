@@ -16,7 +16,10 @@ extension Service {
         case "/livez": return plain(.ok, "alive")
         case "/metrics":
             return text(
-                .ok, metrics.text(addresses: limiter.count),
+                .ok,
+                metrics.text(
+                    addresses: limiter.count,
+                    deniedSubjects: deniedSubjects.count(at: dependencies.instant())),
                 [HTTPField("Content-Type", "text/plain; version=0.0.4; charset=utf-8")])
         default:
             if let failure = await checkReadiness() {

@@ -19,6 +19,7 @@ package final class Service: Sendable {
     let challengeLimiter: AddressLimiter
     let refusals: RefusalLog
     let metrics = Metrics()
+    let deniedSubjects: DeniedSubjects
     /// The cause that was reported last; `nil` if the server was ready.
     let lastReadinessFailure = Mutex<String?>(nil)
     /// The rendered OpenAPI document, which never changes.
@@ -38,6 +39,7 @@ package final class Service: Sendable {
         pageLimiter = AddressLimiter(rate: settings.addressRate.tenth, now: start)
         challengeLimiter = AddressLimiter(rate: settings.addressRate.tenth, now: start)
         refusals = RefusalLog(start: start)
+        deniedSubjects = DeniedSubjects(start: start)
     }
 
     /// The OpenAPI document, as returned by `GET /v1/openapi.json`.

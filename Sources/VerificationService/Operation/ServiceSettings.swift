@@ -48,6 +48,8 @@ package struct ServiceDependencies: Sendable {
     package let randomness: RandomSource
     /// Called when the server becomes ready or not ready, or the cause changes; it must not block.
     package let readinessChanged: @Sendable (ReadinessFailure?) -> Void
+    /// Called when codes are denied for many subjects; it must not block.
+    package let sprayingNoticed: @Sendable () -> Void
     /// Receives the log line of each request; it must not block.
     package let log: @Sendable (LogLine) -> Void
 
@@ -57,6 +59,7 @@ package struct ServiceDependencies: Sendable {
         clockState: @escaping @Sendable () -> ClockState,
         randomness: RandomSource = .system,
         readinessChanged: @escaping @Sendable (ReadinessFailure?) -> Void = { _ in },
+        sprayingNoticed: @escaping @Sendable () -> Void = {},
         log: @escaping @Sendable (LogLine) -> Void
     ) {
         self.now = now
@@ -64,6 +67,7 @@ package struct ServiceDependencies: Sendable {
         self.clockState = clockState
         self.randomness = randomness
         self.readinessChanged = readinessChanged
+        self.sprayingNoticed = sprayingNoticed
         self.log = log
     }
 }

@@ -9,14 +9,31 @@ extension Service {
         let code = try code(call.fields.secret("code"), field: "code")
         let credential = call.fields.string("credential").flatMap { CredentialID(text: $0) }
         let counter = call.fields.whole("counter").map { UInt64($0) }
+        let device = token(.knownDevice, call.fields.secret("device"))
+        let remembers = call.fields.flag("remember") ?? false
         let tellsReasons = call.has(.reasons)
         return try await deciding(
             call, answer: { Self.answer(to: $0, tellsReasons: tellsReasons) }
         ) { recorder throws(VerifierError) in
-            try await verifier.verify(
+            let outcome = try await verifier.verify(
                 code, subject: subject, credential: credential, counter: counter,
-                origin: call.origin, recorder: recorder)
+                device: device, remembersDevice: remembers, origin: call.origin,
+                recorder: recorder)
+            watch(outcome, for: subject)
+            return outcome
         }
+    }
+
+    /// Counts a decision about a code, to notice guessing; it changes no decision.
+    private func watch(_ outcome: VerificationOutcome, for subject: Subject) {
+        var isAccepted = false
+        if case .accepted = outcome.result { isAccepted = true }
+        metrics.slowGuessing(outcome.reported)
+        let isSpraying = deniedSubjects.enter(
+            subject.text, isAccepted: isAccepted, at: dependencies.instant())
+        guard isSpraying else { return }
+        metrics.spraying()
+        dependencies.sprayingNoticed()
     }
 
     /// `POST /v1/logins/redeem`.
@@ -48,6 +65,7 @@ extension Service {
             if let remaining = acceptance.remaining {
                 members.append(("remaining", .number(Int64(remaining))))
             }
+            if let device = outcome.device { members.append(("device", .secret(device.text))) }
             return .answered(members, outcome: "accepted")
         case .denied(let denial):
             var members: [(String, JSONValue)] = [verification, ("result", .text("denied"))]

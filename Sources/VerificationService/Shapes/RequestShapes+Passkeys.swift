@@ -8,7 +8,6 @@ extension RequestShapes {
                 PolicyMember.allCases.map { .optional($0.rawValue, .choice($0.values)) })))
 
     private static let name = Field.optional("name", .text(.label))
-    private static let device = Field.optional("device", .text(.knownDevice))
     // The browser's, because the request comes from the application.
     private static let userAgent = Field.optional("user_agent", .text(.userAgent))
     private static let ticket = FieldKind.text(.enrolmentTicket)

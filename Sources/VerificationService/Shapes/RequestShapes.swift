@@ -80,6 +80,8 @@ enum RequestShapes {
         "Resynchronization",
         [.required("codes", .list(.text(.oneTimePassword), counts: 2...2))])
 
+    static let device = Field.optional("device", .text(.knownDevice))
+
     static let verification = Shape(
         "Verification",
         [
@@ -87,6 +89,7 @@ enum RequestShapes {
             .optional("credential", .text(.credential)),
             // RFC 4226, appendix E.4.
             .optional("counter", .whole(0...Int64.max)),
+            device, .optional("remember", .flag),
         ])
 
     static let loginRedemption = Shape(

@@ -13,7 +13,7 @@ extension ResponseShapes {
     private static let deviceBound = Field.required("device_bound", .flag)
     private static let backedUp = Field.required("backed_up", .flag)
     private static let attestation = FieldKind.choice(["none", "self", "unverified", "trusted"])
-    private static let newDevice = Field.optional("device", .text(.knownDevice))
+    static let newDevice = Field.optional("device", .text(.knownDevice))
     private static let reason = Field.optional(
         "reason", .choice(DenialReason.allCases.map(\.rawValue)))
 

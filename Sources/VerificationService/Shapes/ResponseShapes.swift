@@ -41,7 +41,7 @@ enum ResponseShapes {
             verification, accepted, credential,
             .required("type", .choice(["totp", "hotp", "recovery"])),
             .required("offset", .whole(Int64.min...Int64.max)),
-            .optional("remaining", .whole(0...10)),
+            .optional("remaining", .whole(0...10)), newDevice,
         ])
 
     static let denial = Shape(

@@ -1,0 +1,82 @@
+import Cryptography
+import HTTPMessage
+import ServiceTranscripts
+import TestSupport
+import Testing
+
+@testable import VerificationService
+
+/// What the service tells the operator and the application about guessing.
+struct GuessingReportTests {
+    @Test("codes that are denied for many subjects are reported once in ten minutes")
+    func spraying() {
+        let start = ContinuousClock.now
+        let denied = DeniedSubjects(start: start)
+        func enter(_ number: Int, at seconds: Int, isAccepted: Bool = false) -> Bool {
+            denied.enter(
+                "subject \(number)", isAccepted: isAccepted, at: start + .seconds(seconds))
+        }
+        // The same subject any number of times is not many subjects.
+        for _ in 0..<200 { #expect(!enter(0, at: 1)) }
+        for number in 1..<49 { #expect(!enter(number, at: 2)) }
+        #expect(enter(49, at: 3))
+        #expect(!enter(50, at: 4))
+        #expect(denied.count(at: start + .seconds(599)) == 51)
+        #expect(denied.count(at: start + .seconds(600)) == 0)
+        // A busy service denies a few codes, too.
+        for number in 0..<60 { #expect(!enter(number, at: 700, isAccepted: true)) }
+        for number in 0..<60 { #expect(!enter(number, at: 701)) }
+        #expect(enter(60, at: 702))
+        for number in 0..<20_000 { _ = enter(number, at: 1_300) }
+        #expect(denied.count(at: start + .seconds(1_300)) == DeniedSubjects.capacity)
+    }
+
+    @Test("slow guessing and spraying appear in the metrics, and unknown subjects count alike")
+    func metrics() async throws {
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        for _ in 0..<10 {
+            _ = try await fixture.verify("alice", fixture.wrongCode(of: alice))
+            _ = try await fixture.ask("POST", "/v1/credentials/\(alice.id)/unlock")
+        }
+        for number in 0..<49 { _ = try await fixture.verify("user\(number)", "123456") }
+        let reply = await fixture.service.answerOperations(
+            HTTPRequest(
+                method: "GET", target: "/metrics", body: SecretBytes(text: ""), peer: "::1"))
+        let lines = reply.body.text.split(separator: "\n")
+        for line in [
+            "watchword_slow_guessing_total 1", "watchword_denied_subjects 50",
+            "watchword_spraying_total 1",
+        ] { #expect(lines.contains(Substring(line)), "\(line)") }
+    }
+
+    @Test("H-13 a token for a device is given once, and lets its codes be checked during a wait")
+    func device() async throws {
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        func verify(
+            _ code: String, _ more: String, headers: [String: String] = [:]
+        ) async throws -> Reply {
+            try await fixture.ask(
+                "POST", "/v1/verifications",
+                #"{"subject":"alice","code":"\#(code)"\#(more)}"#, headers: headers)
+        }
+        let key = ["Idempotency-Key": "one"]
+        let code = try fixture.code(of: alice)
+        let first = try await verify(code, #","remember":true"#, headers: key)
+        let device = try #require(first.text("device"))
+        #expect(device.hasPrefix("wwd_"))
+        let again = try await verify(code, #","remember":true"#, headers: key)
+        #expect(again.text("device") == device)
+        fixture.clock.advance(seconds: 30)
+        for _ in 0..<5 { _ = try await fixture.verify("alice", fixture.wrongCode(of: alice)) }
+        let next = try fixture.code(of: alice)
+        #expect(try await fixture.verify("alice", next).text("reason") == "throttled")
+        let known = try await verify(next, #","remember":true,"device":"\#(device)""#)
+        #expect(known.result == "accepted" && known.text("device") == nil)
+        #expect(try await verify(next, #","device":"wwd_x""#).problem == "invalid-field")
+        _ = try await fixture.ask("DELETE", "/v1/credentials/\(alice.id)")
+        let ended = try await verify(code, #","remember":true"#, headers: key)
+        #expect(ended.problem == "answer-ended")
+    }
+}

@@ -1,0 +1,305 @@
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import Verification
+
+/// Devices that proved themselves before, whose codes the failures of strangers do not delay.
+@Suite("Known devices")
+struct KnownDeviceTests {
+    /// A fixture with a credential, and with the token of a device where its code was accepted.
+    private func prepared(
+        _ policy: Policy = .standard
+    ) async throws -> (VerifierFixture, TestAuthenticator, Token) {
+        let fixture = try VerifierFixture(policy: policy)
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let device = try await fixture.remembered(authenticator)
+        fixture.clock.advance(seconds: 300)
+        return (fixture, authenticator, device)
+    }
+
+    @Test("H-13 N-14 N-16 during a wait, only the code of a known device is checked")
+    func waiting() async throws {
+        let (fixture, authenticator, device) = try await prepared()
+        try await fixture.fail(5, authenticator)
+        let code = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code).denial == .throttled(retryAfter: 30_000))
+        let accepted = try await fixture.verify(code, from: device)
+        #expect(accepted.acceptance != nil && accepted.device == nil)
+        #expect(try await fixture.summary(authenticator.credential).failures == 0)
+        // The wait of strangers goes on, and their next failure doubles it.
+        fixture.clock.now = fixture.clock.now.adding(milliseconds: 29_999)
+        let next = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(next).denial == .throttled(retryAfter: 1))
+        fixture.clock.advance(seconds: 1)
+        try await fixture.fail(1, authenticator)
+        #expect(try await fixture.verify(next).denial == .throttled(retryAfter: 60_000))
+        // A day without failures of strangers, and a success, end their level.
+        fixture.clock.advance(seconds: 86_400)
+        let later = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(later, from: device).acceptance != nil)
+        try await fixture.fail(4, authenticator)
+        #expect(
+            try await fixture.verify(
+                authenticator.code(at: fixture.clock.now, steps: 1)
+            ).acceptance != nil)
+    }
+
+    @Test("N-11 V-02 wrong codes neither refuse nor disable an owner with a known device")
+    func attack() async throws {
+        let (fixture, authenticator, device) = try await prepared()
+        var evaluated = 0
+        for hour in 1...(24 * 14) {
+            let outcome = try await fixture.verify(
+                authenticator.wrongCode(at: fixture.clock.now))
+            if outcome.denial == .wrong { evaluated += 1 }
+            if hour % 72 == 0 {
+                let code = try authenticator.code(at: fixture.clock.now)
+                #expect(try await fixture.verify(code, from: device).acceptance != nil)
+            }
+            fixture.clock.advance(seconds: 3_600)
+        }
+        #expect(evaluated == 24 * 14)
+        #expect(try await fixture.summary(authenticator.credential).state == .active)
+        #expect(try await fixture.count(.locked) == 1)
+    }
+
+    @Test("H-12 N-11 a known device has three failures of its own, which count in the total")
+    func ownFailures() async throws {
+        let (fixture, authenticator, device) = try await prepared()
+        try await fixture.fail(5, authenticator)
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+        let (one, other) = (fixture.verifier, fixture.anotherVerifier())
+        let alice = fixture.alice
+        let denials = try await withThrowingTaskGroup { group in
+            for number in 0..<50 {
+                group.addTask {
+                    try await (number % 2 == 0 ? one : other).verify(
+                        wrong, subject: alice, device: device
+                    ).denial
+                }
+            }
+            return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+        #expect(denials == [.wrong: 3, .throttled(retryAfter: 30_000): 47])
+        #expect(try await fixture.summary(authenticator.credential).failures == 8)
+        let code = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code, from: device).isThrottled)
+        // After the wait it succeeds like a stranger, and is trusted again.
+        fixture.clock.advance(seconds: 30)
+        let next = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(next, from: device).acceptance != nil)
+        try await fixture.fail(5, authenticator)
+        let last = try authenticator.code(at: fixture.clock.now, steps: 1)
+        #expect(try await fixture.verify(last, from: device).acceptance != nil)
+    }
+
+    @Test("N-11 the failures of known devices and of strangers disable a credential together")
+    func total() async throws {
+        let (fixture, authenticator, device) = try await prepared()
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+        for _ in 0..<3 { #expect(try await fixture.verify(wrong, from: device).denial == .wrong) }
+        for _ in 0..<97 {
+            #expect(try await fixture.verify(wrong).denial == .wrong)
+            _ = try await fixture.verifier.unlock(authenticator.credential)
+        }
+        #expect(try await fixture.summary(authenticator.credential).state == .disabled)
+        let code = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code, from: device).denial == .disabled)
+    }
+
+    @Test("a device is known to all of a subject's one-time passwords, with one count of failures")
+    func several() async throws {
+        let (fixture, time, device) = try await prepared()
+        let counter = try await fixture.enrolled(.counter(0))
+        try await fixture.fail(5, time)
+        let named = try await fixture.verifier.verify(
+            counter.code(1), subject: fixture.alice, credential: counter.credential,
+            device: device)
+        #expect(named.acceptance != nil)
+        for _ in 0..<3 {
+            let outcome = try await fixture.verifier.verify(
+                counter.wrongCode(at: fixture.clock.now), subject: fixture.alice,
+                credential: counter.credential, device: device)
+            #expect(outcome.denial == .wrong)
+        }
+        // The device's failures are in the row of the other credential.
+        let code = try time.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code, from: device).isThrottled)
+        // Each code was tried on the credential that it was for.
+        #expect(try await fixture.summary(counter.credential).failures == 3)
+        #expect(try await fixture.summary(time.credential).failures == 5)
+    }
+
+    @Test("V-06 the token of another subject or an ended credential is ignored, at the same cost")
+    func ignored() async throws {
+        let (fixture, authenticator, device) = try await prepared()
+        let bob = try #require(Subject("bob"))
+        let other = try await fixture.enrolled(for: bob)
+        fixture.clock.advance(seconds: 60)
+        let madeUp = Token(.knownDevice, try Randomness.secret(count: 32))
+        try await fixture.fail(5, other, of: bob)
+        func cost(_ device: Token, _ subject: Subject) async throws -> [[Int]] {
+            let code = try other.code(at: fixture.clock.now)
+            let before = fixture.meter.counts
+            _ = await fixture.store.takeCalls()
+            let outcome = try await fixture.verifier.verify(code, subject: subject, device: device)
+            #expect(outcome.acceptance == nil)
+            #expect(
+                await fixture.store.takeCalls()
+                    == [.readCredentials, .commit([.writeRow, .event])])
+            return WorkMeter.Work.allCases.map {
+                [$0.rawValue, (fixture.meter.counts[$0] ?? 0) - (before[$0] ?? 0)]
+            }
+        }
+        let unknown = try await cost(madeUp, try #require(Subject("nobody-else")))
+        #expect(try await cost(device, bob) == unknown)
+        #expect(try await cost(madeUp, bob) == unknown)
+        let own = try await fixture.remembered(other, of: bob, after: 30)
+        _ = try await fixture.verifier.revoke(other.credential)
+        #expect(try await cost(own, bob) == unknown)
+        // The token of an ended credential is not one of the next credential either.
+        let next = try await fixture.enrolled(for: bob)
+        fixture.clock.advance(seconds: 60)
+        try await fixture.fail(5, next, of: bob)
+        #expect(
+            try await fixture.verifier.verify(
+                next.code(at: fixture.clock.now), subject: bob, device: own
+            ).isThrottled)
+        #expect(try await fixture.summary(authenticator.credential).failures == 0)
+    }
+
+    @Test("a credential knows eight devices; a further one replaces the least recently used one")
+    func eight() async throws {
+        let (fixture, authenticator, first) = try await prepared()
+        var devices = [first]
+        for _ in 0..<7 {
+            fixture.clock.advance(seconds: 60)
+            devices.append(try await fixture.remembered(authenticator))
+        }
+        fixture.clock.advance(seconds: 60)
+        let code = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code, from: first).acceptance != nil)
+        fixture.clock.advance(seconds: 60)
+        devices.append(try await fixture.remembered(authenticator))
+        try await fixture.fail(5, authenticator)
+        let wrong = try authenticator.wrongCode(at: fixture.clock.now)
+        for (number, device) in devices.enumerated() {
+            let outcome = try await fixture.verify(wrong, from: device)
+            #expect(outcome.isThrottled == (number == 1), "\(number)")
+        }
+        let row = try #require(try await fixture.store.credential(authenticator.credential))
+        #expect(row.body.count < 800, "a row stays small")
+    }
+
+    @Test("unlocking and a restore leave known devices as they are")
+    func kept() async throws {
+        let (fixture, authenticator, device) = try await prepared()
+        try await fixture.fail(5, authenticator)
+        #expect(try await fixture.verifier.unlock(authenticator.credential) == .done)
+        #expect(try await fixture.summary(authenticator.credential).waitsUntil == nil)
+        let row = try #require(try await fixture.store.credential(authenticator.credential))
+        let restored = try #require(try row.afterRestoring(at: fixture.clock.now))
+        #expect(try await fixture.store.commit([.updateCredential(restored.row)]) == .done)
+        try await fixture.fail(1, authenticator)
+        fixture.clock.advance(seconds: 660)
+        try await fixture.fail(1, authenticator)
+        let code = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code).isThrottled)
+        #expect(try await fixture.verify(code, from: device).acceptance != nil)
+    }
+
+    @Test("wrong one-time passwords delay no recovery code, which can make a device known")
+    func recovery() async throws {
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let outcome = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
+        guard case .granted(let grant) = outcome else { throw BenchError.refused }
+        try await fixture.fail(5, authenticator)
+        let code = try grant.codes[0].withBytes { code throws(PresentedCodeError) in
+            try PresentedCode(code)
+        }
+        let accepted = try await fixture.verifier.verify(
+            code, subject: fixture.alice, remembersDevice: true)
+        #expect(accepted.acceptance?.kind == .recovery)
+        let device = try #require(accepted.device)
+        let password = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(password).isThrottled)
+        #expect(try await fixture.verify(password, from: device).acceptance != nil)
+        // The device does not end the wait of recovery codes.
+        let wrong = try PresentedCode(text: "AAAA-AAAA-AAAA-AAAA")
+        for _ in 0..<5 { #expect(try await fixture.verify(wrong, from: device).denial == .wrong) }
+        #expect(try await fixture.verify(wrong, from: device).isThrottled)
+    }
+
+    @Test("wrong one-time passwords delay no passkey")
+    func passkeys() async throws {
+        let bench = try PasskeyFixture()
+        let passkey = try TestPasskey()
+        try await bench.register(passkey)
+        let authenticator = try await bench.fixture.enrolled()
+        bench.fixture.clock.advance(seconds: 300)
+        try await bench.fixture.fail(5, authenticator)
+        #expect(
+            try await bench.fixture.verify(
+                authenticator.code(at: bench.fixture.clock.now)
+            ).isThrottled)
+        let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
+        #expect(
+            try await bench.passkeys.finishAuthentication(
+                ceremony.token, with: passkey.signed(ceremony.options)
+            ).isAccepted)
+    }
+
+    @Test("a row that an earlier version wrote is read, with the wait of its failures")
+    func earlierRow() async throws {
+        let (fixture, authenticator, _) = try await prepared()
+        try await fixture.fail(6, authenticator)
+        let row = try #require(try await fixture.store.credential(authenticator.credential))
+        let record = try CredentialRecord(row)
+        var writer = ByteWriter()
+        record.throttle.writeRest(into: &writer)
+        record.devices.write(into: &writer)
+        let earlier = try CredentialRecord(
+            CredentialRow(
+                id: row.id, subject: row.subject, kind: row.kind, state: row.state,
+                version: row.version, keyID: row.keyID, fingerprint: row.fingerprint,
+                createdAt: row.createdAt, lapsesAt: row.lapsesAt,
+                body: row.body.dropLast(writer.bytes.count)))
+        #expect(earlier.throttle.level == 6 && earlier.throttle.failures == 6)
+        #expect(earlier.throttle.wait == 60_000 && earlier.devices == KnownDevices())
+        #expect(earlier.throttle.waitsUntil == record.throttle.waitsUntil)
+        #expect(try CredentialRecord(record.row).devices == record.devices)
+        #expect(try CredentialRecord(record.row).throttle == record.throttle)
+    }
+}
+
+extension VerifierFixture {
+    /// Presents a code for the subject `alice`, from a device.
+    func verify(_ code: PresentedCode, from device: Token) async throws -> VerificationOutcome {
+        try await verifier.verify(code, subject: alice, device: device, remembersDevice: true)
+    }
+
+    /// Presents wrong codes, as a stranger, all of which are checked.
+    func fail(
+        _ count: Int, _ authenticator: TestAuthenticator, of subject: Subject? = nil
+    ) async throws {
+        let wrong = try authenticator.wrongCode(at: clock.now)
+        for _ in 0..<count {
+            let outcome = try await verifier.verify(wrong, subject: subject ?? alice)
+            #expect(outcome.denial == .wrong)
+        }
+    }
+
+    /// Presents the current code, and returns the token of a new device.
+    func remembered(
+        _ authenticator: TestAuthenticator, of subject: Subject? = nil, after seconds: Int64 = 0
+    ) async throws -> Token {
+        clock.advance(seconds: seconds)
+        let outcome = try await verifier.verify(
+            authenticator.code(at: clock.now), subject: subject ?? alice, remembersDevice: true)
+        return try #require(outcome.device)
+    }
+}
