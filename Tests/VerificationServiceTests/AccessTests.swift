@@ -234,7 +234,7 @@ struct AccessTests {
         for usesTLS in [true, false] {
             let fixture = try await ServiceFixture(usesTLS: usesTLS)
             for (method, target, status) in [
-                ("GET", "/v1/events", 200), ("GET", "/ui/sign-in?return=0", 200),
+                ("GET", "/v1/events", 200), ("GET", "/ui/enrol", 200),
                 ("GET", "/ui/page.js", 200), ("GET", "/nowhere", 404),
                 ("OPTIONS", "/v1/events", 204), ("POST", "/v1/verifications", 415),
             ] {

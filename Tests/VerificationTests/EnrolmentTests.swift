@@ -296,10 +296,9 @@ struct EnrolmentTests {
         try await expectOldestEnded("passkey")
         _ = try await bench.passkeys.issueTicket(for: fixture.alice, account: account)
         try await expectOldestEnded("passkey on a page")
-        guard case .granted = try await keys.enrol(for: fixture.alice),
-            case .granted = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
-        else { throw BenchError.refused }
+        _ = try await keys.enrol(for: fixture.alice)
         try await expectOldestEnded("device key")
+        _ = try await fixture.verifier.enrolRecoveryCodes(for: fixture.alice)
         try await expectOldestEnded("recovery codes")
         let given = try OneTimePasswordImport(
             key: SecretBytes(text: "a key from elsewhere"), factor: .counter(0))
@@ -312,6 +311,26 @@ struct EnrolmentTests {
         let live = try await fixture.verifier.credentials(of: fixture.alice)
             .count { $0.state != .revoked }
         #expect(live == Policy.standard.maximumCredentials)
+    }
+
+    @Test("only a row with an enrolling client has the new format, and keeps the client")
+    func rowFormats() async throws {
+        let fixture = try VerifierFixture()
+        let older = try #require(
+            await fixture.store.credential(try await fixture.enrolled().credential))
+        #expect(older.body.first == 1)
+        #expect(try CredentialRecord(older).enroller == nil)
+        let shop = Origin(client: 1)
+        guard
+            case .granted(let grant) = try await fixture.verifier.enrolSecret(
+                for: fixture.alice, origin: shop),
+            case .redeemed = try await fixture.verifier.redeemEnrolment(grant.ticket)
+        else { throw BenchError.refused }
+        let row = try #require(await fixture.store.credential(grant.credential))
+        #expect(row.body.first == 2)
+        #expect(try CredentialRecord(row).enroller == shop.client)
+        let next = try CredentialRecord(row).row
+        #expect(next.body == row.body)
     }
 
     @Test("of fifty concurrent registrations at the limit, none ends an active credential")
