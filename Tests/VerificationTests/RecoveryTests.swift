@@ -62,6 +62,26 @@ struct RecoveryTests {
         #expect(try await fixture.verify(codes[2]).denial == .replayed)
     }
 
+    @Test("N-18 a code is accepted once, in lower case, without dashes or with spaces too")
+    func spellings() async throws {
+        let fixture = try VerifierFixture()
+        let (_, codes) = try await codes(fixture)
+        let spellings: [(String) -> String] = [
+            { $0.lowercased() }, { $0.filter { $0 != "-" } },
+            { $0.map { $0 == "-" ? " " : $0.lowercased() }.joined() },
+            { $0.map { "\($0)" }.joined(separator: " ") },
+            { String($0.prefix(9)) + $0.dropFirst(9).lowercased() },
+        ]
+        for (index, spelling) in spellings.enumerated() {
+            let shown = codes[index].characters.text
+            let typed = try PresentedCode(text: spelling(shown))
+            #expect(try await fixture.verify(typed).acceptance?.remaining == 9 - index)
+            let again = try PresentedCode(text: spellings[(index + 1) % spellings.count](shown))
+            #expect(try await fixture.verify(again).denial == .wrong)
+            #expect(try await fixture.verify(codes[index]).denial == .wrong)
+        }
+    }
+
     @Test("N-20 V-10 codes are hashed with scrypt and a 128-bit salt, and then sealed")
     func hashed() async throws {
         let fixture = try VerifierFixture()

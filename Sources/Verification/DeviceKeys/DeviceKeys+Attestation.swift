@@ -44,11 +44,18 @@ extension DeviceKeys {
                 evidence, point: point, transcript: transcript, anchors: roots,
                 at: context.now.seconds)
         } catch {
+            let cause: Event.Reason
             switch error {
             case .failed(let failure): throw .cryptography(failure)
             case .untrusted: return denied(row, .attestationUntrusted, context)
-            default: return denied(row, .attestation, context)
+            case .malformed: cause = .attestationObject
+            case .endorsementCertificate: cause = .endorsementCertificate
+            case .attestationKey: cause = .attestationKey
+            case .deviceKey: cause = .keyAttributes
+            case .certification: cause = .certification
+            case .signature: cause = .attestation
             }
+            return denied(row, .attestation, because: cause, context)
         }
         let secret = try context.randomSecret(KeyActivation.longestSecret)
         let protected = try deciding { () throws(CryptographyFailure) in

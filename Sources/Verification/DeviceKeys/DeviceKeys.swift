@@ -148,18 +148,23 @@ public struct DeviceKeys: Sendable {
     }
 
     func denied(
-        _ row: TicketRow?, _ reason: DenialReason, _ context: DecisionContext
+        _ row: TicketRow?, _ reason: DenialReason, because cause: Event.Reason? = nil,
+        _ context: DecisionContext
     ) -> Decision<DeviceKeyRegistration> {
-        denied(subject: row?.subject, credential: row?.credential, reason, context)
+        denied(
+            subject: row?.subject, credential: row?.credential, reason, because: cause, context)
     }
 
+    /// Denies a registration.
+    ///
+    /// - Parameter cause: tells the enrolling application more than the reason does.
     func denied(
         subject: Subject?, credential: CredentialID?, _ reason: DenialReason,
-        _ context: DecisionContext
+        because cause: Event.Reason? = nil, _ context: DecisionContext
     ) -> Decision<DeviceKeyRegistration> {
         Decision(outcome: .denied(reason), changes: [], recordsResponse: false).counting(
             context.unwritten(
-                .denied, Event.Reason(reason), subject: subject, credential: credential),
+                .denied, cause ?? Event.Reason(reason), subject: subject, credential: credential),
             by: DenialCounter.Sender(strangerAt: context.origin))
     }
 }

@@ -152,7 +152,7 @@ extension Passkeys {
             response: response, pending: pending, relyingParty: relyingParty, now: context.now)
         switch try check.verdict() {
         case .denied(let reason): return .failure(reason)
-        case .accepted(let passkey, let count):
+        case .accepted(let passkey, let count, let isWeaklyAttested):
             let fingerprint = try deciding { () throws(CryptographyFailure) in
                 try context.keys.lookup.fingerprint(
                     ofPasskey: passkey.credentialID, for: passkey.relyingParty)
@@ -169,13 +169,16 @@ extension Passkeys {
                         sealing: passkey, count: count, for: place, under: context.keys.current)
                 })
             return .success(
-                try await accepted(active, passkey, replacing: pending.replaces, context))
+                try await accepted(
+                    active, passkey, replacing: pending.replaces,
+                    because: isWeaklyAttested ? .attestationWeak : nil, context))
         }
     }
 
     private func accepted(
         _ record: CredentialRecord, _ passkey: RegisteredPasskey,
-        replacing replaced: CredentialID?, _ context: DecisionContext
+        replacing replaced: CredentialID?, because reason: Event.Reason?,
+        _ context: DecisionContext
     ) async throws(VerifierError) -> Accepted {
         var isOnlyCredential = true
         for other in try await verifier.records(of: record.subject)
@@ -184,7 +187,7 @@ extension Passkeys {
         }
         var changes: [StoreChange] = [
             .updateCredential(record.row), .endAnswers(of: record.id),
-            context.event(.enrolled, of: record),
+            context.event(.enrolled, reason, of: record),
         ]
         changes += try await verifier.replacing(replaced, context)
         return Accepted(

@@ -46,7 +46,9 @@ extension Service {
             call,
             answer: { outcome in
                 guard let outcome else { return Answer(.unknownCredential) }
-                return Self.answer(to: outcome, passkeySettings, tellsReasons: tellsReasons)
+                return Self.answer(
+                    to: outcome, response.credentialID, passkeySettings,
+                    tellsReasons: tellsReasons)
             }
         ) { recorder throws(VerifierError) in
             try await passkeys.finishRegistration(
