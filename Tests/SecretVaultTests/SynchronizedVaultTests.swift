@@ -185,6 +185,24 @@ struct SynchronizedVaultTests {
         #expect(try Vault.status(at: vault.path, since: 0).wiped == 1)
     }
 
+    @Test("another device's new slots wipe nothing, even if those here never changed")
+    func unchangedSlots() throws {
+        let vault = try TestVault()
+        let ids = try vault.fill()
+        let other = try TemporaryFolder()
+        try TestVault.put(vault.bytes(), as: "vault", in: other)
+        try Vault.unlock(at: other.file("vault"), with: .passphrase(TestVault.passphrase)).update {
+            changes throws(VaultError) in
+            try changes.changePassphrase(
+                of: changes.slots[0], to: Self.new, cost: cost(), now: 9)
+        }
+        try vault.put(other.bytes(of: "vault"))
+        refuse(vault.path, TestVault.passphrase, times: 3)
+        #expect(try Vault.status(at: vault.path, since: 0).wiped == 0)
+        let open = try Vault.unlock(at: vault.path, with: .passphrase(Self.new))
+        #expect(try open.open(ids[3]).kind == .enrolled)
+    }
+
     @Test("another device's new slots count once the vault was opened with them")
     func newSlots() throws {
         let vault = try TestVault()

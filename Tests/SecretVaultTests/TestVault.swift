@@ -19,7 +19,7 @@ final class TestVault {
     /// The files of a vault that was opened and saved.
     static let files = [
         counted("attempts"), counted("attempts.lock"), counted("presence.lock"),
-        own("generation"), own("lock"), own("previous"), "vault",
+        own("generation"), own("lock"), own("previous"), own("slots"), "vault",
     ]
 
     /// The path of one of the program's files for the vault file.

@@ -160,6 +160,7 @@ struct VaultWriter: ~Copyable {
         } catch {
             throw location.error(error)
         }
+        SlotsRecord.remove(in: own)
     }
 
     /// Removes the record of files with a second name, which were reported.

@@ -168,12 +168,9 @@ struct VaultOpening: ~Copyable {
     /// Records the file, which its key has opened, and its slots, if they have changed.
     private func recordOpened(_ state: VaultState, with key: VaultKey) {
         let known = SlotsRecord.read(of: location, vaultID: document.vaultID)
-        // A file that was saved here last shows its slots, unless a rekey was killed before it
-        // recorded them.
-        let isSaved = ownMark?.isRecord(of: document) == true && ownMark?.rekey == nil
         location.record(
             opened: document, state, with: key, known: ownMark, after: mark,
-            recordsSlots: known != document.slotsDigest && (known != nil || !isSaved))
+            recordsSlots: known != document.slotsDigest)
     }
 
     private func admitted(_ attempts: Attempts, _ counter: borrowing AttemptCounter)
