@@ -61,10 +61,10 @@ struct ConnectionLife: Sendable {
 /// libmicrohttpd's own timeout restarts with every byte, so a client that occasionally sends a byte
 /// could hold a connection forever. Here each part of a request has a deadline.
 ///
-/// When there are too many connections, a new one replaces one that waits for its client: of the
-/// site with the most, preferably one without a request, and the one that has waited longest. Peers
-/// that have sent an authenticated request are trusted. Their connections are replaced last, and
-/// a quarter of all connections is kept for them.
+/// When there are too many connections, new ones replace those that wait for their clients: of the
+/// sites with the most, preferably those without a request, and those that have waited longest.
+/// Peers that have sent an authenticated request are trusted. Their connections are replaced last,
+/// and a quarter of all connections is kept for them.
 final class ConnectionRegistry: Sendable {
     fileprivate struct State {
         /// Until their sockets are closed.
@@ -72,6 +72,8 @@ final class ConnectionRegistry: Sendable {
         var countByOrigin: [[UInt8]: Int] = [:]
         /// The connections that have not been replaced.
         var bySite: [[UInt8]: [ConnectionRecord]] = [:]
+        /// The number of those in ``bySite`` whose peer is not trusted.
+        var strangerCount = 0
         /// The number of connections that have been replaced but are not closed yet.
         var replacedCount = 0
         /// The order in which origins became trusted.
@@ -116,43 +118,45 @@ final class ConnectionRegistry: Sendable {
             let share = usable - usable / 4
             let isFull =
                 count >= usable
-                || !isTrusted && count >= share && state.count(trusted: false) >= share
+                || !isTrusted && state.strangerCount >= share
             guard isFull else { return true }
             return replace(in: &state, trusted: false)
                 || isTrusted && replace(in: &state, trusted: true)
         }
     }
 
-    /// Closes a connection to make room for another one.
+    /// Closes connections to make room: a few at once, because all of them are searched.
+    ///
+    /// A site loses none if it has at most half as many as the busiest one.
     ///
     /// - Returns: `false` if none of them waits for its client.
     private func replace(in state: inout State, trusted: Bool) -> Bool {
-        var busiest: (count: Int, deadline: Int64, records: [ConnectionRecord]) = (0, .max, [])
-        for records in state.bySite.values where records.count >= busiest.count {
-            var (count, deadline) = (0, Int64.max)
-            for record in records where record.isTrusted.load(ordering: .relaxed) == trusted {
+        var sites: [(count: Int, deadline: Int64, records: [ConnectionRecord])] = []
+        for records in state.bySite.values {
+            let records = records.filter { $0.isTrusted.load(ordering: .relaxed) == trusted }
+            let deadline = records.map { $0.deadline.load(ordering: .relaxed) }.min() ?? .max
+            if deadline < .max { sites.append((records.count, deadline, records)) }
+        }
+        sites.sort { (-$0.count, $0.deadline) < (-$1.count, $1.deadline) }
+        let enough = (sites.first?.count ?? 0) / 2
+        let room = max(1, limit / 64)
+        var count = 0
+        for site in sites where count < room && site.count > enough {
+            let waiting = site.records.map { record in
+                (
+                    record, hasRequest: record.hasRequest.load(ordering: .relaxed) ? 1 : 0,
+                    deadline: record.deadline.load(ordering: .relaxed)
+                )
+            }.filter { $0.deadline < .max }
+                .sorted { ($0.hasRequest, $0.deadline) < ($1.hasRequest, $1.deadline) }
+            for (record, _, deadline) in waiting.prefix(min(room - count, site.count - enough))
+            where Self.cutOff(record, ifStill: deadline) {
+                state.forget(record)
+                state.replacedCount += 1
                 count += 1
-                deadline = min(deadline, record.deadline.load(ordering: .relaxed))
-            }
-            if deadline < .max, (-count, deadline) < (-busiest.count, busiest.deadline) {
-                busiest = (count, deadline, records)
             }
         }
-        let waiting = busiest.records.filter { record in
-            record.isTrusted.load(ordering: .relaxed) == trusted
-        }.map { record in
-            (
-                record, hasRequest: record.hasRequest.load(ordering: .relaxed) ? 1 : 0,
-                deadline: record.deadline.load(ordering: .relaxed)
-            )
-        }.sorted { ($0.hasRequest, $0.deadline) < ($1.hasRequest, $1.deadline) }
-        for (record, _, deadline) in waiting where deadline < .max {
-            guard Self.cutOff(record, ifStill: deadline) else { continue }
-            state.forget(record)
-            state.replacedCount += 1
-            return true
-        }
-        return false
+        return count > 0
     }
 
     /// The peer of the connection has sent an authenticated request.
@@ -161,7 +165,8 @@ final class ConnectionRegistry: Sendable {
         let peer = record.peer
         state.withLock { state in
             for other in state.bySite[peer.site] ?? [] where other.peer.origin == peer.origin {
-                other.isTrusted.store(true, ordering: .relaxed)
+                let wasTrusted = other.isTrusted.exchange(true, ordering: .relaxed)
+                if !wasTrusted { state.strangerCount -= 1 }
             }
             state.lastTrusted += 1
             state.trusted[peer.origin] = state.lastTrusted
@@ -178,9 +183,9 @@ final class ConnectionRegistry: Sendable {
             state.connections[ObjectIdentifier(record)] = record
             state.countByOrigin[record.peer.origin, default: 0] += 1
             state.bySite[record.peer.site, default: []].append(record)
-            if state.trusted[record.peer.origin] != nil {
-                record.isTrusted.store(true, ordering: .relaxed)
-            }
+            let isTrusted = state.trusted[record.peer.origin] != nil
+            record.isTrusted.store(isTrusted, ordering: .relaxed)
+            if !isTrusted { state.strangerCount += 1 }
         }
     }
 
@@ -232,12 +237,6 @@ final class ConnectionRegistry: Sendable {
 }
 
 extension ConnectionRegistry.State {
-    fileprivate func count(trusted: Bool) -> Int {
-        bySite.values.reduce(0) { sum, records in
-            sum + records.count { $0.isTrusted.load(ordering: .relaxed) == trusted }
-        }
-    }
-
     /// Removes a connection from its site.
     ///
     /// - Returns: whether it was there.
@@ -245,6 +244,7 @@ extension ConnectionRegistry.State {
         let site = record.peer.site
         guard let index = bySite[site]?.firstIndex(where: { $0 === record }) else { return false }
         bySite[site]?.remove(at: index)
+        if !record.isTrusted.load(ordering: .relaxed) { strangerCount -= 1 }
         if bySite[site]?.isEmpty ?? false { bySite[site] = nil }
         return true
     }
