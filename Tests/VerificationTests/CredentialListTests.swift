@@ -1,3 +1,4 @@
+import OneTimePassword
 import StoreContract
 import TestSupport
 import Testing
@@ -61,7 +62,8 @@ struct CredentialListTests {
     func everyRow() async throws {
         let fixture = try VerifierFixture()
         var expected: [CredentialID] = []
-        for (number, time) in [1, 1, 1, 2, 3, 3, 4, 5, 5].enumerated() {
+        let times: [Int64] = [1, 1, 1, 2, 3, 3, 4, 5, 5]
+        for (number, time) in times.enumerated() {
             expected.insert(try await addRevoked(number, createdAt: time, fixture), at: 0)
         }
         for limit in 1...10 {
