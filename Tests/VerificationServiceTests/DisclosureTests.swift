@@ -24,7 +24,9 @@ struct DisclosureTests {
         secrets.append(String(alice.uri[start.upperBound...].prefix { $0 != "&" }))
         let code = try fixture.code(of: alice)
         secrets.append(code)
-        _ = try await fixture.verify("alice", code)
+        let remembered = try await fixture.ask(
+            "POST", "/v1/verifications", #"{"subject":"alice","code":"\#(code)","remember":true}"#)
+        secrets.append(try #require(remembered.text("device")))
         said.append(try await fixture.verify("alice", code).response.body.text)
         let recovery = try await fixture.ask(
             "POST", "/v1/subjects/alice/credentials", #"{"type":"recovery"}"#,

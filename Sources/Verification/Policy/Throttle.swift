@@ -116,7 +116,7 @@ struct Throttle: Hashable, Sendable {
         at now: UnixTime, limits: GuessLimits, byKnownDevice isKnown: Bool = false
     ) {
         failures = min(failures, unforgiven(now, limits))
-        if isKnown, let failedAt, now.milliseconds(since: failedAt) < Self.day {
+        if isKnown, let failedAt, now.milliseconds(since: failedAt) < max(Self.day, wait) {
             self.failedAt = min(failedAt, now)
             return
         }
