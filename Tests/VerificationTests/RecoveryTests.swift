@@ -77,8 +77,8 @@ struct RecoveryTests {
             let typed = try PresentedCode(text: spelling(shown))
             #expect(try await fixture.verify(typed).acceptance?.remaining == 9 - index)
             let again = try PresentedCode(text: spellings[(index + 1) % spellings.count](shown))
-            #expect(try await fixture.verify(again).denial == .wrong)
-            #expect(try await fixture.verify(codes[index]).denial == .wrong)
+            #expect(try await fixture.verify(again).denial == .replayed)
+            #expect(try await fixture.verify(codes[index]).denial == .replayed)
         }
     }
 
