@@ -41,6 +41,8 @@ public enum DenialReason: String, CaseIterable, Error, Hashable, Sendable {
     case attestation
     /// The attestation statement does not chain to a trust anchor.
     case attestationUntrusted = "attestation-untrusted"
+    /// The attestation statement is signed with SHA-1.
+    case attestationWeak = "attestation-weak"
     /// The credential's id is too long, or differs from the one that the browser states.
     case credentialID = "credential-id"
     /// The credential is registered already.
@@ -61,4 +63,22 @@ public enum DenialReason: String, CaseIterable, Error, Hashable, Sendable {
     case audience
     /// The device did not check that somebody is present as the policy requires.
     case presence
+}
+
+extension DenialReason {
+    /// Whether what the authenticator made was refused in a registration, so that another attempt
+    /// with the same authenticator would be denied again.
+    public var isAboutAuthenticator: Bool {
+        switch self {
+        case .attestationObject, .authenticatorData, .userPresence, .userVerification,
+            .backupFlags, .notDeviceBound, .algorithm, .publicKey, .attestationFormat,
+            .attestation, .attestationUntrusted, .attestationWeak, .credentialID,
+            .credentialKnown:
+            true
+        case .clientData, .type, .challenge, .expired, .origin, .crossOrigin, .topOrigin,
+            .relyingParty, .unknown, .revoked, .userHandle, .signature,
+            .backupEligibilityChanged, .counter, .audience, .presence:
+            false
+        }
+    }
 }

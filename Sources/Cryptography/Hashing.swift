@@ -2,11 +2,21 @@ internal import COpenSSL
 
 // Fetched once; otherwise OpenSSL looks it up at each use.
 @safe private struct Digest: @unchecked Sendable {
+    static let sha1 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA1", nil))
     static let sha256 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA2-256", nil))
     static let sha384 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA2-384", nil))
     static let sha512 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA2-512", nil))
 
     let handle: OpaquePointer?
+}
+
+/// The SHA-1 digest of `bytes`: 20 bytes.
+///
+/// It is weak: nothing may be trusted because of it.
+///
+/// - Throws: ``CryptographyFailure`` if OpenSSL does not offer SHA-1.
+package func sha1(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
+    try digest(bytes, with: Digest.sha1, count: 20)
 }
 
 /// The SHA-256 digest of `bytes`: 32 bytes.

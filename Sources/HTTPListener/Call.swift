@@ -105,6 +105,7 @@ internal import Synchronization
         unsafe MHD_suspend_connection(connection)
         Task {
             let response = await listener.handler(request)
+            if response.isAuthenticated { listener.registry.trust(record) }
             exchange.withStage { $0 = .answered(response) }
             unsafe MHD_resume_connection(connection)
             // Leave only now: stopping the daemon while a connection is suspended terminates the

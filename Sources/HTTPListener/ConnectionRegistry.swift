@@ -7,11 +7,15 @@ final class ConnectionRecord: Sendable {
     let peer: PeerAddress
     let life: ConnectionLife
     private let exchange = Mutex<Exchange?>(nil)
+    /// Whether a request has begun on the connection.
+    fileprivate let hasRequest = Atomic(false)
+    /// Whether the registry trusts the peer.
+    fileprivate let isTrusted = Atomic(false)
     /// The deadline in the registry's nanoseconds; the largest number while the client has nothing
     /// to do.
     ///
     /// It is written at each step of each request, so it is atomic instead of locked.
-    fileprivate let deadline = Atomic<Int64>(.max)
+    let deadline = Atomic<Int64>(.max)
 
     init(socket: Int32, peer: PeerAddress, life: ConnectionLife) {
         self.socket = socket
@@ -20,7 +24,10 @@ final class ConnectionRecord: Sendable {
     }
 
     /// Called when the first line of a request has arrived.
-    func begin(_ exchange: Exchange) { self.exchange.withLock { $0 = exchange } }
+    func begin(_ exchange: Exchange) {
+        self.exchange.withLock { $0 = exchange }
+        hasRequest.store(true, ordering: .relaxed)
+    }
 
     /// Called when the request is over.
     ///
@@ -53,16 +60,32 @@ struct ConnectionLife: Sendable {
 ///
 /// libmicrohttpd's own timeout restarts with every byte, so a client that occasionally sends a byte
 /// could hold a connection forever. Here each part of a request has a deadline.
+///
+/// When there are too many connections, a new one replaces one that waits for its client: of the
+/// site with the most, preferably one without a request, and the one that has waited longest. Peers
+/// that have sent an authenticated request are trusted. Their connections are replaced last, and
+/// a quarter of all connections is kept for them.
 final class ConnectionRegistry: Sendable {
-    private struct State {
+    fileprivate struct State {
+        /// Until their sockets are closed.
         var connections: [ObjectIdentifier: ConnectionRecord] = [:]
         var countByOrigin: [[UInt8]: Int] = [:]
+        /// The connections that have not been replaced.
+        var bySite: [[UInt8]: [ConnectionRecord]] = [:]
+        /// The number of connections that have been replaced but are not closed yet.
+        var replacedCount = 0
+        /// The order in which origins became trusted.
+        var trusted: [[UInt8]: Int] = [:]
+        var lastTrusted = 0
     }
 
     private let state = Mutex(State())
     private let limit: Int
     private let limitPerOrigin: Int
     private let start: ContinuousClock.Instant
+
+    /// The maximum number of trusted origins; beyond it, the earliest one is forgotten.
+    private static let trustedLimit = 1_024
 
     /// - Parameter limit: the maximum number of connections, including those of replaced daemons;
     ///   libmicrohttpd counts only its own.
@@ -77,10 +100,75 @@ final class ConnectionRegistry: Sendable {
     var count: Int { state.withLock { $0.connections.count } }
 
     /// Whether another connection from this address is accepted.
+    ///
+    /// It may replace another one, which is then closed.
     func accepts(_ peer: PeerAddress) -> Bool {
         state.withLock { state in
-            state.connections.count < limit
-                && state.countByOrigin[peer.origin, default: 0] < limitPerOrigin
+            // Connections that have been replaced are closed a moment later, so some room is left
+            // for them.
+            let usable = limit - limit / 16
+            guard state.connections.count < limit,
+                state.countByOrigin[peer.origin, default: 0] < limitPerOrigin,
+                state.bySite[peer.site]?.count ?? 0 < 4 * limitPerOrigin || peer.site == peer.origin
+            else { return false }
+            let count = state.connections.count - state.replacedCount
+            let isTrusted = state.trusted[peer.origin] != nil
+            let share = usable - usable / 4
+            let isFull =
+                count >= usable
+                || !isTrusted && count >= share && state.count(trusted: false) >= share
+            guard isFull else { return true }
+            return replace(in: &state, trusted: false)
+                || isTrusted && replace(in: &state, trusted: true)
+        }
+    }
+
+    /// Closes a connection to make room for another one.
+    ///
+    /// - Returns: `false` if none of them waits for its client.
+    private func replace(in state: inout State, trusted: Bool) -> Bool {
+        var busiest: (count: Int, deadline: Int64, records: [ConnectionRecord]) = (0, .max, [])
+        for records in state.bySite.values where records.count >= busiest.count {
+            var (count, deadline) = (0, Int64.max)
+            for record in records where record.isTrusted.load(ordering: .relaxed) == trusted {
+                count += 1
+                deadline = min(deadline, record.deadline.load(ordering: .relaxed))
+            }
+            if deadline < .max, (-count, deadline) < (-busiest.count, busiest.deadline) {
+                busiest = (count, deadline, records)
+            }
+        }
+        let waiting = busiest.records.filter { record in
+            record.isTrusted.load(ordering: .relaxed) == trusted
+        }.map { record in
+            (
+                record, hasRequest: record.hasRequest.load(ordering: .relaxed) ? 1 : 0,
+                deadline: record.deadline.load(ordering: .relaxed)
+            )
+        }.sorted { ($0.hasRequest, $0.deadline) < ($1.hasRequest, $1.deadline) }
+        for (record, _, deadline) in waiting where deadline < .max {
+            guard Self.cutOff(record, ifStill: deadline) else { continue }
+            state.forget(record)
+            state.replacedCount += 1
+            return true
+        }
+        return false
+    }
+
+    /// The peer of the connection has sent an authenticated request.
+    func trust(_ record: ConnectionRecord) {
+        guard !record.isTrusted.load(ordering: .relaxed) else { return }
+        let peer = record.peer
+        state.withLock { state in
+            for other in state.bySite[peer.site] ?? [] where other.peer.origin == peer.origin {
+                other.isTrusted.store(true, ordering: .relaxed)
+            }
+            state.lastTrusted += 1
+            state.trusted[peer.origin] = state.lastTrusted
+            guard state.trusted.count > Self.trustedLimit,
+                let first = state.trusted.min(by: { $0.value < $1.value })
+            else { return }
+            state.trusted[first.key] = nil
         }
     }
 
@@ -89,6 +177,10 @@ final class ConnectionRegistry: Sendable {
         state.withLock { state in
             state.connections[ObjectIdentifier(record)] = record
             state.countByOrigin[record.peer.origin, default: 0] += 1
+            state.bySite[record.peer.site, default: []].append(record)
+            if state.trusted[record.peer.origin] != nil {
+                record.isTrusted.store(true, ordering: .relaxed)
+            }
         }
     }
 
@@ -100,6 +192,7 @@ final class ConnectionRegistry: Sendable {
             }
             let left = state.countByOrigin[record.peer.origin, default: 1] - 1
             state.countByOrigin[record.peer.origin] = left > 0 ? left : nil
+            if !state.forget(record) { state.replacedCount -= 1 }
         }
     }
 
@@ -121,16 +214,38 @@ final class ConnectionRegistry: Sendable {
             var count = 0
             for record in state.connections.values {
                 let deadline = record.deadline.load(ordering: .relaxed)
-                // Skip a client that has just completed a step and therefore has a new deadline.
-                guard deadline <= end,
-                    record.deadline.compareExchange(
-                        expected: deadline, desired: .max, ordering: .relaxed
-                    ).exchanged
-                else { continue }
-                shutdown(record.socket, Int32(SHUT_RDWR))
-                count += 1
+                if deadline <= end, Self.cutOff(record, ifStill: deadline) { count += 1 }
             }
             return count
         }
+    }
+
+    /// Closes a connection, unless its client has just completed a step and therefore has a new
+    /// deadline.
+    private static func cutOff(_ record: ConnectionRecord, ifStill deadline: Int64) -> Bool {
+        let isSame = record.deadline.compareExchange(
+            expected: deadline, desired: .max, ordering: .relaxed
+        ).exchanged
+        if isSame { shutdown(record.socket, Int32(SHUT_RDWR)) }
+        return isSame
+    }
+}
+
+extension ConnectionRegistry.State {
+    fileprivate func count(trusted: Bool) -> Int {
+        bySite.values.reduce(0) { sum, records in
+            sum + records.count { $0.isTrusted.load(ordering: .relaxed) == trusted }
+        }
+    }
+
+    /// Removes a connection from its site.
+    ///
+    /// - Returns: whether it was there.
+    @discardableResult fileprivate mutating func forget(_ record: ConnectionRecord) -> Bool {
+        let site = record.peer.site
+        guard let index = bySite[site]?.firstIndex(where: { $0 === record }) else { return false }
+        bySite[site]?.remove(at: index)
+        if bySite[site]?.isEmpty ?? false { bySite[site] = nil }
+        return true
     }
 }

@@ -7,8 +7,11 @@ public struct ListenerLimits: Sendable {
     /// The maximum size of a request's first line and headers in bytes.
     public var headers = 16 << 10
     /// The maximum number of connections; each one is an open file and needs about 70 KB.
+    ///
+    /// When nearly as many are open, a new one replaces another one.
     public var connections = 4_096
-    /// The maximum number of connections from one address (an IPv6 /64 network counts as one).
+    /// The maximum number of connections from one address (an IPv6 /64 network counts as one; the
+    /// networks of a /48 together have four times as many).
     public var connectionsPerAddress = 200
     /// The time from connecting, or from the previous response, to the end of the headers.
     public var headerTimeout = Duration.seconds(15)

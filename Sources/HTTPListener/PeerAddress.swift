@@ -9,12 +9,17 @@ struct PeerAddress: Hashable, Sendable {
     /// client usually controls its whole /64 network.
     let origin: [UInt8]
 
-    /// An unknown address; all unknown addresses count as one.
-    static let unknown = PeerAddress(text: "unknown", origin: [])
+    /// What a provider assigns to one customer: the address, or the first 48 bits of an IPv6
+    /// address.
+    let site: [UInt8]
 
-    private init(text: String, origin: [UInt8]) {
+    /// An unknown address; all unknown addresses count as one.
+    static let unknown = PeerAddress(text: "unknown", origin: [], site: [])
+
+    init(text: String, origin: [UInt8], site: [UInt8]) {
         self.text = text
         self.origin = origin
+        self.site = site
     }
 
     /// Reads the kernel's address; unsupported families are ``unknown``.
@@ -44,6 +49,9 @@ struct PeerAddress: Hashable, Sendable {
         }
         let text = String(
             decoding: room.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        self.init(text: text, origin: family == AF_INET6 ? Array(bytes.prefix(8)) : bytes)
+        let isVersion6 = family == AF_INET6
+        self.init(
+            text: text, origin: isVersion6 ? Array(bytes.prefix(8)) : bytes,
+            site: isVersion6 ? Array(bytes.prefix(6)) : bytes)
     }
 }

@@ -9,11 +9,18 @@ public struct HTTPResponse: Sendable {
     /// The body, which may contain secrets that are shown only once.
     public let body: SecretBytes
 
+    /// Whether the request proved that an application sent it; the listener then keeps room for
+    /// connections from its address.
+    public let isAuthenticated: Bool
+
     /// Creates a response.
-    public init(status: Int, headers: [HTTPField] = [], body: SecretBytes) {
+    public init(
+        status: Int, headers: [HTTPField] = [], body: SecretBytes, isAuthenticated: Bool = false
+    ) {
         self.status = status
         self.headers = headers
         self.body = body
+        self.isAuthenticated = isAuthenticated
     }
 
     /// Creates a response whose body is not secret.

@@ -5,7 +5,7 @@ extension PostgreSQLVerificationStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow? {
         try await read(.credentialByID, bytes: id.bytes) {
-            [key] result throws(PostgreSQLFailure) in try result.credentials(key).first
+            [key] result throws(PostgreSQLFailure) in try result.credential(id, key)
         }
     }
 
@@ -85,14 +85,17 @@ extension PostgreSQLVerificationStore: VerificationStore {
             [key] result throws(PostgreSQLFailure) in
             try result.first { row throws(PostgreSQLFailure) in try row.challenge(key) }
         }
-        let (statement, bytes): (StoreStatement, [UInt8]) =
+        let credential: Result<CredentialRow?, PostgreSQLFailure> =
             switch name {
-            case .id(let id): (.credentialByID, id.bytes)
-            case .fingerprint(let bytes): (.credentialByFingerprint, bytes)
+            case .id(let id):
+                await answer(.credentialByID, bytes: id.bytes) {
+                    [key] result throws(PostgreSQLFailure) in try result.credential(id, key)
+                }
+            case .fingerprint(let bytes):
+                await answer(.credentialByFingerprint, bytes: bytes) {
+                    [key] result throws(PostgreSQLFailure) in try result.credentials(key).first
+                }
             }
-        let credential = await answer(statement, bytes: bytes) {
-            [key] result throws(PostgreSQLFailure) in try result.credentials(key).first
-        }
         do { return (try await challenge.get(), try credential.get()) } catch {
             throw StoreFailure(error)
         }
@@ -204,6 +207,18 @@ extension PostgreSQLVerificationStore: VerificationStore {
 }
 
 extension PostgreSQLRows {
+    /// The row with this id, which ``StoreStatement/credentialByID`` looked up.
+    fileprivate func credential(
+        _ id: CredentialID, _ key: AuditKey
+    ) throws(PostgreSQLFailure) -> CredentialRow? {
+        let found = try first { row throws(PostgreSQLFailure) in try row.credential(id, key) }
+        guard let found else {
+            try cryptography { () throws(CryptographyFailure) in try key.checkDummy() }
+            return nil
+        }
+        return found
+    }
+
     /// Every row, as a credential.
     ///
     /// If there are no rows, the check takes as long as for one row (V-06).

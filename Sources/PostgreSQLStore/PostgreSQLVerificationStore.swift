@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import POSIX
 public import Verification
 
 /// The store in a PostgreSQL database, for any number of processes on any number of machines.
@@ -49,23 +50,28 @@ public final class PostgreSQLVerificationStore: Sendable {
     ///     If the server does not answer at all, the first read waits one and a half times as long,
     ///     and the first commit three times as long; later calls fail immediately until the server
     ///     answers again.
+    ///   - clock: this machine's clock in Unix milliseconds, which must not differ from the
+    ///     database's by more than 10 s; `nil` stands for the system's.
     public init(
         connecting address: PostgreSQLAddress, key: AuditKey,
         known ends: [AcknowledgedCheckpoint] = [],
-        timeout: Duration = .seconds(2), connections: Connections = .standard
+        timeout: Duration = .seconds(2), connections: Connections = .standard,
+        clock unixMilliseconds: (@Sendable () -> Int64)? = nil
     ) throws(PostgreSQLStoreError) {
         self.address = address
         self.key = key
         self.timeout = timeout
         let known = AcknowledgedCheckpoints(ends)
         self.known = known
+        let clock = ClockComparison(unixMilliseconds ?? { SystemClock.unixMilliseconds() })
         try ends.expectAuthentic(key)
         try PostgreSQLConnection.opening(address).updateSchema(timeout: timeout)
         let open:
             @Sendable ([StoreStatement], Bool) throws(PostgreSQLFailure) -> PostgreSQLSession = {
                 statements, failsFast throws(PostgreSQLFailure) in
                 try PostgreSQLSession(
-                    address, statements, timeout: timeout, known: known, failsFast: failsFast)
+                    address, statements, timeout: timeout, known: known, clock: clock,
+                    failsFast: failsFast)
             }
         let openWriter: @Sendable (Bool) throws(PostgreSQLFailure) -> BatchWriter = {
             failsFast throws(PostgreSQLFailure) in
@@ -78,7 +84,7 @@ public final class PostgreSQLVerificationStore: Sendable {
             writers = try ConnectionPool(
                 .init(
                     size: connections.writing, open: openWriter,
-                    stands: { known.isSound && $0.session.stands },
+                    stands: { known.isSound && clock.isClose && $0.session.stands },
                     answers: { $0.session.answers }, take: CommitJob.take,
                     perform: { writer, jobs in writer.commit(jobs) },
                     refuse: { job, failure in job.finish(.failure(StoreFailure(failure))) }),
@@ -89,7 +95,8 @@ public final class PostgreSQLVerificationStore: Sendable {
                     open: { failsFast throws(PostgreSQLFailure) in
                         try open(StoreStatement.reading, failsFast)
                     },
-                    stands: { known.isSound && $0.stands }, answers: { $0.answers },
+                    stands: { known.isSound && clock.isClose && $0.stands },
+                    answers: { $0.answers },
                     take: { $0.takeFirst(64) },
                     perform: { session, jobs in session.read(jobs) },
                     refuse: { job, failure in job.finish(.failure(failure)) }))
@@ -99,7 +106,8 @@ public final class PostgreSQLVerificationStore: Sendable {
                     open: { failsFast throws(PostgreSQLFailure) in
                         try open(StoreStatement.pruning, failsFast)
                     },
-                    stands: { known.isSound && $0.stands }, answers: { $0.answers },
+                    stands: { known.isSound && clock.isClose && $0.stands },
+                    answers: { $0.answers },
                     take: { $0.takeFirst(1) },
                     perform: { session, jobs in session.runHousekeeping(jobs) },
                     refuse: { job, failure in job.finish(.failure(failure)) }))

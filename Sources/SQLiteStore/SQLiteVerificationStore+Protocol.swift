@@ -21,12 +21,17 @@ extension SQLiteVerificationStore: VerificationStore {
                 .bind(subject.utf8).bind(Int64(limit)).all(credential)
             // A subject without credentials also costs one row check, so that timing does not
             // reveal which subjects exist (V-06).
-            if rows.isEmpty {
-                _ = try session[.credentialsByID].bind(CredentialID.anywhere().bytes).bind(Int64(1))
-                    .all(credential)
-            }
+            if rows.isEmpty { try readAnyRow(session) }
             return rows
         }
+    }
+
+    /// Reads a random row; its damage concerns only its own subject.
+    private func readAnyRow(_ session: SQLiteSession) throws(SQLiteFailure) {
+        do throws(SQLiteFailure) {
+            _ = try session[.credentialsByID].bind(CredentialID.anywhere().bytes).bind(Int64(1))
+                .all(credential)
+        } catch  where StoreFailure(error).kind == .damaged {}
     }
 
     /// The row with this fingerprint.
@@ -102,12 +107,17 @@ extension SQLiteVerificationStore: VerificationStore {
     private func credential(
         _ name: AnsweringCredential, _ session: SQLiteSession
     ) throws(SQLiteFailure) -> CredentialRow? {
-        let statement =
-            switch name {
-            case .id(let id): try session[.credentialByID].bind(id.bytes)
-            case .fingerprint(let bytes): try session[.credentialByFingerprint].bind(bytes)
+        switch name {
+        case .id(let id):
+            let found = try session[.credentialByID].bind(id.bytes).first {
+                row throws(SQLiteFailure) in try row.credential(id, key)
             }
-        return try checkedOrDummy(statement.first(credential))
+            guard let found else { return try checkedOrDummy(nil) }
+            return found
+        case .fingerprint(let bytes):
+            return try checkedOrDummy(
+                session[.credentialByFingerprint].bind(bytes).first(credential))
+        }
     }
 
     /// The row of the response recorded under this key, even if the response has been deleted or

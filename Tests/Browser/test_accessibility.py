@@ -77,7 +77,7 @@ class AccessibilityTests(BrowserTest):
         self.tab.open(SIGN_IN)
         self.tab.wait("!document.getElementById('suggestions').hidden")
         self.check_tree("Sign in", {
-            ("textbox", "User name (optional)"), ("button", "Sign in with a passkey"),
+            ("textbox", "Suggested passkeys"), ("button", "Sign in with a passkey"),
             ("link", "Sign in another way")})
 
     def test_every_control_of_the_enrolment_has_a_name_and_a_role(self):

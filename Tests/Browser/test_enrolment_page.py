@@ -12,6 +12,42 @@ OTHER_SITE = """
 # Errors that Chromium's virtual authenticators do not cause.
 REFUSAL = 'navigator.credentials.create = () => Promise.reject(new DOMException("", "%s"))'
 
+# What the browser says about the new passkey (`credProps`).
+CREDENTIAL_PROPERTIES = """
+    const toJSON = PublicKeyCredential.prototype.toJSON;
+    PublicKeyCredential.prototype.toJSON = function () {
+        return {...toJSON.call(this), clientExtensionResults: {credProps: %s}};
+    };
+"""
+# The second passkey has the id of the first one, as with an authenticator that repeats its ids.
+KNOWN = """
+    globalThis.removed = 0;
+    PublicKeyCredential.signalUnknownCredential = async () => { removed++; };
+    const fetch = globalThis.fetch;
+    globalThis.fetch = async (path, request) => {
+        if (!path.endsWith("registrations")) return fetch(path, request);
+        const first = localStorage.getItem("first");
+        localStorage.setItem("first", request.body);
+        if (!first) return fetch(path, request);
+        const body = {result: "denied", retry: false};
+        return new Response(JSON.stringify(body), {headers: {"Content-Type": "application/json"}});
+    };
+"""
+# Another attempt with the same ticket begins before the first response is sent.
+REPLACED_CHALLENGE = """
+    const fetch = globalThis.fetch;
+    let replaced = false;
+    globalThis.fetch = async (path, request) => {
+        if (path.endsWith("registrations") && !replaced) {
+            replaced = true;
+            const {ticket} = JSON.parse(request.body);
+            const headers = {"Content-Type": "application/json"};
+            await fetch("/v1/browser/ceremonies", {...request, headers, body: JSON.stringify({ticket})});
+        }
+        return fetch(path, request);
+    };
+"""
+
 
 class EnrolmentPageTests(BrowserTest):
     def test_a_person_creates_a_passkey_and_the_ticket_is_spent(self):
@@ -114,18 +150,74 @@ class EnrolmentPageTests(BrowserTest):
                 self.assertEqual((passkey["device_bound"], passkey["backed_up"]), (not eligible, backed_up))
                 self.tab.call("WebAuthn.removeVirtualAuthenticator", authenticatorId=authenticator)
 
-    def test_a_passkey_that_the_policy_forbids_is_denied(self):
-        self.tab.authenticator(defaultBackupEligibility=True)
+    def test_a_passkey_that_the_policy_forbids_is_denied_and_removed(self):
+        authenticator = self.tab.authenticator(defaultBackupEligibility=True)
         self.open_enrolment(policy={"backup": "device-bound"})
         self.tab.click("start")
-        self.tab.wait_for_text("The server did not accept this passkey")
+        self.tab.wait_for_text("it will not accept another one from the same device or passkey provider")
+        self.assertNotIn("ry again", self.tab.text())
+        self.assertNotIn("delete it there", self.tab.text())
+        self.assertEqual(self.tab.passkeys(authenticator), [])
         self.assertEqual([passkey["state"] for passkey in self.credentials()], ["pending"])
+
+    def test_a_browser_that_cannot_remove_a_denied_passkey_leaves_that_to_the_person(self):
+        self.tab.before_pages("delete PublicKeyCredential.signalUnknownCredential")
+        authenticator = self.tab.authenticator(defaultBackupEligibility=True)
+        self.open_enrolment(policy={"backup": "device-bound"})
+        self.tab.click("start")
+        self.tab.wait_for_text("still lists the new passkey, delete it there")
+        self.assertEqual(len(self.tab.passkeys(authenticator)), 1)
+
+    def test_a_known_passkey_is_denied_but_not_removed(self):
+        self.tab.before_pages(KNOWN)
+        authenticator = self.tab.authenticator()
+        self.enrol_on_page()
+        self.subject += "x"
+        self.open_enrolment()
+        self.tab.click("start")
+        self.tab.wait_for_text("it will not accept another one")
+        self.assertNotIn("delete it there", self.tab.text())
+        self.assertEqual(self.tab.value("removed"), 0)
+        self.assertEqual(len(self.tab.passkeys(authenticator)), 2)
+
+    def test_an_attempt_whose_challenge_was_replaced_can_be_repeated(self):
+        self.tab.authenticator()
+        self.tab.before_pages(REPLACED_CHALLENGE)
+        self.open_enrolment()
+        self.tab.click("start")
+        self.tab.wait_for_text("Try again, or use another passkey")
+        self.tab.click("start")
+        self.tab.wait_for_text("Your passkey is ready")
 
     def test_a_device_without_user_verification_is_explained(self):
         self.tab.authenticator(hasUserVerification=False, isUserVerified=False)
         self.enrol_on_page(policy={"user_verification": "discouraged"})
         self.assertIn("did not check who used it", self.tab.text())
+        self.assertIn("The sign-in page of this server does not accept such a passkey", self.tab.text())
+        self.assertNotIn("Your passkey is ready", self.tab.text())
         self.assertFalse(self.credentials()[0]["user_verified"])
+
+    def test_a_passkey_that_the_sign_in_page_cannot_find_is_not_called_ready(self):
+        # The authenticator cannot store passkeys, the browser does not say whether it did, or it breaks its word.
+        for authenticator, script, policy, sentence in [
+                ({"hasResidentKey": False}, "", {"discoverable": "preferred"}, "can be used only after"),
+                ({}, CREDENTIAL_PROPERTIES % "{}", {"discoverable": "preferred"}, "may be usable only after"),
+                ({}, CREDENTIAL_PROPERTIES % "{rk: false}", {}, "can be used only after")]:
+            with self.subTest(sentence):
+                self.open_tab()
+                self.subject += "x"
+                self.tab.before_pages(script)
+                self.tab.authenticator(**authenticator)
+                self.enrol_on_page(policy=policy)
+                self.assertIn(sentence, self.tab.text())
+                self.assertIn("The sign-in page of this server does not accept such a passkey", self.tab.text())
+                self.assertNotIn("Your passkey is ready", self.tab.text())
+
+    def test_a_passkey_that_is_stored_although_that_was_not_required_is_ready(self):
+        self.tab.authenticator()
+        self.enrol_on_page(policy={"discoverable": "preferred"})
+        self.assertIn("Your passkey is ready", self.tab.text())
+        self.assertNotIn("does not accept such a passkey", self.tab.text())
 
     def test_an_unreachable_server_is_explained(self):
         self.tab.authenticator()

@@ -57,6 +57,15 @@ class SignInPageTests(BrowserTest):
         returned = self.returned()
         self.assertEqual(self.redeem(returned["login"])["subject"], self.subject)
 
+    def test_no_name_can_be_typed_because_the_server_would_ignore_it(self):
+        self.tab.authenticator(automaticPresenceSimulation=False)
+        self.open_sign_in()
+        self.tab.wait("!document.getElementById('suggestions').hidden")
+        self.tab.tab_to("passkey")
+        self.tab.type("alice")
+        self.assertEqual(self.tab.value("document.getElementById('passkey').value"), "")
+        self.assertNotIn("ser name", self.tab.text())
+
     def test_suggestions_get_a_new_challenge_before_the_old_one_ends(self):
         self.tab.authenticator(automaticPresenceSimulation=False)
         self.tab.before_pages(CLOCK)

@@ -1,4 +1,5 @@
 import HTTPMessage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -164,10 +165,84 @@ struct LimitsTests {
         await test.stop()
     }
 
-    private func record() -> ConnectionRecord {
-        ConnectionRecord(
-            socket: -1, peer: .unknown,
-            life: ConnectionLife(until: .now + .seconds(3600), Retirement()))
+    private func peer(_ site: UInt8, network: UInt8 = 0) -> PeerAddress {
+        PeerAddress(text: "\(site)", origin: [site, network], site: [site])
+    }
+
+    private func record(_ peer: PeerAddress = .unknown, hasRequest: Bool = false)
+        -> ConnectionRecord
+    {
+        let record = ConnectionRecord(
+            socket: -1, peer: peer, life: ConnectionLife(until: .now + .seconds(3600), Retirement())
+        )
+        if hasRequest { record.begin(Exchange(target: [])) }
+        return record
+    }
+
+    /// The records that were replaced: their deadlines are no longer in force.
+    private func replaced(_ records: [ConnectionRecord]) -> [Int] {
+        records.indices.filter { records[$0].deadline.load(ordering: .relaxed) == .max }
+    }
+
+    /// The limits of the next tests, of which 15 connections can be used, 12 of them by strangers.
+    private var fewConnections: ListenerLimits {
+        var limits = ListenerLimits()
+        limits.connections = 16
+        limits.connectionsPerAddress = 4
+        limits.headerTimeout = .seconds(600)
+        return limits
+    }
+
+    @Test("silent connections of several addresses do not keep others from being served")
+    func silent() async throws {
+        let test = try TestListener(limits: fewConnections)
+        let silent = try (0..<20).map { number in
+            try RawConnection(port: test.port, from: "127.0.0.\(2 + number % 5)")
+        }
+        for _ in 1...12 {
+            let client = try RawConnection(port: test.port)
+            try await client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try await client.answer()?.status == 200)
+        }
+        #expect(test.listener.registry.count <= 16)
+        withExtendedLifetime(silent) {}
+        await test.stop()
+    }
+
+    @Test("a quarter of the connections is kept for addresses that sent authenticated requests")
+    func share() async throws {
+        let gate = Gate()
+        let test = try TestListener(limits: fewConnections) { request in
+            if request.target == "/wait" { await gate.pass() }
+            let nothing = HTTPResponse(status: 204).body
+            return HTTPResponse(
+                status: 204, body: nothing, isAuthenticated: request.target == "/key")
+        }
+        func connect(
+            _ target: String, from address: String = "127.0.0.1"
+        ) async throws -> RawConnection {
+            let connection = try RawConnection(port: test.port, from: address)
+            do {
+                try await connection.send("GET \(target) HTTP/1.1\r\nHost: x\r\n\r\n")
+            } catch is RawConnection.Failure {}
+            return connection
+        }
+        let application = try await connect("/key")
+        #expect(try await application.answer()?.status == 204)
+        var strangers: [RawConnection] = []
+        for number in 0..<12 {
+            strangers.append(try await connect("/wait", from: "127.0.0.\(2 + number % 4)"))
+            while test.handled < number + 2 { await Task.yield() }
+        }
+        // Their requests are being handled, so none of them is replaced.
+        let refused = try await connect("/wait", from: "127.0.0.9")
+        #expect(try await refused.receive() == [])
+        for target in ["/a", "/key", "/a"] {
+            #expect(try await connect(target).answer()?.status == 204)
+        }
+        await gate.open()
+        for connection in strangers { #expect(try await connection.answer()?.status == 204) }
+        await test.stop()
     }
 
     @Test("the registry limits the total number of connections")
@@ -177,9 +252,75 @@ struct LimitsTests {
         registry.add(records[0], until: .now)
         #expect(registry.accepts(.unknown))
         registry.add(records[1], until: .now)
+        // Both requests are being handled.
+        for record in records { registry.setDeadline(nil, of: record) }
         #expect(!registry.accepts(.unknown))
         registry.remove(records[0])
         #expect(registry.accepts(.unknown))
+    }
+
+    @Test("a new connection replaces one of the site with the most that has waited longest")
+    func replacing() {
+        let now = ContinuousClock.now
+        let registry = ConnectionRegistry(limit: 16, limitPerOrigin: 20, start: now)
+        // Three sites: six connections, of which the first has a request; five; one.
+        let records = [
+            record(peer(1), hasRequest: true), record(peer(1)), record(peer(1)), record(peer(1)),
+            record(peer(1)), record(peer(1, network: 2)), record(peer(2)), record(peer(2)),
+            record(peer(2)), record(peer(2)), record(peer(2)), record(peer(3)),
+        ]
+        for (index, record) in records.enumerated() {
+            #expect(registry.accepts(record.peer))
+            registry.add(record, until: now + .seconds(index == 3 ? 1 : 2 + index))
+        }
+        #expect(replaced(records) == [])
+        for expected in [[3], [1, 3], [1, 3, 6], [1, 2, 3, 6]] {
+            #expect(registry.accepts(peer(4)))
+            #expect(replaced(records) == expected)
+        }
+        // The ones that are replaced count until they are closed, so that too many are never open.
+        for _ in 0..<4 { registry.add(record(peer(5)), until: now + .seconds(60)) }
+        #expect(registry.count == 16)
+        #expect(!registry.accepts(peer(4)))
+        registry.remove(records[3])
+        #expect(registry.accepts(peer(4)))
+    }
+
+    @Test("connections of trusted addresses are replaced last, and only by trusted ones")
+    func trusted() {
+        let now = ContinuousClock.now
+        let registry = ConnectionRegistry(limit: 8, limitPerOrigin: 20, start: now)
+        let records = (0..<8).map { record(peer($0 < 6 ? 1 : 2)) }
+        for record in records {
+            #expect(registry.accepts(record.peer))
+            registry.add(record, until: now + .seconds(1 + registry.count))
+            registry.trust(record)
+        }
+        #expect(!registry.accepts(peer(3)))
+        registry.remove(records[7])
+        let stranger = record(peer(3))
+        registry.add(stranger, until: now + .seconds(9))
+        #expect(registry.accepts(peer(2)))
+        #expect(replaced(records) == [] && replaced([stranger]) == [0])
+        registry.remove(stranger)
+        registry.add(record(peer(2)), until: now + .seconds(9))
+        #expect(!registry.accepts(peer(3)))
+        #expect(registry.accepts(peer(2)))
+        #expect(replaced(records) == [0])
+    }
+
+    @Test("the networks of an IPv6 /48 have four times the connections of one")
+    func sites() {
+        let registry = ConnectionRegistry(limit: 100, limitPerOrigin: 2, start: .now)
+        var count = 0
+        for network in UInt8(0)..<20 {
+            for _ in 0..<5 where registry.accepts(peer(1, network: network)) {
+                registry.add(record(peer(1, network: network)), until: .now)
+                count += 1
+            }
+        }
+        #expect(count == 8)
+        #expect(registry.accepts(peer(2)))
     }
 
     @Test("the registry closes connections at their deadline, and limits their number per origin")

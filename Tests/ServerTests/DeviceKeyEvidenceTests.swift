@@ -6,22 +6,27 @@ import Testing
 struct DeviceKeyEvidenceTests {
     private struct Case: Sendable {
         let name: String
+        /// The reason of the event that the application reads.
+        let reason: String
         let change: @Sendable (inout TestEvidence, _ otherTicket: String) -> Void
 
         init(
-            _ name: String,
+            _ name: String, _ reason: String,
             _ change: @escaping @Sendable (inout TestEvidence, _ otherTicket: String) -> Void
         ) {
             self.name = name
+            self.reason = reason
             self.change = change
         }
 
         static func key(_ name: String, _ attributes: UInt32) -> Case {
-            Case("a key \(name)") { evidence, _ in evidence.keyAttributes = attributes }
+            Case("a key \(name)", "keyAttributes") { evidence, _ in
+                evidence.keyAttributes = attributes
+            }
         }
 
         static func attestationKey(_ name: String, _ attributes: UInt32) -> Case {
-            Case("an attestation key \(name)") { evidence, _ in
+            Case("an attestation key \(name)", "attestationKey") { evidence, _ in
                 evidence.attestationAttributes = attributes
             }
         }
@@ -36,15 +41,19 @@ struct DeviceKeyEvidenceTests {
         .attestationKey("without fixedTPM", 0x0005_0070),
         .attestationKey("without sensitiveDataOrigin", 0x0005_0052),
         .attestationKey("that decrypts", 0x0007_0072),
-        Case("certified for another ticket") { $0.certifiedTicket = $1 },
-        Case("certified for another server") { evidence, _ in
+        Case("certified for another ticket", "certification") { $0.certifiedTicket = $1 },
+        Case("certified for another server", "certification") { evidence, _ in
             evidence.certifiedAudience = "https://other.example"
         },
-        Case("certified with other attributes") { evidence, _ in
+        Case("certified with other attributes", "certification") { evidence, _ in
             evidence.certifiedAttributes = 0x0004_0470
         },
-        Case("certified by no TPM") { evidence, _ in evidence.magic[0] = 0xfe },
-        Case("another kind of statement") { evidence, _ in evidence.magic[5] = 0x18 },
+        Case("certified by no TPM", "attestationObject") { evidence, _ in
+            evidence.magic[0] = 0xfe
+        },
+        Case("another kind of statement", "attestationObject") { evidence, _ in
+            evidence.magic[5] = 0x18
+        },
     ]
 
     @Test(
@@ -61,8 +70,16 @@ struct DeviceKeyEvidenceTests {
             // The second ticket is for the same subject and the same key.
             let other = try await driver.keyTicket(for: "s\(number)")
             instance.change(&changed, other)
+            // The first denial of a minute is written at once.
+            server.fixture.clock.advance(seconds: 60)
             let refused = try await driver.registerKey(changed.registration(ticket))
             #expect(refused.status == 403, "\(instance.name)")
+            let events = try await server.ask("GET", "/v1/events?limit=1000").json?["events"]
+            let event = try #require(events?.elements?.last)
+            #expect(
+                event["kind"]?.string == "denied" && event["subject"]?.string == "s\(number)"
+                    && event["credential"] != nil && event["reason"]?.string == instance.reason,
+                "\(instance.name)")
             let pending = try await driver.registerKey(good.registration(ticket))
             #expect(pending.status == 201, "beside \(instance.name)")
             #expect(pending.text("state") == "pending", "beside \(instance.name)")

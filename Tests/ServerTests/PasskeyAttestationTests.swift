@@ -69,6 +69,7 @@ struct PasskeyAttestationTests {
                 switch vector.verdict {
                 case "certified", "none": "attestation-untrusted"
                 case "unknown": "attestation-format"
+                case "weak": "attestation-weak"
                 default: vector.verdict
                 }
             #expect(reply.result == "denied" && reply.reason == expected, "\(vector.name)")
@@ -96,14 +97,17 @@ struct PasskeyAttestationTests {
             ("android-key, in software", "any", "unverified"),
             ("packed, a leaf of another maker", "any", "unverified"),
             ("K-62 an unknown format", "none", "unverified"),
+            ("K-63 tpm, RS1, signed with SHA-1", "none", "unverified"),
+            ("K-63 tpm, RS1, signed with SHA-1", "any", "unverified"),
+            ("apple, with alg, as in 2020", "trusted", "trusted"),
         ] {
             number += 1
             let subject = "s\(number)"
             let vector = try #require(vectors.first { $0.name == name })
             if attestation != "trusted" {
                 let denied = try await Self.register(vector, at: server, for: subject)
-                let reason =
-                    vector.verdict == "unknown" ? "attestation-format" : "attestation-untrusted"
+                let reasons = ["unknown": "attestation-format", "weak": "attestation-weak"]
+                let reason = reasons[vector.verdict, default: "attestation-untrusted"]
                 #expect(denied.reason == reason, "\(name)")
             }
             let reply = try await Self.register(vector, at: server, under: policy, for: subject)

@@ -40,6 +40,7 @@ struct TLSTests {
         ] {
             let said = try await speak(server, options)
             #expect(said.contains("HTTP/1.1 200 OK"), "\(options)")
+            #expect(said.contains("Strict-Transport-Security: max-age=31536000"), "\(options)")
             #expect(said.contains("New, \(version)"), "\(options)")
         }
         let weakest = ["-cipher", "ALL:@SECLEVEL=0"]

@@ -31,7 +31,7 @@ package final class ServiceFixture: Sendable {
         addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
         policy: Policy = .standard, pages: PageSettings? = PageSettings(),
         passkeys: PasskeySettings? = nil, tpmRoots: TrustAnchors? = nil,
-        randomness: RandomSource = .system,
+        usesTLS: Bool = false, randomness: RandomSource = .system,
         wrapping wrap: (MemoryStore, KeyRing) throws -> any VerificationStore = { store, _ in store
         }
     ) async throws {
@@ -53,7 +53,8 @@ package final class ServiceFixture: Sendable {
             ServiceSettings(
                 addressRate: addressRate, trustedProxies: trustedProxies,
                 clock: ClockRequirement(profile: policy.profile), pages: pages,
-                passkeys: passkeys, audiences: [SampleDeviceKey.audience], tpmRoots: tpmRoots)
+                passkeys: passkeys, audiences: [SampleDeviceKey.audience], tpmRoots: tpmRoots,
+                usesTLS: usesTLS)
         }
         makeService = { passkeys in
             Service(

@@ -82,6 +82,33 @@ extension StoreContract {
             try expectEqual(try await subject.second.commit([spending]), .done)
             try expectEqual(try await store.commit([spending]), .conflict)
         },
+        Rule("dropping a challenge deletes it if it exists, whatever else the commit does") {
+            subject in
+            let store = subject.store
+            for number in 1...3 {
+                _ = try await store.commit([.insertChallenge(.sample(number))])
+            }
+            func drop(_ number: Int) -> StoreChange {
+                .dropChallenge(digest: ChallengeRow.sample(number).digest)
+            }
+            func exist() async throws -> [Bool] {
+                var found: [Bool] = []
+                for number in 1...4 {
+                    let digest = ChallengeRow.sample(number).digest
+                    found.append(try await subject.second.challenge(digest: digest) != nil)
+                }
+                return found
+            }
+            try expectEqual(
+                try await store.commit([drop(1), .insertChallenge(.sample(4))]), .done)
+            try expectEqual(try await exist(), [false, true, true, true])
+            try expectEqual(try await subject.second.commit([drop(1), drop(2)]), .done)
+            try expectEqual(try await exist(), [false, false, true, true])
+            // A commit whose other condition fails drops nothing.
+            try expectEqual(
+                try await store.commit([drop(3), .insertChallenge(.sample(4))]), .conflict)
+            try expectEqual(try await exist(), [false, false, true, true])
+        },
         Rule("a challenge stays if another condition of the commit that spends it fails") {
             subject in
             let store = subject.store

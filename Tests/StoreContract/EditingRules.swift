@@ -26,6 +26,9 @@ extension StoreContract {
             "O-01 an authentic row in another row's place is reported as damaged", checkSwaps),
         EditingRule("O-01 an audit names a row whose primary key was emptied", checkEmptyKeys),
         EditingRule(
+            "V-06 a damaged row fails no request about another subject, known or not",
+            checkBystanders),
+        EditingRule(
             "O-02 an audit names a credential whose row was rolled back to an older version",
             checkPutBackRows),
         EditingRule(
@@ -57,6 +60,25 @@ extension StoreContract {
                 try database.empty(table)
             }
         }
+    }
+
+    /// The only other row is damaged, so that dummy work cannot read any other one.
+    static func checkBystanders(_ database: EditedDatabase) async throws {
+        let row = try await database.insert(.credentials, 1)
+        try database.set(
+            "body = \(database.bytes(sampleBytes(1, count: 200)))", in: .credentials, row)
+        try await database.expectDamage(.credentials, 1, "the damaged row")
+        for all in [true, false] {
+            let found = try await database.store.credentials(
+                of: .sample("bystander"), includingRevoked: all, limit: 10)
+            try expect(found.isEmpty, "\(found)")
+        }
+        for number in 2...9 {
+            let found = try await database.store.credential(.sample(number))
+            try expect(found == nil, "\(number) does not exist")
+        }
+        let dummy = DummyRow(slot: 1, body: sampleBytes(3, count: 200))
+        try expectEqual(try await database.store.commit([.writeDummy(dummy)]), .done)
     }
 
     /// O-01: authentic values copied into another row.

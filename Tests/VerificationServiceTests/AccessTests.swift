@@ -24,6 +24,7 @@ struct AccessTests {
                     as: key)
                 #expect(reply.status == 401 && reply.problem == "unauthenticated")
                 #expect(reply.response.value(of: "WWW-Authenticate")?.hasPrefix("Bearer ") == true)
+                #expect(!reply.response.isAuthenticated)
             }
         }
     }
@@ -76,11 +77,13 @@ struct AccessTests {
                     route.method.rawValue, Self.target(of: route), body, as: nil,
                     headers: ["Origin": "https://mill.example"])
                 #expect(open.status != 401 && open.status != 403, "\(name)")
+                #expect(!open.response.isAuthenticated)
                 continue
             }
             for word in words + ["none"] {
                 let reply = try await fixture.ask(
                     route.method.rawValue, Self.target(of: route), body, as: word)
+                #expect(reply.response.isAuthenticated)
                 if word == needed {
                     #expect(reply.status != 401 && reply.status != 403, "\(name)")
                 } else {
@@ -137,7 +140,7 @@ struct AccessTests {
         #expect(try await fixture.ask("GET", "/v1/events", as: "audit").status == 401)
         #expect(try await fixture.ask("GET", "/v1/events", as: "all").status == 200)
         #expect(Set(fixture.keys.values.map(\.text)).count == fixture.keys.count)
-        #expect(fixture.keys.values.allSatisfy { $0.count == 4 + 43 })
+        #expect(fixture.keys.values.allSatisfy { $0.count == 4 + 64 })
     }
 
     @Test(
@@ -182,6 +185,27 @@ struct AccessTests {
         #expect(try await fixture.ask("GET", "/v1/events", peer: "192.0.2.7").status == 200)
     }
 
+    @Test("V-19 an address over its limit causes no read of the database with invalid API keys")
+    func guessedKeysAreNotLookedUp() async throws {
+        let rate = try #require(AddressRate(perSecond: 1, burst: 3))
+        let fixture = try await ServiceFixture(addressRate: rate)
+        func guess(_ count: Int) async throws -> Int {
+            try await fixture.send(
+                HTTPRequest(
+                    method: "GET", target: "/v1/events",
+                    authorization: SecretBytes(
+                        text: "Bearer wwk_" + String(repeating: "A", count: count)),
+                    body: SecretBytes(text: ""), peer: "192.0.2.7")
+            ).status
+        }
+        for status in [401, 401, 401, 429] { #expect(try await guess(43) == status) }
+        fixture.store.fail(.reads)
+        // The limited address's list of keys was read before the store failed.
+        #expect(try await guess(43) == 429)
+        #expect(try await guess(64) == 429)
+        #expect(try await fixture.ask("GET", "/v1/events", peer: "192.0.2.7").status == 503)
+    }
+
     @Test("V-21 a spoofed X-Forwarded-For changes neither the rate limit nor the audit log")
     func spoofedAddress() async throws {
         let rate = try #require(AddressRate(perSecond: 1, burst: 2))
@@ -203,6 +227,31 @@ struct AccessTests {
             headers: ["X-Forwarded-For": "203.0.113.9"], peer: "10.0.0.1")
         #expect(proxied.status == 400)
         #expect(fixture.log.last?.address == "203.0.113.9")
+    }
+
+    @Test("over TLS, and only then, every response carries Strict-Transport-Security")
+    func strictTransport() async throws {
+        for usesTLS in [true, false] {
+            let fixture = try await ServiceFixture(usesTLS: usesTLS)
+            for (method, target, status) in [
+                ("GET", "/v1/events", 200), ("GET", "/ui/enrol", 200),
+                ("GET", "/ui/page.js", 200), ("GET", "/nowhere", 404),
+                ("OPTIONS", "/v1/events", 204), ("POST", "/v1/verifications", 415),
+            ] {
+                let reply = try await fixture.service.answer(
+                    HTTPRequest(
+                        method: method, target: target,
+                        authorization: SecretBytes(
+                            text: "Bearer \(try #require(fixture.keys["all"]).text)"),
+                        body: SecretBytes(text: ""), peer: ""))
+                #expect(reply.status == status, "\(target)")
+                #expect(
+                    reply.value(of: "Strict-Transport-Security")
+                        == (usesTLS ? "max-age=31536000" : nil), "\(target)")
+            }
+            let refused = fixture.service.refuse(.lengthRequired, peer: "192.0.2.1")
+            #expect((refused.value(of: "Strict-Transport-Security") != nil) == usesTLS)
+        }
     }
 
     /// The path of a route with well-formed parameters.

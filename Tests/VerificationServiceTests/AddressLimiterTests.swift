@@ -56,6 +56,24 @@ struct AddressLimiterTests {
         #expect(limiter.take("192.0.2.9", now: start) == 1)
     }
 
+    @Test("V-19 the /64 networks of one /48 together have four times the rate of one")
+    func sites() throws {
+        let limiter = try limiter()
+        var through = 0
+        for network in 0..<200 where limiter.take("2001:db8:0:\(network)::1", now: start) == nil {
+            through += 1
+        }
+        #expect(through == 12)
+        // Networks that are refused get no buckets, so they crowd out nobody.
+        #expect(limiter.count == 12)
+        #expect(limiter.take("2001:db8:1::1", now: start) == nil)
+        #expect(limiter.take("2001:db8::1", now: start + .milliseconds(24)) == 1)
+        #expect(limiter.take("2001:db8::1", now: start + .milliseconds(25)) == nil)
+        // One network cannot use up the rate of its site.
+        for _ in 0..<100 { _ = limiter.take("2001:db8:2::1", now: start) }
+        #expect(limiter.take("2001:db8:2:1::1", now: start) == nil)
+    }
+
     @Test("V-19 changing addresses evades neither the memory limit nor the rate limit")
     func manyAddresses() throws {
         let limiter = try limiter(capacity: 50)

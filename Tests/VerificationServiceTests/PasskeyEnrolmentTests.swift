@@ -43,16 +43,14 @@ struct PasskeyEnrolmentTests {
 
     private func finish(
         _ attempt: Attempt, _ passkey: TestPasskey, _ fixture: ServiceFixture
-    ) async throws -> String? {
+    ) async throws -> PasskeyDriver.Reply {
         if let ticket = attempt.ticket {
             return try await fixture.driver.registerOnPage(ticket, attempt.challenge, passkey)
-                .result
         }
         let response = try passkey.createdJSON(attempt.challenge)
         return try await fixture.driver.send(
             .application, "/v1/credentials/\(attempt.credential)/registration",
-            #"{"response":\#(response)}"#
-        ).result
+            #"{"response":\#(response)}"#)
     }
 
     private func state(
@@ -74,7 +72,7 @@ struct PasskeyEnrolmentTests {
         for more in ["", #","policy":{}"#, #","policy":{"attestation":"trusted"}"#] {
             let attempt = try await begin(fixture, onPage: isOnPage, more)
             #expect(attempt.options.json?["options"]?["attestation"]?.string == "direct")
-            #expect(try await finish(attempt, TestPasskey(), fixture) == "denied")
+            #expect(try await finish(attempt, TestPasskey(), fixture).result == "denied")
             #expect(try await state(attempt.credential, fixture) != .active)
         }
     }
@@ -94,15 +92,63 @@ struct PasskeyEnrolmentTests {
             #expect(selection?["userVerification"]?.string == "discouraged")
             var passkey = try TestPasskey()
             passkey.flags = flags
-            #expect(try await finish(attempt, passkey, fixture) == result)
+            #expect(try await finish(attempt, passkey, fixture).result == result)
         }
         // Without a policy, the user has to be verified, and a copy is permitted.
         for (flags, result) in [(0x01, "denied"), (0x0d, "accepted")] as [(UInt8, String)] {
             let attempt = try await begin(fixture, onPage: isOnPage)
             var passkey = try TestPasskey(id: [1])
             passkey.flags = flags
-            #expect(try await finish(attempt, passkey, fixture) == result)
+            #expect(try await finish(attempt, passkey, fixture).result == result)
         }
+    }
+
+    @Test(
+        "a denied registration says whether another attempt can help, and names the passkey to remove",
+        arguments: [false, true])
+    func denials(onPage isOnPage: Bool) async throws {
+        let fixture = try await ServiceFixture()
+        let known = try TestPasskey(id: [1])
+        try await fixture.driver.register(known)
+        let cases: [(reason: String, policy: String, change: (inout TestPasskey) -> Void)] = [
+            ("challenge", "", { $0.challenge = [UInt8](repeating: 0, count: 32) }),
+            ("origin", "", { $0.origin = "https://evil.example" }),
+            ("user-verification", "", { $0.flags = 0x01 }),
+            ("not-device-bound", #""backup":"device-bound""#, { $0.flags = 0x0d }),
+            ("attestation-untrusted", #""attestation":"trusted""#, { _ in }),
+            ("attestation-format", #""attestation":"any""#, { $0.format = "later" }),
+            ("credential-known", "", { $0.id = [1] }),
+        ]
+        for (reason, policy, change) in cases {
+            var passkey = try TestPasskey(id: [2])
+            change(&passkey)
+            let attempt = try await begin(fixture, onPage: isOnPage, #","policy":{\#(policy)}"#)
+            let reply = try await finish(attempt, passkey, fixture)
+            #expect(reply.result == "denied")
+            #expect(reply.reason == (isOnPage ? nil : reason))
+            // The next attempt replaces a passkey that was refused for its page or its challenge.
+            let mayRetry = ["challenge", "origin"].contains(reason)
+            #expect(reply.json?["retry"]?.truth == mayRetry, "\(reason)")
+            // Another row, or another subject's, has the passkey that is known.
+            let signal = reply.json?["signal"]
+            if mayRetry || reason == "credential-known" {
+                #expect(signal == nil, "\(reason)")
+            } else {
+                #expect(signal?["rpId"]?.string == "mill.example", "\(reason)")
+                #expect(signal?["credentialId"]?.string == "Ag", "\(reason)")
+            }
+        }
+        #expect(try await fixture.driver.signIn(known).result == "accepted")
+    }
+
+    @Test("a registered passkey is not called unknown if its registration is sent again")
+    func repeated() async throws {
+        let fixture = try await ServiceFixture()
+        let attempt = try await begin(fixture, onPage: false)
+        let passkey = try TestPasskey()
+        #expect(try await finish(attempt, passkey, fixture).result == "accepted")
+        let again = try await finish(attempt, passkey, fixture)
+        #expect(again.reason == "challenge" && again.json?["signal"] == nil)
     }
 
     @Test("a passkey replaces a credential when it is accepted", arguments: [false, true])
@@ -113,16 +159,49 @@ struct PasskeyEnrolmentTests {
         var passkey = try TestPasskey(id: [2])
         passkey.flags = 0x01
         let failed = try await begin(fixture, onPage: isOnPage, more)
-        #expect(try await finish(failed, passkey, fixture) == "denied")
+        #expect(try await finish(failed, passkey, fixture).result == "denied")
         #expect(try await state(old, fixture) == .active)
         passkey.flags = 0x05
         let attempt = try await begin(fixture, onPage: isOnPage, more)
-        #expect(try await finish(attempt, passkey, fixture) == "accepted")
+        #expect(try await finish(attempt, passkey, fixture).result == "accepted")
         #expect(try await state(old, fixture) == .revoked)
         #expect(try await state(attempt.credential, fixture) == .active)
         #expect(
             try await fixture.ask("POST", Self.target, Self.body(onPage: isOnPage, more)).problem
                 == "unknown-credential")
+    }
+
+    @Test("with the scope enrol alone, a client replaces only what it enrolled")
+    func replacingForeign() async throws {
+        let fixture = try await ServiceFixture()
+        let foreign = try await fixture.driver.register(TestPasskey(id: [1])).credential
+        let secret = try await fixture.ask(
+            "POST", Self.target, #"{"type":"secret"}"#, as: "enrol")
+        let redeemed = try await fixture.ask(
+            "POST", "/v1/device/enrolments",
+            #"{"ticket":"\#(try #require(secret.text("ticket")))"}"#, as: nil)
+        let own = try #require(redeemed.text("credential"))
+        for (old, isOwn) in [(foreign, false), (own, true)] {
+            let more = #","replaces":"\#(old)""#
+            for body in [
+                Self.body(onPage: false, more), Self.body(onPage: true, more),
+                #"{"type":"key"\#(more)}"#,
+            ] {
+                let reply = try await fixture.ask("POST", Self.target, body, as: "enrol")
+                guard !isOwn else {
+                    #expect(reply.status == 201, "\(body)")
+                    continue
+                }
+                #expect(reply.status == 403 && reply.problem == "missing-scope", "\(body)")
+                #expect(reply.text("scope") == "manage")
+            }
+        }
+        #expect(try await state(foreign, fixture) == .active)
+        #expect(try await state(own, fixture) == .active)
+        let codes = #"{"type":"recovery"}"#
+        #expect(try await fixture.ask("POST", Self.target, codes).status == 201)
+        let refused = try await fixture.ask("POST", Self.target, codes, as: "enrol")
+        #expect(refused.status == 403 && refused.text("scope") == "manage")
     }
 
     @Test("no registration replaces one that was not finished, in time or too late")
@@ -141,6 +220,6 @@ struct PasskeyEnrolmentTests {
             }
         }
         let attempt = try await begin(fixture, onPage: false)
-        #expect(try await finish(attempt, TestPasskey(), fixture) == "accepted")
+        #expect(try await finish(attempt, TestPasskey(), fixture).result == "accepted")
     }
 }

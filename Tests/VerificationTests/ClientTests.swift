@@ -123,6 +123,70 @@ struct ClientTests {
         }
     }
 
+    /// A key as older versions issued them, without a mark, in place of the client's own.
+    private func unmarked(_ client: ClientRow, in fixture: VerifierFixture) async throws -> Token {
+        let key = Token(.clientKey, try Randomness.secret(count: 32))
+        let lookup = await fixture.keys.ring.lookup
+        let row = ClientRow(
+            id: client.id, version: client.version + 1,
+            digest: try lookup.digest(of: key.bytes, as: .clientKey), name: client.name,
+            scopes: client.scopes, createdAt: client.createdAt, revokedAt: nil)
+        #expect(try await fixture.store.commit([.updateClient(row)]) == .done)
+        return key
+    }
+
+    @Test("a made-up API key costs no read, whatever its secret and its mark")
+    func madeUp() async throws {
+        let fixture = try VerifierFixture()
+        let (_, key) = try #require(
+            try await fixture.verifier.addClient(named: "shop", scopes: []))
+        #expect(key.text.count == 4 + 64)
+        let bytes = key.bytes.known
+        _ = await fixture.store.takeCalls()
+        for index in bytes.indices {
+            var other = bytes
+            other[index] ^= 1
+            let made = Token(.clientKey, SecretBytes(copying: other.span))
+            #expect(try await fixture.verifier.client(presenting: made) == nil)
+        }
+        // The mark of another key file.
+        let foreign = try KeyRing.make().lookup.marking(
+            clientKey: SecretBytes(copying: Array(bytes.prefix(32)).span))
+        let other = Token(.clientKey, foreign)
+        #expect(try await fixture.verifier.client(presenting: other) == nil)
+        #expect(await fixture.store.takeCalls() == [])
+        #expect(try await fixture.verifier.client(presenting: key)?.name == "shop")
+        #expect(await fixture.store.takeCalls() == [.readClient])
+    }
+
+    @Test("a key of an older version stays valid, also for a sender of many invalid keys")
+    func olderKeys() async throws {
+        let fixture = try VerifierFixture()
+        let (client, _) = try #require(
+            try await fixture.verifier.addClient(named: "shop", scopes: []))
+        let key = try await unmarked(client, in: fixture)
+        #expect(key.text.count == 4 + 43)
+        let made = Token(.clientKey, try Randomness.secret(count: 32))
+        _ = await fixture.store.takeCalls()
+        for second in 0..<3 {
+            for _ in 0..<20 {
+                let found = try await fixture.verifier.client(presenting: made, isLimited: true)
+                #expect(found == nil)
+            }
+            // One read in a second.
+            #expect(await fixture.store.takeCalls() == [.readClients], "\(second)")
+            let right = try await fixture.verifier.client(presenting: key, isLimited: true)
+            #expect(right?.id == client.id)
+            #expect(await fixture.store.takeCalls() == [.readClient])
+            fixture.clock.advance(seconds: second == 1 ? -5 : 1)
+        }
+        // Within the limit, and after a revocation, the row decides.
+        #expect(try await fixture.verifier.client(presenting: made) == nil)
+        #expect(await fixture.store.takeCalls() == [.readClient])
+        _ = try await fixture.verifier.revokeClient(client.id)
+        #expect(try await fixture.verifier.client(presenting: key, isLimited: true) == nil)
+    }
+
     @Test("an API key survives a rotation of the key ring")
     func rotation() async throws {
         let fixture = try VerifierFixture()

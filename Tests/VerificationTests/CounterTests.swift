@@ -29,13 +29,47 @@ struct CounterTests {
         }
     }
 
-    @Test("H-14 a request computes look-ahead + 1 codes")
+    @Test("H-09 the last three spent codes are replays and count as no failure; earlier ones count")
+    func recognized() async throws {
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled(.counter(0))
+        #expect(try await fixture.verify(authenticator.code(5)).acceptance != nil)
+        for counter in UInt64(3)...5 {
+            for _ in 0..<40 {
+                #expect(try await fixture.verify(authenticator.code(counter)).denial == .replayed)
+            }
+        }
+        #expect(try await fixture.summary(authenticator.credential).failures == 0)
+        #expect(try await fixture.verify(authenticator.code(2)).denial == .wrong)
+        #expect(try await fixture.summary(authenticator.credential).failures == 1)
+        // A counter before 0 does not exist, and neither does its code.
+        let bob = try #require(Subject("bob"))
+        let new = try await fixture.enrolled(.counter(0), for: bob)
+        let last = try await fixture.verifier.verify(new.code(.max), subject: bob)
+        #expect(last.denial == .wrong)
+    }
+
+    @Test("H-05 a pair with a spent code is a replay, which counts as no failure")
+    func recognizedPairs() async throws {
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled(.counter(0))
+        #expect(try await fixture.verify(authenticator.code(5)).acceptance != nil)
+        for (first, second) in [(3, 4), (4, 5), (5, 6)] as [(UInt64, UInt64)] {
+            let outcome = try await fixture.verifier.resynchronize(
+                authenticator.credential, first: authenticator.code(first),
+                second: authenticator.code(second))
+            #expect(outcome.denial == .replayed, "\(first), \(second)")
+        }
+        #expect(try await fixture.summary(authenticator.credential).failures == 0)
+    }
+
+    @Test("H-14 a request computes look-ahead + 1 codes, and those of three spent counters")
     func workOfLookAhead() async throws {
         let fixture = try VerifierFixture()
         let authenticator = try await fixture.enrolled(.counter(0))
         let before = fixture.meter.counts[.codes] ?? 0
         _ = try await fixture.verify(authenticator.wrongCode(at: fixture.clock.now))
-        #expect((fixture.meter.counts[.codes] ?? 0) - before == 11)
+        #expect((fixture.meter.counts[.codes] ?? 0) - before == 14)
     }
 
     @Test("H-14 a policy refuses a look-ahead below 0 or above 50", arguments: [-1, 51])
@@ -53,7 +87,7 @@ struct CounterTests {
         }
         #expect(try await verify(3, 2).denial == .wrong)
         #expect(try await verify(12, 12).denial == .wrong, "beyond the look-ahead")
-        #expect(try await verify(0, 0).denial == .wrong, "spent")
+        #expect(try await verify(0, 0).denial == .replayed, "spent")
         #expect(try await verify(11, 11).acceptance?.offset == 10)
         #expect(try await verify(12, 12).acceptance?.offset == 0)
     }

@@ -7,7 +7,7 @@ final class CountingStore: VerificationStore {
     /// A kind of call.
     enum Call: Hashable, Comparable {
         case readCredential, readCredentials, readFingerprint, readByKey, readTicket
-        case readChallenge, readAnswer
+        case readChallenge, readAnswer, readClient, readClients
         case commit([Change])
 
         /// The kinds of change in a commit.
@@ -78,10 +78,14 @@ final class CountingStore: VerificationStore {
     }
 
     func client(digest: [UInt8]) async throws(StoreFailure) -> ClientRow? {
-        try await store.client(digest: digest)
+        await log.add(.readClient)
+        return try await store.client(digest: digest)
     }
 
-    func clients() async throws(StoreFailure) -> [ClientRow] { try await store.clients() }
+    func clients() async throws(StoreFailure) -> [ClientRow] {
+        await log.add(.readClients)
+        return try await store.clients()
+    }
 
     func events(after position: UInt64, limit: Int) async throws(StoreFailure) -> [ChainedEvent] {
         try await store.events(after: position, limit: limit)
@@ -96,7 +100,7 @@ final class CountingStore: VerificationStore {
             case .insertCredential: .insert
             case .updateCredential, .writeDummy: .writeRow
             case .insertTicket, .spendTicket, .dropTickets: .ticket
-            case .insertChallenge, .spendChallenge: .challenge
+            case .insertChallenge, .spendChallenge, .dropChallenge: .challenge
             case .insertAnswer, .endAnswers: .answer
             case .insertClient, .updateClient: .client
             case .appendEvent, .writeDummyEvent: .event

@@ -124,6 +124,47 @@ struct DeviceKeyTests {
         }
     }
 
+    @Test("a key replaces another client's credential only if the client can manage credentials")
+    func replacingForeign() async throws {
+        let (shop, other) = (Origin(client: 1), Origin(client: 2))
+        func enrol(
+            replacing id: CredentialID, _ origin: Origin, canManage: Bool = false
+        ) async throws -> DeviceKeyGrant? {
+            let outcome = try await keys.enrol(
+                for: fixture.alice, replacing: id, canManage: canManage, origin: origin)
+            switch outcome {
+            case .granted(let grant): return grant
+            case .refused(let refusal):
+                #expect(refusal == .foreignCredential)
+                return nil
+            }
+        }
+        let old = try await fixture.enrolled().credential
+        guard case .granted(let grant) = try await keys.enrol(for: fixture.alice, origin: shop),
+            case .accepted(let own, _) = try await keys.register(device, grant.ticket),
+            case .granted(let ticket) = try await fixture.verifier.enrolSecret(
+                for: fixture.alice, origin: shop),
+            case .redeemed(let secret) = try await fixture.verifier.redeemEnrolment(
+                ticket.ticket, origin: Origin(address: "192.0.2.9"))
+        else { throw BenchError.refused }
+        for id in [own, secret.credential] {
+            #expect(try await enrol(replacing: id, other) == nil)
+            #expect(try await enrol(replacing: id, .unknown) == nil)
+            #expect(try await enrol(replacing: id, other, canManage: true) != nil)
+        }
+        // The row of an older version does not record its client.
+        #expect(try await enrol(replacing: old, shop) == nil)
+        let first = try #require(try await enrol(replacing: secret.credential, shop))
+        #expect(try await fixture.summary(secret.credential).state == .active)
+        #expect(
+            try await keys.register(try TestDeviceKey(), first.ticket)
+                == .accepted(first.credential, .vault))
+        #expect(try await fixture.summary(secret.credential).state == .revoked)
+        // The new key belongs to the same client.
+        #expect(try await enrol(replacing: first.credential, other) == nil)
+        #expect(try await enrol(replacing: first.credential, shop) != nil)
+    }
+
     @Test("K-76 K-77 a registration that does not match its ticket or its key is denied")
     func refusedRegistrations() async throws {
         let grant = try await grant(presence: .advisory)

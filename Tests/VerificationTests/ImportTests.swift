@@ -210,7 +210,8 @@ struct ImportTests {
             (SecretBytes(text: "the second of two..."), .counter(0), bob),
             (SecretBytes(text: "the third of two...."), .counter(0), bob),
         ].map { (key, factor: OneTimePasswordImport.Factor, subject) in
-            (given: try OneTimePasswordImport(key: key, factor: factor), subject: subject)
+            let given = try OneTimePasswordImport(key: key, factor: factor, isConfirmed: true)
+            return (given: given, subject: subject)
         }
         _ = await fixture.store.takeCalls()
         let rehearsed = try await fixture.verifier.rehearse(imports)

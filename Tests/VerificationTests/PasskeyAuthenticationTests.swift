@@ -274,14 +274,16 @@ struct PasskeyAuthenticationTests {
         #expect(try await bench.signIn(passkey).denial == .signature)
     }
 
-    @Test("W-04 W-17 K-24 a frame is accepted only in a page that is listed")
+    @Test(
+        "W-04 W-17 K-24 a frame is accepted only in a page that is listed, or that the browser does not name"
+    )
     func frames() async throws {
         let bench = try PasskeyFixture(topOrigins: ["https://shop.example"])
         var passkey = try TestPasskey()
         try await bench.register(passkey)
         passkey.isCrossOrigin = true
         for (top, reason) in [
-            (nil, .topOrigin), ("https://other.example", .topOrigin),
+            (nil, nil), ("", .topOrigin), ("https://other.example", .topOrigin),
             ("https://mill.example", .topOrigin), ("https://shop.example", nil),
         ] as [(String?, DenialReason?)] {
             passkey.topOrigin = top
@@ -289,6 +291,10 @@ struct PasskeyAuthenticationTests {
         }
         passkey.isCrossOrigin = false
         #expect(try await bench.signIn(passkey).denial == .topOrigin)
+        // A new passkey, in the same frame.
+        var second = try TestPasskey(id: [1])
+        second.isCrossOrigin = true
+        try await bench.register(second)
     }
 
     @Test("W-21 K-21 K-56 the stored counter never falls, and flags and counter are recorded")

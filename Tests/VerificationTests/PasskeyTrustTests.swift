@@ -21,7 +21,7 @@ struct PasskeyTrustTests {
     private func result(
         _ vector: AttestationVector, _ trust: AttestationTrust,
         under policy: PasskeyPolicy.Attestation = .any
-    ) async throws -> (text: String, leafDigest: [UInt8]?) {
+    ) async throws -> (text: String, leafDigest: [UInt8]?, event: Event.Reason?) {
         let fixture = try VerifierFixture()
         let passkeys = Passkeys(
             fixture.verifier,
@@ -43,11 +43,15 @@ struct PasskeyTrustTests {
                     origin: "https://login.example", isCrossOrigin: false, topOrigin: nil,
                     digest: try sha256(clientData.span)),
                 attestationObject: [UInt8](vector.object), transports: []))
+        let event = try await fixture.events().last
         switch outcome {
         case .accepted(let facts):
+            #expect(event?.kind == .enrolled)
             let passkey = try await fixture.registeredPasskey(grant.credential)
-            return (facts.attestation, passkey.leafDigest)
-        case .denied(let reason): return (reason.rawValue, nil)
+            return (facts.attestation, passkey.leafDigest, event?.reason)
+        case .denied(let reason):
+            #expect(event?.kind == .denied)
+            return (reason.rawValue, nil, event?.reason)
         case nil: throw BenchError.refused
         }
     }
@@ -69,7 +73,16 @@ struct PasskeyTrustTests {
             let result = try await result(vector, trust, under: policy)
             #expect(result.text == vector.expectation(policy), "\(vector.name)")
             results[result.text, default: 0] += 1
-            guard ["trusted", "unverified"].contains(result.text), vector.verdict == "certified"
+            // An accepted passkey has a reason only if SHA-1 keeps it from being trusted.
+            if ["none", "self", "unverified", "trusted"].contains(result.text) {
+                #expect(
+                    result.event == (vector.verdict == "weak" ? .attestationWeak : nil),
+                    "\(vector.name)")
+            } else {
+                #expect(result.event != nil)
+            }
+            guard ["trusted", "unverified"].contains(result.text),
+                ["certified", "weak"].contains(vector.verdict)
             else {
                 #expect(result.leafDigest == nil, "\(vector.name)")
                 continue
@@ -128,6 +141,7 @@ extension AttestationVector {
         case "none", "self": kind = verdict
         case "certified":
             kind = chain == "anchored" && hardware != false ? "trusted" : "unverified"
+        case "weak": return policy == .trusted ? "attestation-weak" : "unverified"
         case "unknown": return policy == .none ? "unverified" : "attestation-format"
         default: return verdict
         }

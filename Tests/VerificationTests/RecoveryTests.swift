@@ -24,7 +24,61 @@ struct RecoveryTests {
             #expect(acceptance.remaining == 9 - index)
             #expect(acceptance.kind == .recovery)
             #expect(acceptance.credential == id)
-            #expect(try await fixture.verify(code).denial == .wrong)
+            #expect(try await fixture.verify(code).denial == .replayed)
+        }
+        #expect(try await fixture.verify(codes[0]).denial == .replayed)
+        #expect(try await fixture.summary(id).failures == 0)
+    }
+
+    @Test("a spent code stays spent after its set is sealed under another key")
+    func resealed() async throws {
+        let fixture = try VerifierFixture()
+        let (id, codes) = try await codes(fixture)
+        #expect(try await fixture.verify(codes[0]).acceptance != nil)
+        try await fixture.keys.change { try $0.adding(makingCurrent: true) }
+        #expect(try await fixture.verifier.rotateKeys().resealed == 1)
+        #expect(try await fixture.verify(codes[0]).denial == .replayed)
+        #expect(try await fixture.verify(codes[1]).acceptance?.remaining == 8)
+        #expect(try await fixture.summary(id).failures == 0)
+    }
+
+    @Test("a set without the hashes of its spent codes, as older versions wrote it, still opens")
+    func older() async throws {
+        let fixture = try VerifierFixture()
+        let (id, codes) = try await codes(fixture)
+        for code in codes[..<2] { #expect(try await fixture.verify(code).acceptance != nil) }
+        var record = try CredentialRecord(try #require(await fixture.store.credential(id)))
+        guard case .recovery(let set) = record.material else { throw BenchError.refused }
+        let key = await fixture.keys.ring.current
+        let hashes = try set.open(for: record.place, under: key)
+        #expect(hashes.spent.count == 2)
+        record.material = .recovery(
+            try RecoverySet(
+                sealing: RecoverySet.Hashes(left: hashes.left), salt: set.salt, logN: set.logN,
+                for: record.place, under: key))
+        #expect(try await fixture.store.commit([.updateCredential(record.row)]) == .done)
+        #expect(try await fixture.verify(codes[0]).denial == .wrong)
+        #expect(try await fixture.verify(codes[2]).acceptance?.remaining == 7)
+        #expect(try await fixture.verify(codes[2]).denial == .replayed)
+    }
+
+    @Test("N-18 a code is accepted once, in lower case, without dashes or with spaces too")
+    func spellings() async throws {
+        let fixture = try VerifierFixture()
+        let (_, codes) = try await codes(fixture)
+        let spellings: [(String) -> String] = [
+            { $0.lowercased() }, { $0.filter { $0 != "-" } },
+            { $0.map { $0 == "-" ? " " : $0.lowercased() }.joined() },
+            { $0.map { "\($0)" }.joined(separator: " ") },
+            { String($0.prefix(9)) + $0.dropFirst(9).lowercased() },
+        ]
+        for (index, spelling) in spellings.enumerated() {
+            let shown = codes[index].characters.text
+            let typed = try PresentedCode(text: spelling(shown))
+            #expect(try await fixture.verify(typed).acceptance?.remaining == 9 - index)
+            let again = try PresentedCode(text: spellings[(index + 1) % spellings.count](shown))
+            #expect(try await fixture.verify(again).denial == .wrong)
+            #expect(try await fixture.verify(codes[index]).denial == .wrong)
         }
     }
 
@@ -39,7 +93,7 @@ struct RecoveryTests {
         #expect(set.salt.count == 16)
         for code in codes { #expect(!row.body.contains(code.characters.known[...])) }
         let key = await fixture.keys.ring.current
-        let hashes = try set.open(for: CredentialRecord(row).place, under: key)
+        let hashes = try set.open(for: CredentialRecord(row).place, under: key).left
         let expected = try scrypt(
             passphrase: codes[3].characters, salt: set.salt.span, cost: ScryptCost(logN: 10),
             count: 32)
@@ -56,8 +110,9 @@ struct RecoveryTests {
         let place = SealingContext(id: .sample(1), subject: alice, kind: .recovery)
         let hashes = [try SecretBytes(hex: String(repeating: "5a", count: 32))]
         let salt = [UInt8](repeating: 7, count: RecoverySet.saltCount)
-        let set = try RecoverySet(sealing: hashes, salt: salt, logN: 10, for: place, under: old)
-        #expect(try set.open(for: place, under: old).map(\.known) == hashes.map(\.known))
+        let set = try RecoverySet(
+            sealing: RecoverySet.Hashes(left: hashes), salt: salt, logN: 10, for: place, under: old)
+        #expect(try set.open(for: place, under: old).left.map(\.known) == hashes.map(\.known))
         for other in [
             SealingContext(id: .sample(2), subject: alice, kind: .recovery),
             SealingContext(id: .sample(1), subject: bob, kind: .recovery),
@@ -127,6 +182,30 @@ struct RecoveryTests {
         #expect(try await fixture.summary(old).endReason == .replaced)
         #expect(try await fixture.verify(oldCodes[0]).denial == .wrong)
         #expect(try await fixture.verify(newCodes[0]).acceptance != nil)
+    }
+
+    @Test("a client replaces its own set, and another client's only if it can manage credentials")
+    func replacedByClients() async throws {
+        let fixture = try VerifierFixture()
+        let (shop, other) = (Origin(client: 1), Origin(client: 2))
+        func enrol(_ origin: Origin, canManage: Bool = false) async throws -> Bool {
+            let outcome = try await fixture.verifier.enrolRecoveryCodes(
+                for: fixture.alice, canManage: canManage, origin: origin)
+            switch outcome {
+            case .granted: return true
+            case .refused(let refusal):
+                #expect(refusal == .foreignCredential)
+                return false
+            }
+        }
+        // A set of an older version, which does not record its client.
+        let (old, _) = try await codes(fixture)
+        #expect(try await enrol(shop))
+        #expect(try await fixture.summary(old).state == .revoked)
+        #expect(try await enrol(shop))
+        #expect(try await !enrol(other))
+        #expect(try await enrol(other, canManage: true))
+        #expect(try await !enrol(shop))
     }
 
     @Test("N-36 the use of a recovery code notifies the subject")

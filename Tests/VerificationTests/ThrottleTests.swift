@@ -180,12 +180,29 @@ struct ThrottleTests {
     @Test(
         "T-10 a code that is not canonical is refused before any state is changed",
         arguments: [
-            " 123456", "123456 ", "123 456", "１２３４５６", "\u{feff}123456", "123456\0", "12345",
+            " 123456", "123456 ", "-123456", "123456-", "123\u{a0}456", "123\t456",
+            "１２３４５６", "\u{feff}123456", "123456\0", "12345",
             "123456789", "", "+12345", "-12345", "12345a", "١٢٣٤٥٦", "123456\n", "0x1234",
-            "ABCD-EFGH-IJKL-MNO1", "abcd-efgh-ijkl-mnop", "ABCDEFGHIJKLMNOP",
-            "ABCD-EFGH-IJKL-MNOP ",
+            "ABCD-EFGH-IJKL-MNO1", "ABCD-EFGH-IJKL-MNO", "ABCD-EFGH-IJKL-MNOPA",
+            "ABCD-EFGH-IJKL-MNOP ", "ABCD_EFGH_IJKL_MNOP", "ABCD-EFGH-IJKL-MNO\u{131}",
+            "1" + String(repeating: " ", count: 64) + "23456", "ABCDEF",
         ])
     func canonical(text: String) {
         #expect(throws: PresentedCodeError.malformed) { try PresentedCode(text: text) }
+    }
+    @Test("T-10 a code that was accepted is refused in each spelling that people type")
+    func spellings() async throws {
+        let fixture = try VerifierFixture()
+        let authenticator = try await fixture.enrolled()
+        fixture.clock.advance(seconds: 300)
+        let code = try authenticator.code(at: fixture.clock.now).characters.text
+        func inserting(_ text: String) -> String { code.prefix(3) + text + code.dropFirst(3) }
+        #expect(
+            try await fixture.verify(PresentedCode(text: inserting(" "))).acceptance != nil)
+        for spelling in [code, inserting(" "), inserting("-"), inserting("  - ")] {
+            #expect(
+                try await fixture.verify(PresentedCode(text: spelling)).denial == .replayed,
+                "\(spelling.count) characters")
+        }
     }
 }

@@ -31,6 +31,20 @@ struct TokenTests {
         }
     }
 
+    @Test("only an API key may have another length: 32 bytes, as older versions issued it")
+    func lengths() throws {
+        for kind in Token.Kind.allCases {
+            for count in [16, 31, 32, 33, 47, 48, 49] {
+                let bytes = try Randomness.secret(count: count)
+                let text = kind.prefix + Base64URL.encode(bytes).text
+                let isPermitted = count == kind.count || kind == .clientKey && count == 32
+                let characters = Array(text.utf8)
+                let token = Token(kind, text: characters.span)
+                #expect((token != nil) == isPermitted, "\(kind), \(count) bytes")
+            }
+        }
+    }
+
     @Test("identifiers have exactly one text form")
     func identifiers() throws {
         let id = try #require(CredentialID(bytes: Array(0..<16)))

@@ -39,8 +39,9 @@ struct UnknownSubjectTests {
             }
         }
         let unknown = try await attempt(wrong, carol)
-        #expect(unknown.work[.codes] == 11)
+        #expect(unknown.work[.codes] == 14)
         #expect(unknown.work[.openings] == 1)
+        #expect(unknown.work[.rows] == 1)
         #expect(unknown.calls == [.readCredentials, .commit([.writeRow, .event])])
         let events = try await fixture.events().count
         #expect(try await attempt(wrong, carol) == unknown, "counted")
@@ -51,6 +52,8 @@ struct UnknownSubjectTests {
         let right = try time.code(at: fixture.clock.now)
         #expect(try await attempt(right, fixture.alice) == unknown, "accepted")
         #expect(try await attempt(right, fixture.alice) == unknown, "replayed")
+        #expect(
+            try await attempt(counter.code(0), bob) == unknown, "HOTP, replayed at counter 0")
         for _ in 0..<5 { _ = try await fixture.verify(wrong) }
         #expect(try await fixture.verify(wrong).isThrottled)
         #expect(try await attempt(wrong, fixture.alice) == unknown, "waiting")
@@ -70,7 +73,7 @@ struct UnknownSubjectTests {
             fixture.clock.advance(seconds: 300)
             let code = try authenticator.code(at: fixture.clock.now, steps: steps)
             let cost = try await cost(fixture) { _ = try await fixture.verify(code) }
-            #expect(cost.work[.codes] == 11, "\(steps) steps")
+            #expect(cost.work[.codes] == 14, "\(steps) steps")
         }
     }
 
@@ -119,5 +122,40 @@ struct UnknownSubjectTests {
             #expect(outcome.denial == .unknown)
         }
         #expect(known == unknown)
+        // An id that exists, but cannot be confirmed.
+        let active = try await fixture.enrolled()
+        let other = try await cost(fixture) {
+            _ = try await fixture.verifier.confirm(active.credential, code: wrong)
+        }
+        #expect(other == unknown)
+    }
+
+    @Test("V-06 a signature for an unknown device key, or another credential, costs the same")
+    func deviceKeys() async throws {
+        let fixture = try VerifierFixture()
+        let keys = DeviceKeys(fixture.verifier, audiences: ["https://login.example"])
+        let device = try TestDeviceKey()
+        guard case .granted(let grant) = try await keys.enrol(for: fixture.alice),
+            case .accepted(let known, _) = try await keys.register(device, grant.ticket)
+        else { throw BenchError.refused }
+        let other = try await fixture.enrolled().credential
+        let none = try #require(CredentialID(bytes: [UInt8](repeating: 9, count: 16)))
+        var costs: [Cost] = []
+        for id in [known, none, other] {
+            let challenge = try await keys.challenge(for: id)
+            let sent = DeviceKeySignature(
+                credential: id, challenge: challenge.token, audience: "https://login.example",
+                purpose: .signIn, presence: .none, signature: [UInt8](repeating: 1, count: 70))
+            costs.append(try await cost(fixture) { _ = try await keys.verify(sent) })
+        }
+        #expect(costs[0].work[.rows] == 1)
+        #expect(costs.allSatisfy { $0 == costs[0] }, "\(costs)")
+        // An activation with a wrong secret.
+        let secret = try Randomness.secret(count: 32)
+        costs = []
+        for id in [known, none, other] {
+            costs.append(try await cost(fixture) { _ = try await keys.activate(id, with: secret) })
+        }
+        #expect(costs.allSatisfy { $0 == costs[0] }, "\(costs)")
     }
 }

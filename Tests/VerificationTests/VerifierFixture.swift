@@ -96,6 +96,15 @@ final class VerifierFixture: Sendable {
     }
 }
 
+extension Origin {
+    /// A request of the client with this number.
+    init(client number: UInt8) {
+        self.init(
+            address: "192.0.2.1",
+            client: ClientID(bytes: [UInt8](repeating: number, count: ClientID.count)))
+    }
+}
+
 enum BenchError: Error {
     case refused
 }

@@ -4,7 +4,13 @@ internal import Cryptography
 /// The format `apple` (WebAuthn Level 3, section 8.8).
 extension Statement {
     func verifyApple(_ attested: AttestedData) throws(StatementError) -> AttestationVerdict {
-        try requireExactly("x5c")
+        // Until 2021, Apple's devices also stated the algorithm of the credential's key.
+        if members["alg"] == nil {
+            try requireExactly("x5c")
+        } else {
+            try requireExactly("alg", "x5c")
+            guard try algorithm() == attested.registration.key.algorithm else { throw .invalid }
+        }
         let (leaf, chain) = try certificates()
         guard leaf.publicKey == attested.registration.key.publicKey,
             let found = leaf.extension("1.2.840.113635.100.8.2"),

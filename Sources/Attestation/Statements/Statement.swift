@@ -61,14 +61,15 @@ struct Statement {
     func requireSignature(
         by leaf: Certificate, _ algorithm: SignatureAlgorithm, over message: [UInt8]
     ) throws(StatementError) {
+        try requireSignature(by: try key(of: leaf, algorithm), over: message)
+    }
+
+    /// The certificate's key.
+    func key(
+        of leaf: Certificate, _ algorithm: SignatureAlgorithm
+    ) throws(StatementError) -> VerificationKey {
         guard let publicKey = leaf.publicKey else { throw .invalid }
-        let key: VerificationKey
-        do {
-            key = try VerificationKey(publicKey, algorithm: algorithm)
-        } catch {
-            throw .invalid
-        }
-        try requireSignature(by: key, over: message)
+        do { return try VerificationKey(publicKey, algorithm: algorithm) } catch { throw .invalid }
     }
 
     /// Requires that the owner of `key` signed `message`; the signature is the member `sig`.

@@ -5,8 +5,9 @@ internal import Cryptography
 extension Statement {
     func verifyTPM(_ attested: AttestedData) throws(StatementError) -> AttestationVerdict {
         try requireExactly("ver", "alg", "x5c", "sig", "certInfo", "pubArea")
-        // SHA-1 (−65535), which older versions of Windows use, is not a known algorithm.
-        let algorithm = try algorithm()
+        // Windows uses SHA-1 on many computers.
+        let isWeak = members["alg"]?.integer == Self.rs1
+        let algorithm = isWeak ? nil : try self.algorithm()
         let (leaf, chain) = try certificates()
         let certInfo = try bytes("certInfo")
         let publicArea: TPMPublicArea
@@ -21,20 +22,48 @@ extension Statement {
             publicArea.publicKey == attested.registration.key.publicKey
         else { throw .invalid }
         do {
-            guard let digest = try algorithm.digest(attested.signedBytes),
-                certified.qualifyingData == digest, certified.name == (try publicArea.name())
+            let digest: [UInt8]? =
+                if let algorithm {
+                    try algorithm.digest(attested.signedBytes)
+                } else {
+                    try sha1(attested.signedBytes.span)
+                }
+            guard let digest, certified.qualifyingData == digest,
+                certified.name == (try publicArea.name())
             else { throw StatementError.invalid }
         } catch let failure as CryptographyFailure {
             throw .failed(failure)
         } catch {
             throw .invalid
         }
-        try requireSignature(by: leaf, algorithm, over: certInfo)
+        if let algorithm {
+            try requireSignature(by: leaf, algorithm, over: certInfo)
+        } else {
+            try requireWeakSignature(by: leaf, over: certInfo)
+        }
         try requireAIKCertificate(leaf)
         try leaf.requireModel(attested.registration.model)
-        return .certified(
-            AttestationCertificates(
-                chain: chain, model: attested.registration.model, isKeyInHardware: true))
+        let certificates = AttestationCertificates(
+            chain: chain, model: attested.registration.model, isKeyInHardware: true)
+        return isWeak ? .weaklyCertified(certificates) : .certified(certificates)
+    }
+
+    /// RSASSA-PKCS1-v1_5 with SHA-1, in COSE (RFC 8812).
+    private static let rs1: Int64 = -65535
+
+    private func requireWeakSignature(
+        by leaf: Certificate, over message: [UInt8]
+    ) throws(StatementError) {
+        let signature = try bytes("sig")
+        let isValid: Bool
+        do {
+            isValid = try key(of: leaf, .rs256).isValidWithSHA1(signature.span, of: message.span)
+        } catch let failure as CryptographyFailure {
+            throw .failed(failure)
+        } catch {
+            throw .invalid
+        }
+        guard isValid else { throw .invalid }
     }
 
     /// The requirements of section 8.3.1.

@@ -1,9 +1,10 @@
 // The pages /ui/enrol and /ui/sign-in. The functions `register` and `authenticate` also serve applications that
 // run a ceremony themselves: they take the options that the server returned, and return what it expects back.
 
-/** Creates a passkey. */
+/** Creates a passkey. The browser also reports whether it can be found without a user name (`credProps`). */
 export async function register(options, signal) {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+    publicKey.extensions = {...publicKey.extensions, credProps: true};
     return (await navigator.credentials.create({publicKey, signal})).toJSON();
 }
 
@@ -13,12 +14,14 @@ export async function authenticate(options, signal, mediation = "optional") {
     return (await navigator.credentials.get({publicKey, signal, mediation})).toJSON();
 }
 
-/** Tells the authenticator that the server does not know this passkey, so that it is no longer offered. */
+/** Tells the authenticator that the server does not know this passkey, so that it is no longer offered. Returns
+ *  whether the browser took the message; it does not say whether the authenticator obeyed. */
 export async function removeUnknown(passkey) {
     try {
-        await PublicKeyCredential.signalUnknownCredential?.(passkey);
+        await PublicKeyCredential.signalUnknownCredential(passkey);
+        return true;
     } catch {
-        // The browser may ignore the signal; the message on the page is the same.
+        return false;
     }
 }
 
@@ -49,6 +52,10 @@ const sentences = {
     "no-return": "This link is incomplete. Go back to the application, and start there again.",
     "no-passkeys": "This browser does not support passkeys. Update it, or use another browser.",
     "refused-passkey": "The server did not accept this passkey. Try again, or use another passkey.",
+    "refused-kind": "This site does not accept this passkey, and it will not accept another one from the same device or "
+        + "passkey provider. Create one on another device, with another provider or with a security key, or ask the "
+        + "people who run this site.",
+    orphan: "If your device or passkey provider still lists the new passkey, delete it there: it does not work.",
     other: "Something went wrong. Try again; if it fails again, tell the people who run this site.",
 };
 
@@ -190,9 +197,12 @@ async function enrol() {
         const name = find("name").value.trim();
         const answer = await finish("registrations", {ticket, response, ...(name && {name})});
         if (answer.result !== "accepted") {
-            throw new Failure(sentences["refused-passkey"]);
+            const isOrphan = answer.signal && !await removeUnknown(answer.signal);
+            throw new Failure(
+                answer.retry ? sentences["refused-passkey"]
+                    : [sentences["refused-kind"], ...(isOrphan ? [sentences.orphan] : [])].join(" "));
         }
-        finishEnrolment(answer);
+        finishEnrolment(answer, obstacles(answer, options, response));
     });
     try {
         await showAccount();
@@ -202,7 +212,20 @@ async function enrol() {
     }
 }
 
-function finishEnrolment(passkey) {
+/** Why the page /ui/sign-in cannot use the passkey: it asks for no user name, and requires that the device checks
+ *  who uses it. The application may have permitted passkeys for a sign-in page of its own. */
+function obstacles(passkey, options, response) {
+    const found = response.clientExtensionResults?.credProps?.rk
+        ?? (options.authenticatorSelection.residentKey === "required" || null);
+    return [
+        ...(found === false ? ["It can be used only after you have typed your user name."] : []),
+        ...(found === null ? ["It may be usable only after you have typed your user name."] : []),
+        ...(passkey.user_verified ? [] : [
+            "Your device did not check who used it. Anyone who holds it can use this passkey."]),
+    ];
+}
+
+function finishEnrolment(passkey, reservations) {
     // The ticket is spent; a reload would only report that.
     history.replaceState(null, "", location.pathname + location.search);
     announce("");
@@ -212,9 +235,8 @@ function finishEnrolment(passkey) {
             : passkey.backed_up
                 ? "Your passkey provider keeps a copy, so you can use it on your other devices too."
                 : "Your passkey provider can copy it to your other devices, but has not done so yet.",
-        passkey.user_verified
-            ? "Your device checked that it was you, for example by fingerprint or PIN."
-            : "Your device did not check who used it. Anyone who holds it can use this passkey.",
+        ...(passkey.user_verified ? ["Your device checked that it was you, for example by fingerprint or PIN."] : []),
+        ...reservations,
     ];
     // A model without a name is only a number.
     if (passkey.authenticator && !/^[0-9a-f-]{36}$/.test(passkey.authenticator)) {
@@ -233,6 +255,10 @@ function finishEnrolment(passkey) {
         show("only");
     }
     show("close", !link("continue", "onward", {enrolled: "1"}));
+    if (reservations.length) {
+        find("ready").textContent = "Your passkey was created, with a restriction";
+        show("restricted");
+    }
     show("done");
     find("ready").focus();
 }
@@ -242,6 +268,8 @@ async function signIn() {
         throw new Failure(sentences["no-return"], true);
     }
     show("form");
+    // The server would not learn a name: the passkey says who signs in.
+    find("passkey").addEventListener("beforeinput", (event) => event.preventDefault());
     const suggestions = new Suggestions(finishSignIn);
     onSubmit("form", async () => {
         suggestions.stop();

@@ -49,7 +49,7 @@ extension Messages {
                 + "repeat. Before you use it, merge the file that was here, a copy of it or its previous "
                 + "generation with watchword merge"
         case .formerKey:
-            "the vault has an older key than the one last saved here: former passphrases and removed slots "
+            "the vault has an older key than the one last used here: former passphrases and removed slots "
                 + "open what is saved in it. Put the newer file back, and merge this one into it. If "
                 + "there is none, change the passphrase or remove the slot again"
         case .conflictingCopy(let path): sentence(forCopyAt: path, program)

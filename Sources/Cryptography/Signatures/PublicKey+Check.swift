@@ -4,7 +4,7 @@ internal import COpenSSL
 public enum PublicKeyError: Error, Hashable, Sendable {
     /// The key is not of the algorithm's type, or not on its curve.
     case algorithm
-    /// The point does not have the uncompressed form.
+    /// The point is not in its uncompressed form, or, on edwards25519, not in its canonical encoding.
     case pointForm
     /// The RSA modulus does not have 2,048 to 4,096 bits.
     case modulus
@@ -23,7 +23,13 @@ extension PublicKey {
     func checked() throws(PublicKeyError) -> KeyHandle {
         defer { ERR_clear_error() }
         let made = try loaded()
-        if case .rsa(let modulus, _) = self, Self.isPrime(modulus) { throw .primeModulus }
+        switch self {
+        case .ellipticCurve: break
+        case .rsa(let modulus, _): if Self.isPrime(modulus) { throw .primeModulus }
+        case .ed25519(let point):
+            // OpenSSL's check does not look at the point.
+            guard isOnEdwards25519(point) else { throw .invalid }
+        }
         guard passesPublicCheck(made) else { throw .invalid }
         return made
     }
@@ -45,6 +51,7 @@ extension PublicKey {
         case .ed25519(let point):
             guard point.count == 32 else { throw .pointForm }
             guard !isOfSmallOrder(point) else { throw .smallOrder }
+            guard isCanonical(point) else { throw .pointForm }
             made = KeyHandle.ed25519(point.span)
         }
         guard let made else { throw .invalid }
@@ -116,6 +123,49 @@ extension PublicKey {
 
     deinit { unsafe BN_free(number) }
 }
+
+/// Whether the y-coordinate of an encoded point is less than p = 2^255 − 19 (RFC 8032, section 5.1.3).
+///
+/// Only a y-coordinate of 0 to 18 has a second encoding. (If x is 0, its sign is another one; these
+/// points are of small order.)
+private func isCanonical(_ point: [UInt8]) -> Bool {
+    point[0] < 0xed || point[31] & 0x7f != 0x7f || point[1..<31].contains { $0 != 0xff }
+}
+
+/// Whether an encoded point of edwards25519 decodes: whether x² = (y² − 1) / (d·y² + 1) has a solution
+/// modulo p (RFC 8032, section 5.1.3).
+private func isOnEdwards25519(_ point: [UInt8]) -> Bool {
+    var encoded = point
+    encoded[31] &= 0x7f
+    encoded.reverse()
+    guard let context = unsafe BN_CTX_new() else { return false }
+    defer { unsafe BN_CTX_free(context) }
+    guard let y = PublicNumber(encoded.span), let prime = PublicNumber(edwards25519.prime.span),
+        let d = PublicNumber(edwards25519.d.span), let one = PublicNumber([1].span),
+        let square = PublicNumber([0].span), let numerator = PublicNumber([0].span),
+        let denominator = PublicNumber([0].span), let product = PublicNumber([0].span)
+    else { return false }
+    let (p, u, v) = unsafe (prime.number, numerator.number, denominator.number)
+    guard unsafe BN_mod_sqr(square.number, y.number, p, context) == 1,
+        unsafe BN_mod_sub(u, square.number, one.number, p, context) == 1,
+        unsafe BN_mod_mul(v, d.number, square.number, p, context) == 1,
+        unsafe BN_mod_add(v, v, one.number, p, context) == 1,
+        unsafe BN_mod_mul(product.number, u, v, p, context) == 1
+    else { return false }
+    // v is never 0, because −1/d has no square root. So u/v has one if and only if u·v has.
+    let symbol = unsafe BN_kronecker(product.number, p, context)
+    return symbol == 0 || symbol == 1
+}
+
+/// The constants of edwards25519 (RFC 8032, section 5.1), big-endian.
+private let edwards25519: (prime: [UInt8], d: [UInt8]) = (
+    [0x7f] + [UInt8](repeating: 0xff, count: 30) + [0xed],
+    [
+        0x52, 0x03, 0x6c, 0xee, 0x2b, 0x6f, 0xfe, 0x73, 0x8c, 0xc7, 0x40, 0x79, 0x77, 0x79, 0xe8,
+        0x98, 0x00, 0x70, 0x0a, 0x4d, 0x41, 0x41, 0xd8, 0xab, 0x75, 0xeb, 0x4d, 0xca, 0x13, 0x59,
+        0x78, 0xa3,
+    ]
+)
 
 /// Whether a point of edwards25519 is one of the eight whose order divides 8.
 ///

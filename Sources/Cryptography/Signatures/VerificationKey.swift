@@ -44,12 +44,29 @@ public final class VerificationKey: Sendable {
     public func isValid(
         _ signature: Span<UInt8>, of message: Span<UInt8>
     ) throws(CryptographyFailure) -> Bool {
+        try isValid(signature, of: message, algorithm.digestName)
+    }
+
+    /// Whether `signature` is one with RSA and SHA-1, which is weak: nothing may be trusted because of
+    /// it.
+    ///
+    /// - Throws: ``CryptographyFailure`` if OpenSSL cannot start the verification.
+    package func isValidWithSHA1(
+        _ signature: Span<UInt8>, of message: Span<UInt8>
+    ) throws(CryptographyFailure) -> Bool {
+        guard algorithm == .rs256 else { return false }
+        return try isValid(signature, of: message, "SHA1")
+    }
+
+    private func isValid(
+        _ signature: Span<UInt8>, of message: Span<UInt8>, _ digestName: StaticString?
+    ) throws(CryptographyFailure) -> Bool {
         defer { ERR_clear_error() }
         guard let context = unsafe EVP_MD_CTX_new() else { throw CryptographyFailure(.verify) }
         defer { unsafe EVP_MD_CTX_free(context) }
         let hasBegun = unsafe handle.withKey { key in
             unsafe EVP_DigestVerifyInit_ex(
-                context, nil, algorithm.digestName.map { unsafe cString($0) }, nil, nil, key, nil)
+                context, nil, digestName.map { unsafe cString($0) }, nil, nil, key, nil)
                 == 1
         }
         guard hasBegun else { throw CryptographyFailure(.verify) }

@@ -35,6 +35,9 @@ internal import Glibc
     /// controls its whole /64 network.
     public var sender: NetworkAddress { isVersion4 ? self : prefix(bits: 64) }
 
+    /// What a provider assigns to one customer: the address or, for IPv6, its first 48 bits.
+    public var site: NetworkAddress { isVersion4 ? self : prefix(bits: 48) }
+
     /// The address with all bits after the first `count` of 128 set to zero.
     public func prefix(bits count: Int) -> NetworkAddress {
         precondition((0...128).contains(count), "a prefix has 0 to 128 bits")

@@ -8,6 +8,8 @@ final class PostgreSQLSession: @unchecked Sendable {
     let connection: PostgreSQLConnection
     /// How long a statement may take.
     let timeout: Duration
+    /// Compares the clocks; `nil` for a session that makes no decisions.
+    let clock: ClockComparison?
     /// The number of schema steps that were applied to the database.
     private let steps: Int
 
@@ -20,9 +22,11 @@ final class PostgreSQLSession: @unchecked Sendable {
     ///     of an earlier release.
     init(
         _ address: PostgreSQLAddress, _ statements: [StoreStatement], timeout: Duration,
-        known: AcknowledgedCheckpoints, failsFast: Bool = false, steps: Int = Schema.steps.count
+        known: AcknowledgedCheckpoints, clock: ClockComparison? = nil, failsFast: Bool = false,
+        steps: Int = Schema.steps.count
     ) throws(PostgreSQLFailure) {
         self.timeout = timeout
+        self.clock = clock
         self.steps = steps
         do { connection = try PostgreSQLConnection(failsFast ? address.failsFast : address) } catch
         {
@@ -31,13 +35,16 @@ final class PostgreSQLSession: @unchecked Sendable {
         try connection.enterPipelineMode()
         let settings = Self.settings(timeout: timeout).map { PipelineCommand.text($0) }
         let prepared = statements.map { PipelineCommand.prepare($0) }
+        let sent = clock?.reading()
         let results = try connection.run(
-            settings + [.text("SELECT taken FROM steps")] + prepared, timeout: timeout * 3
+            settings + [.text("SELECT taken FROM steps"), ClockComparison.query] + prepared,
+            timeout: timeout * 3
         ).results()
         // Another machine may have migrated the tables to a newer version in the meantime.
         let taken = try results[settings.count]
             .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
         guard taken == Int64(steps) else { throw .newer }
+        if let clock, let sent { try clock.compare(results[settings.count + 1].rows, since: sent) }
         try known.compare(with: self)
     }
 

@@ -40,6 +40,8 @@ struct PostgreSQLFailure: RowFailure, Hashable {
     static let newer = PostgreSQLFailure(extent: .connection, code: "newer")
     /// Commits are waiting for a standby that does not answer.
     static let standby = PostgreSQLFailure(extent: .connection, code: "standby")
+    /// This machine's clock differs from the database's.
+    static let clock = PostgreSQLFailure(extent: .connection, code: "clock-differs")
     /// OpenSSL failed.
     static let cryptography = PostgreSQLFailure(extent: .connection, code: "cryptography")
 

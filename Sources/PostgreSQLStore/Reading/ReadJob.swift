@@ -36,7 +36,13 @@ extension PostgreSQLSession {
         let groups = ReadGroup.gather(jobs)
         let outcomes: [PipelineOutcome]
         do throws(PostgreSQLFailure) {
-            outcomes = try connection.run(groups.map(\.command), timeout: timeout * 3 / 2)
+            let sent = clock?.due()
+            let query = sent == nil ? [] : [ClockComparison.query]
+            outcomes = try connection.run(
+                groups.map(\.command) + query, timeout: timeout * 3 / 2)
+            if let clock, let sent, case .done(let result)? = outcomes.last {
+                try clock.compare(result.rows, since: sent)
+            }
         } catch .timedOut {
             return .init(isLost: true, isUnresponsive: true, again: jobs)
         } catch {

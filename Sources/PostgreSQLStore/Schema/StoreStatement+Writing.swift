@@ -38,6 +38,10 @@ extension StoreStatement {
                 "purpose, subject, credential, body, created_at, expires_at, authentication",
                 "bytea", "text, bytea, bytea, bytea, bigint, bigint, bytea")
         case .spendChallenges: Self.spending("challenges")
+        case .dropChallenges:
+            // A row that another transaction has locked is left to it, which prevents a deadlock.
+            "DELETE FROM challenges WHERE digest = ANY (ARRAY(SELECT digest FROM challenges "
+                + "WHERE digest = ANY ($1::bytea[]) FOR UPDATE SKIP LOCKED))"
         case .insertAnswers:
             Self.inserting(
                 "answers", "key",

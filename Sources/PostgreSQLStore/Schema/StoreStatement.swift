@@ -13,7 +13,7 @@ enum StoreStatement: String, CaseIterable, PageStatement {
     case ticketsByDigest, challengesByDigest, answersByKey, clientsByID
     case lockSubjects, requireCapacity, insertCredentials, updateCredentials, seekCredentials
     case insertTickets, spendTickets, dropTickets, insertChallenges, spendChallenges
-    case insertAnswers, endAnswers
+    case dropChallenges, insertAnswers, endAnswers
     case insertClients, updateClients
     case writeDummies, appendEvents
     case openChains, lockChain, unlockChain, chainHead, beginChain
@@ -35,8 +35,8 @@ enum StoreStatement: String, CaseIterable, PageStatement {
     static let writing: [StoreStatement] = [
         .lockSubjects, .requireCapacity, .insertCredentials, .updateCredentials, .seekCredentials,
         .insertTickets, .spendTickets, .dropTickets, .insertChallenges, .spendChallenges,
-        .endAnswers, .insertAnswers, .insertClients, .updateClients, .writeDummies, .appendEvents,
-        .openChains,
+        .dropChallenges, .endAnswers, .insertAnswers, .insertClients, .updateClients,
+        .writeDummies, .appendEvents, .openChains,
         .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,
     ]
 
@@ -54,7 +54,7 @@ enum StoreStatement: String, CaseIterable, PageStatement {
 
     var sql: String {
         switch self {
-        case .credentialByID: Self.credential + "WHERE id = $1::bytea"
+        case .credentialByID: Self.credential + "WHERE id >= $1::bytea ORDER BY id LIMIT 1"
         case .credentialsAlive:
             Self.credential + "WHERE subject = $1::bytea AND state <> 'revoked' "
                 + "ORDER BY created_at, id LIMIT $2::bigint"

@@ -101,7 +101,7 @@ extension StoreChange {
         case .spendTicket(let digest): [.ticket(digest)]
         case .dropTickets(let credential): [.tickets(of: credential.bytes)]
         case .insertChallenge(let row): [.challenge(row.digest)]
-        case .spendChallenge(let digest): [.challenge(digest)]
+        case .spendChallenge(let digest), .dropChallenge(let digest): [.challenge(digest)]
         case .insertAnswer(let row):
             [.answer(row.key)] + (row.credential.map { [.answers(of: $0.bytes)] } ?? [])
         case .endAnswers(let credential): [.answers(of: credential.bytes)]

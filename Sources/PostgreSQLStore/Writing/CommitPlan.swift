@@ -17,6 +17,7 @@ struct CommitPlan {
     private var tickets: [BatchRow<TicketRow>] = []
     private var challenges: [BatchRow<ChallengeRow>] = []
     private var spentChallenges: [BatchRow<[UInt8]>] = []
+    private var droppedChallenges: [[UInt8]] = []
     private var answers: [BatchRow<AnswerRow>] = []
     private var newClients: [BatchRow<ClientRow>] = []
     private var clients: [BatchRow<ClientRow>] = []
@@ -54,6 +55,7 @@ struct CommitPlan {
             challenges.append(BatchRow(member: member, row: row, code: code))
         case .spendChallenge(let digest):
             spentChallenges.append(BatchRow(member: member, row: digest))
+        case .dropChallenge(let digest): droppedChallenges.append(digest)
         case .insertAnswer(let row): answers.append(BatchRow(member: member, row: row, code: code))
         case .endAnswers(let credential): ended.append(credential.bytes)
         case .insertClient(let row):
@@ -81,6 +83,7 @@ struct CommitPlan {
         }
         run(.spendTickets, sorted(&spent, \.row)) { StatementArguments(spending: $0) }
         run(.spendChallenges, sorted(&spentChallenges, \.row)) { StatementArguments(spending: $0) }
+        run(.dropChallenges, sorted(&droppedChallenges, \.self)) { StatementArguments($0) }
         run(.dropTickets, sorted(&dropped, \.self)) { StatementArguments($0) }
         run(.endAnswers, sorted(&ended, \.self)) { StatementArguments($0) }
         run(.updateClients, sorted(&clients, \.row.id)) { StatementArguments(placing: $0) }

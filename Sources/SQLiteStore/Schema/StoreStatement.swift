@@ -23,7 +23,7 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
         case .savepoint: "SAVEPOINT member"
         case .release: "RELEASE member"
         case .rollbackTo: "ROLLBACK TO member"
-        case .credentialByID: Self.credential + "WHERE id = ?1"
+        case .credentialByID: Self.credential + "WHERE id >= ?1 ORDER BY id LIMIT 1"
         case .credentialsAlive:
             Self.credential
                 + "WHERE subject = ?1 AND is_revoked = 0 ORDER BY created_at, id LIMIT ?2"

@@ -28,6 +28,9 @@ extension SQLiteSession {
             return try inserts(self[.insertChallenge].bind(row).bind(code))
         case .spendChallenge(let digest):
             return try self[.spendChallenge].bind(digest).run() == 1
+        case .dropChallenge(let digest):
+            try self[.spendChallenge].bind(digest).run()
+            return true
         case .insertAnswer(let row):
             return try inserts(self[.insertAnswer].bind(row).bind(code))
         case .endAnswers(let credential):

@@ -30,7 +30,7 @@ extension ServerMessages {
         switch error {
         case .store(let failure): advice(for: failure)
         case .keyMissing(let id): "install a key file that contains key \(id.number)"
-        case .contended, .overloaded, .tooManyDenials:
+        case .contended, .overloaded, .tooManyDenials, .tooManyChallenges:
             "wait; if the overload persists, add processors or servers"
         case .cryptography: "check that memory is available, and restart the server"
         case .damagedRow: damaged
@@ -42,6 +42,9 @@ extension ServerMessages {
         switch (failure.kind, failure.code) {
         case (.unavailable, "file-gone"):
             "stop the server, put the database file back or restore a copy, and start the server"
+        case (.unavailable, "clock-differs"):
+            "the clock of this machine and the database's differ by more than 10 s: synchronise both, for "
+                + "example with chrony; the server continues by itself"
         case (.unavailable, _):
             "check that the database runs and can be reached; the server reconnects by itself"
         case (.busy, _):

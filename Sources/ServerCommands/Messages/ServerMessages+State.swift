@@ -123,6 +123,7 @@ extension ServerMessages {
         case .answerTooLong: "the response is too long to be stored"
         case .answered: "the request was already answered"
         case .tooManyDenials: "too many requests were denied in this minute; try again later"
+        case .tooManyChallenges: "too many sign-ins have been started; try again later"
         }
     }
 

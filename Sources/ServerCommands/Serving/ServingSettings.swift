@@ -52,7 +52,7 @@ struct ServingSettings: Sendable {
                 clock: ClockRequirement(
                     profile: profile, asksKernel: !arguments.has(.noClockCheck)),
                 pages: keys.pages, passkeys: keys.passkeys, audiences: keys.audiences,
-                tpmRoots: keys.tpmRoots)
+                tpmRoots: keys.tpmRoots, usesTLS: arguments[.tlsCertificate] != nil)
         } catch {
             throw .usage(error)
         }

@@ -5,6 +5,8 @@ internal import Synchronization
 final class WorkMeter: Sendable {
     /// A kind of work.
     enum Work: Int, CaseIterable, Sendable {
+        /// Rows of credentials decoded.
+        case rows
         /// Codes computed and compared.
         case codes
         /// Sealed boxes opened, or dummy boxes sealed instead.
@@ -17,6 +19,7 @@ final class WorkMeter: Sendable {
         case signatures
     }
 
+    private let rows = Atomic<Int>(0)
     private let codes = Atomic<Int>(0)
     private let openings = Atomic<Int>(0)
     private let digests = Atomic<Int>(0)
@@ -25,6 +28,7 @@ final class WorkMeter: Sendable {
 
     func count(_ work: Work, _ times: Int = 1) {
         switch work {
+        case .rows: rows.add(times, ordering: .relaxed)
         case .codes: codes.add(times, ordering: .relaxed)
         case .openings: openings.add(times, ordering: .relaxed)
         case .digests: digests.add(times, ordering: .relaxed)
@@ -36,7 +40,8 @@ final class WorkMeter: Sendable {
     /// The work done so far.
     var counts: [Work: Int] {
         [
-            .codes: codes.load(ordering: .relaxed), .openings: openings.load(ordering: .relaxed),
+            .rows: rows.load(ordering: .relaxed), .codes: codes.load(ordering: .relaxed),
+            .openings: openings.load(ordering: .relaxed),
             .digests: digests.load(ordering: .relaxed), .hashes: hashes.load(ordering: .relaxed),
             .signatures: signatures.load(ordering: .relaxed),
         ]

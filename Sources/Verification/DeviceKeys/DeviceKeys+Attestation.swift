@@ -12,12 +12,12 @@ extension DeviceKeys {
         recorder: Recorder<DeviceKeyRegistration>? = nil
     ) async throws(VerifierError) -> DeviceKeyRegistration {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let digest = try Self.digest(of: secret)
             let record = try await verifier.record(id)
             guard let record, record.state == .pending, !record.isLapsed(at: context.now),
                 case .pendingDeviceKey(let pending) = record.material,
                 let activation = pending.activation
             else { return denied(subject: record?.subject, credential: id, .unknown, context) }
-            let digest = try Self.digest(of: secret)
             guard isEqualInConstantTime(digest.span, activation.secretDigest.span) else {
                 return denied(subject: record.subject, credential: id, .attestation, context)
             }
@@ -44,11 +44,18 @@ extension DeviceKeys {
                 evidence, point: point, transcript: transcript, anchors: roots,
                 at: context.now.seconds)
         } catch {
+            let cause: Event.Reason
             switch error {
             case .failed(let failure): throw .cryptography(failure)
             case .untrusted: return denied(row, .attestationUntrusted, context)
-            default: return denied(row, .attestation, context)
+            case .malformed: cause = .attestationObject
+            case .endorsementCertificate: cause = .endorsementCertificate
+            case .attestationKey: cause = .attestationKey
+            case .deviceKey: cause = .keyAttributes
+            case .certification: cause = .certification
+            case .signature: cause = .attestation
             }
+            return denied(row, .attestation, because: cause, context)
         }
         let secret = try context.randomSecret(KeyActivation.longestSecret)
         let protected = try deciding { () throws(CryptographyFailure) in

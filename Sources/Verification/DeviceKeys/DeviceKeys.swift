@@ -33,22 +33,25 @@ public struct DeviceKeys: Sendable {
     /// - Parameters:
     ///   - presence: the weakest presence check that is accepted.
     ///   - replaces: a credential of the subject to be revoked when the key is registered.
+    ///   - canManage: whether it may be one that another client enrolled.
     ///   - audience: the clients that may redeem the device's logins; empty if the verifier is used
     ///     without clients.
     public func enrol(
         for subject: Subject, name: String = "", presence: DeviceKeyTranscript.Presence = .none,
-        replacing replaces: CredentialID? = nil, audience: Set<ClientID> = [],
-        origin: Origin = .unknown, recorder: Recorder<EnrolmentOutcome<DeviceKeyGrant>>? = nil
+        replacing replaces: CredentialID? = nil, canManage: Bool = false,
+        audience: Set<ClientID> = [], origin: Origin = .unknown,
+        recorder: Recorder<EnrolmentOutcome<DeviceKeyGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<DeviceKeyGrant> {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             let records = try await verifier.records(of: subject)
-            guard records.count < context.policy.maximumCredentials else {
-                return Decision(outcome: .refused(.tooMany), changes: [])
-            }
+            let room = verifier.makingRoom(for: subject, among: records, context)
+            guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
             guard try await verifier.areClients(audience) else {
                 return Decision(outcome: .refused(.unknownClient), changes: [])
             }
-            if let refusal = verifier.refusal(replacing: replaces, among: records) {
+            let refusal = verifier.refusal(
+                replacing: replaces, among: records, canManage, context)
+            if let refusal {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
             var record = try verifier.newRecord(.key, subject, name: name, state: .pending, context)
@@ -60,9 +63,9 @@ public struct DeviceKeys: Sendable {
                 outcome: .granted(
                     DeviceKeyGrant(
                         credential: record.id, ticket: ticket, expiresAt: row.expiresAt)),
-                changes: [
-                    verifier.room(for: subject), .insertCredential(record.row),
-                    .insertTicket(row), context.event(.enrolmentStarted, of: record),
+                changes: room + [
+                    .insertCredential(record.row), .insertTicket(row),
+                    context.event(.enrolmentStarted, of: record),
                 ], secretsOf: record.id)
         }
     }
@@ -145,18 +148,23 @@ public struct DeviceKeys: Sendable {
     }
 
     func denied(
-        _ row: TicketRow?, _ reason: DenialReason, _ context: DecisionContext
+        _ row: TicketRow?, _ reason: DenialReason, because cause: Event.Reason? = nil,
+        _ context: DecisionContext
     ) -> Decision<DeviceKeyRegistration> {
-        denied(subject: row?.subject, credential: row?.credential, reason, context)
+        denied(
+            subject: row?.subject, credential: row?.credential, reason, because: cause, context)
     }
 
+    /// Denies a registration.
+    ///
+    /// - Parameter cause: tells the enrolling application more than the reason does.
     func denied(
         subject: Subject?, credential: CredentialID?, _ reason: DenialReason,
-        _ context: DecisionContext
+        because cause: Event.Reason? = nil, _ context: DecisionContext
     ) -> Decision<DeviceKeyRegistration> {
         Decision(outcome: .denied(reason), changes: [], recordsResponse: false).counting(
             context.unwritten(
-                .denied, Event.Reason(reason), subject: subject, credential: credential),
+                .denied, cause ?? Event.Reason(reason), subject: subject, credential: credential),
             by: DenialCounter.Sender(strangerAt: context.origin))
     }
 }

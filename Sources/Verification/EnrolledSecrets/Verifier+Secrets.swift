@@ -11,9 +11,9 @@ extension Verifier {
         recorder: Recorder<EnrolmentOutcome<SecretGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<SecretGrant> {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
-            guard try await hasCapacity(subject) else {
-                return Decision(outcome: .refused(.tooMany), changes: [])
-            }
+            let room = makingRoom(
+                for: subject, among: try await records(of: subject), context)
+            guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
             guard try await areClients(audience) else {
                 return Decision(outcome: .refused(.unknownClient), changes: [])
             }
@@ -23,8 +23,8 @@ extension Verifier {
             return Decision(
                 outcome: .granted(
                     SecretGrant(credential: record.id, ticket: ticket, expiresAt: row.expiresAt)),
-                changes: [
-                    room(for: subject), .insertCredential(record.row), .insertTicket(row),
+                changes: room + [
+                    .insertCredential(record.row), .insertTicket(row),
                     context.event(.enrolmentStarted, of: record),
                 ], secretsOf: record.id)
         }
@@ -191,7 +191,8 @@ extension CredentialRecord {
             version: version, state: .active, keyID: context.keys.current.id,
             fingerprint: nil, lapsesAt: nil,
             name: name.prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
-            audience: audience, confirmedAt: context.now, lastUsedAt: nil, endedAt: nil,
+            enroller: enroller, audience: audience, confirmedAt: context.now, lastUsedAt: nil,
+            endedAt: nil,
             endReason: nil,
             throttle: throttle, material: .secret(chain))
     }

@@ -186,6 +186,16 @@ public struct Event: Hashable, Sendable {
         case attestation
         /// The authenticator's maker is not trusted.
         case attestationUntrusted
+        /// The authenticator's attestation is signed with SHA-1.
+        case attestationWeak
+        /// The certificate is not an endorsement certificate of a TPM, or is for another key.
+        case endorsementCertificate
+        /// The TPM's attestation key could sign what the TPM did not generate, or can leave it.
+        case attestationKey
+        /// The device key can leave the TPM, was not made in it, or is not the one to be registered.
+        case keyAttributes
+        /// The TPM certified another key, or certified it for another enrolment.
+        case certification
         /// The passkey's id is too long, or is not the one that the browser stated.
         case credentialID
         /// The passkey is or was registered already.

@@ -12,6 +12,7 @@ struct LookupKey: Sendable {
     private let madeUpPasskeys: HMACKey
     private let madeUpTails: HMACKey
     private let dummyPasskeys: HMACKey
+    private let clients: HMACKey
 
     init(_ secret: SecretBytes) throws(CryptographyFailure) {
         seeds = HMACKey(try secret.derived("watchword blind index"))
@@ -24,6 +25,7 @@ struct LookupKey: Sendable {
         madeUpPasskeys = HMACKey(try secret.derived("watchword made-up passkey"))
         madeUpTails = HMACKey(try secret.derived("watchword made-up passkey tail"))
         dummyPasskeys = HMACKey(try secret.derived("watchword dummy passkey"))
+        clients = HMACKey(try secret.derived("watchword client key"))
     }
 
     /// The blind index of a seed (RFC 6238, section 3, R5): the same for all seeds that HMAC with
@@ -132,6 +134,34 @@ struct LookupKey: Sendable {
     func digest(of token: SecretBytes, as kind: Token.Kind) throws(CryptographyFailure) -> [UInt8] {
         let prefix = Array(kind.prefix.utf8)
         return try tokens.authenticationCode(of: prefix.span, token)
+    }
+
+    /// The number of bytes of the mark at the end of an API key, by which a made-up key is refused
+    /// without a read.
+    static let clientKeyMarkCount = 16
+
+    /// The API key that consists of these random bytes and their mark.
+    func marking(clientKey secret: SecretBytes) throws(CryptographyFailure) -> SecretBytes {
+        let mark = try secret.withBytes { secret throws(CryptographyFailure) in
+            try clientKeyMark(of: secret)
+        }
+        return SecretBytes(capacity: secret.count + mark.count) { output in
+            secret.withBytes { output.append(copying: $0) }
+            for byte in mark { output.append(byte) }
+        }
+    }
+
+    /// Whether an API key ends with its mark.
+    func isMarked(clientKey key: SecretBytes) throws(CryptographyFailure) -> Bool {
+        try key.withBytes { key throws(CryptographyFailure) in
+            let start = key.count - Self.clientKeyMarkCount
+            let mark = try clientKeyMark(of: key.extracting(..<start))
+            return isEqualInConstantTime(mark.span, key.extracting(start...))
+        }
+    }
+
+    private func clientKeyMark(of secret: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
+        Array(try clients.authenticationCode(of: secret).prefix(Self.clientKeyMarkCount))
     }
 
     /// Computes the mark of a secret issued for this credential and generation.

@@ -36,8 +36,20 @@ public struct Token: Sendable {
 
         /// The number of bytes.
         ///
-        /// A secret consists of 32 bytes, its generation and its mark.
-        var count: Int { self == .secret ? PresentedSecret.count : 32 }
+        /// A secret consists of 32 bytes, its generation and its mark; an API key, of 32 bytes and
+        /// their mark.
+        var count: Int {
+            switch self {
+            case .secret: PresentedSecret.count
+            case .clientKey: 32 + LookupKey.clientKeyMarkCount
+            default: 32
+            }
+        }
+
+        /// Whether a token may have this number of bytes: API keys of older versions lack the mark.
+        func permits(_ count: Int) -> Bool {
+            count == self.count || self == .clientKey && count == 32
+        }
     }
 
     /// The kind of token.
@@ -46,7 +58,8 @@ public struct Token: Sendable {
     let bytes: SecretBytes
 
     init(_ kind: Kind, _ bytes: SecretBytes) {
-        precondition(bytes.count == kind.count, "a token must have its kind's number of bytes")
+        precondition(
+            kind.permits(bytes.count), "a token must have its kind's number of bytes")
         self.kind = kind
         self.bytes = bytes
     }
@@ -61,7 +74,7 @@ public struct Token: Sendable {
         else { return nil }
         do throws(Base64Error) {
             let bytes = try Base64URL.decodeSecret(text.extracting(prefix.count...))
-            guard bytes.count == kind.count else { return nil }
+            guard kind.permits(bytes.count) else { return nil }
             self.init(kind, bytes)
         } catch { return nil }
     }

@@ -93,18 +93,21 @@ struct CodeAttempt: Sendable {
     ) throws(VerifierError) -> CodeMatch {
         guard let hash = hashes[set.salt] else { return .wrong }
         context.meter?.count(.openings)
-        var left = try set.open(for: record.place, under: try context.key(record.keyID))
+        var hashes = try set.open(for: record.place, under: try context.key(record.keyID))
         // Compare the hash with all stored hashes, so that the time does not depend on the position
         // of the match.
         var found: Int?
-        for (index, stored) in left.enumerated() where stored == hash { found = index }
+        var isSpent = false
+        for (index, stored) in hashes.left.enumerated() where stored == hash { found = index }
+        for stored in hashes.spent where stored == hash { isSpent = true }
+        guard !isSpent else { return .spent(further: false) }
         guard let found else { return .wrong }
-        left.remove(at: found)
+        hashes.spent.append(hashes.left.remove(at: found))
         let key = context.keys.current
         let place = record.place
         let rest = try deciding { () throws(CryptographyFailure) in
             try RecoverySet(
-                sealing: left, salt: set.salt, logN: set.logN, for: place, under: key)
+                sealing: hashes, salt: set.salt, logN: set.logN, for: place, under: key)
         }
         record.material = .recovery(rest)
         record.keyID = key.id
@@ -133,9 +136,9 @@ extension CodeAttempt {
     private func codeCount(of kind: CredentialKind) -> Int {
         switch (kind, purpose) {
         case (.totp, .resynchronization): 2 * (2 * Policy.maximumDrift + 1)
-        case (.hotp, .resynchronization): 2 * (Policy.resynchronizationCounters + 1)
+        case (.hotp, .resynchronization): 2 * resynchronizationCount
         case (.totp, _): context.policy.profile.codeCount
-        case (.hotp, _): counter == nil ? context.policy.lookAhead + 1 : 1
+        case (.hotp, _): counter == nil ? counterCount : 1
         case (.recovery, _), (.secret, _), (.passkey, _), (.key, _): 0
         }
     }
@@ -177,9 +180,16 @@ extension CodeAttempt {
     /// The number of codes in the widest window.
     private var typicalCodeCount: Int {
         switch purpose {
-        case .resynchronization: 2 * (Policy.resynchronizationCounters + 1)
+        case .resynchronization: 2 * resynchronizationCount
         case .verification, .confirmation:
-            max(context.policy.lookAhead + 1, context.policy.profile.codeCount)
+            max(counterCount, context.policy.profile.codeCount)
         }
+    }
+
+    /// The counters that are tried for one HOTP code: the look-ahead, and the last spent ones.
+    private var counterCount: Int { Policy.recognizedCounters + context.policy.lookAhead + 1 }
+
+    private var resynchronizationCount: Int {
+        Policy.recognizedCounters + Policy.resynchronizationCounters + 1
     }
 }

@@ -89,6 +89,9 @@ extension HOTPState {
     /// Looks for a code within the look-ahead (RFC 4226, section 7.4), and spends it and all
     /// earlier ones.
     ///
+    /// A code that also matches one of the last ``Policy/recognizedCounters`` spent counters is
+    /// refused as spent. The number of codes is the same for every counter.
+    ///
     /// - Parameter claimed: the counter that the client claims; if given, only this one is checked
     ///   (appendix E.4).
     mutating func take(
@@ -96,15 +99,18 @@ extension HOTPState {
         lookAhead: Int, meter: WorkMeter?
     ) -> CodeMatch {
         var last: UInt64?
-        for offset in 0...lookAhead {
-            guard let counter = counter.advanced(byChecking: offset), counter < Self.end,
-                claimed ?? counter == counter
-            else { continue }
+        var isSpent = false
+        for offset in -Policy.recognizedCounters...lookAhead {
+            let factor = counter &+ UInt64(bitPattern: Int64(offset))
+            guard claimed ?? factor == factor else { continue }
             meter?.count(.codes)
-            if generator.match(code, around: counter, behind: 0, ahead: 0) != nil {
-                last = counter
+            guard generator.match(code, around: factor, behind: 0, ahead: 0) != nil else {
+                continue
             }
+            if offset < 0, factor < counter { isSpent = true }
+            if offset >= 0, factor >= counter, factor < Self.end { last = factor }
         }
+        guard !isSpent else { return .spent(further: false) }
         guard let last else { return .wrong }
         defer { counter = last + 1 }
         return .right(offset: Int64(last - counter))
@@ -112,21 +118,31 @@ extension HOTPState {
 
     /// Looks for two consecutive codes among the next ``Policy/resynchronizationCounters``, and
     /// spends both.
+    ///
+    /// A pair whose first code is one of the last ``Policy/recognizedCounters`` spent ones is
+    /// refused as spent.
     mutating func resynchronize(
         _ first: Span<UInt8>, _ second: Span<UInt8>, from generator: borrowing CodeGenerator,
         meter: WorkMeter?
     ) -> CodeMatch {
         var found: UInt64?
         var wasFirst = false
-        for offset in 0...Policy.resynchronizationCounters {
-            guard let counter = counter.advanced(byChecking: offset), counter < Self.end else {
-                continue
-            }
+        var isSpent = false
+        for offset in -Policy.recognizedCounters...Policy.resynchronizationCounters {
+            let factor = counter &+ UInt64(bitPattern: Int64(offset))
             meter?.count(.codes, 2)
-            let isSecond = generator.match(second, around: counter, behind: 0, ahead: 0) != nil
-            if isSecond, wasFirst { found = found ?? counter }
-            wasFirst = generator.match(first, around: counter, behind: 0, ahead: 0) != nil
+            let isSecond = generator.match(second, around: factor, behind: 0, ahead: 0) != nil
+            if isSecond, wasFirst {
+                // The first code belongs to the previous counter.
+                if offset <= 0 {
+                    isSpent = isSpent || factor <= counter && factor > 0
+                } else if factor > counter, factor < Self.end {
+                    found = found ?? factor
+                }
+            }
+            wasFirst = generator.match(first, around: factor, behind: 0, ahead: 0) != nil
         }
+        guard !isSpent else { return .spent(further: false) }
         guard let found else { return .wrong }
         defer { counter = found + 1 }
         return .right(offset: Int64(found - counter))

@@ -2,11 +2,10 @@ internal import Cryptography
 
 /// A dummy credential for attempts on credentials that do not exist.
 ///
-/// It is read, opened, checked, counted and written like a real one, so that the response time does
+/// It is opened, checked, counted and written like a real one, so that the response time does
 /// not reveal whether a credential exists (V-06).
 struct DummyCredential: Sendable {
-    /// The row, as a store would return it.
-    let row: CredentialRow
+    private let record: CredentialRecord
 
     init(under key: KeyVersion) throws(CryptographyFailure) {
         let nothing = [UInt8](repeating: 0, count: CredentialID.count)
@@ -24,12 +23,12 @@ struct DummyCredential: Sendable {
             material: .time(TOTPState(seed: sealed)))
         record.confirmedAt = record.createdAt
         record.lastUsedAt = record.createdAt
-        row = record.row
+        self.record = record
     }
 
     /// Treats `attempt` as a wrong code, and returns the row that would result.
     func refuse(_ attempt: CodeAttempt) throws(VerifierError) -> CredentialRow {
-        var record = try CredentialRecord(row)
+        var record = record
         // The result is ignored: nobody has the key, and nothing is accepted.
         _ = try attempt.check(&record)
         _ = record.throttle.fail(at: attempt.context.now, limits: attempt.limits(of: record))

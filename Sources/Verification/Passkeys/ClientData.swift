@@ -41,10 +41,9 @@ public struct ClientData: Hashable, Sendable {
         guard relyingParty.origins.contains(exactly: origin) else { return .origin }
         guard isCrossOrigin else { return topOrigin == nil ? nil : .topOrigin }
         guard !relyingParty.topOrigins.isEmpty else { return .crossOrigin }
-        guard let topOrigin, relyingParty.topOrigins.contains(exactly: topOrigin) else {
-            return .topOrigin
-        }
-        return nil
+        // Some browsers do not say which page contains the frame (Level 3, section 5.8.1).
+        guard let topOrigin else { return nil }
+        return relyingParty.topOrigins.contains(exactly: topOrigin) ? nil : .topOrigin
     }
 }
 

@@ -24,6 +24,7 @@ extension Event.Reason {
             case .attestationFormat: .attestationFormat
             case .attestation: .attestation
             case .attestationUntrusted: .attestationUntrusted
+            case .attestationWeak: .attestationWeak
             case .credentialID: .credentialID
             case .credentialKnown: .credentialKnown
             case .unknown: .unknown

@@ -4,15 +4,17 @@ internal import Cryptography
 extension Passkeys {
     /// Begins a registration, which has to be finished within ten minutes.
     ///
-    /// - Parameter replaces: a credential of the subject to be revoked when the passkey is accepted.
+    /// - Parameters:
+    ///   - replaces: a credential of the subject to be revoked when the passkey is accepted.
+    ///   - canManage: whether it may be one that another client enrolled.
     public func beginRegistration(
         for subject: Subject, name: String = "", policy: PasskeyPolicy = .standard,
-        replacing replaces: CredentialID? = nil, origin: Origin = .unknown,
+        replacing replaces: CredentialID? = nil, canManage: Bool = false, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<PasskeyGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<PasskeyGrant> {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             let records = try await verifier.records(of: subject)
-            if let refusal = refusal(records, replacing: replaces, context) {
+            if let refusal = refusal(records, replacing: replaces, canManage, context) {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
             let pending = try newPending(policy, replacing: replaces, context)
@@ -22,19 +24,20 @@ extension Passkeys {
                 options: try options(for: record, pending, among: records, context),
                 expiresAt: context.now.adding(milliseconds: Policy.enrolmentLifetime))
             return Decision(
-                outcome: .granted(grant), changes: changes(inserting: record, context))
+                outcome: .granted(grant),
+                changes: changes(inserting: record, among: records, context))
         }
     }
 
     /// Why the subject may not register a passkey.
     func refusal(
-        _ records: [CredentialRecord], replacing replaces: CredentialID?,
+        _ records: [CredentialRecord], replacing replaces: CredentialID?, _ canManage: Bool,
         _ context: DecisionContext
     ) -> EnrolmentRefusal? {
-        let hasRoom =
-            records.count < context.policy.maximumCredentials || expired(records, context) != nil
-        guard hasRoom else { return .tooMany }
-        return verifier.refusal(replacing: replaces, among: records)
+        // Each unfinished registration can end, or give its row to this one.
+        let finished = records.count { $0.state != .pending }
+        guard finished < context.policy.maximumCredentials else { return .tooMany }
+        return verifier.refusal(replacing: replaces, among: records, canManage, context)
     }
 
     func newPending(
@@ -69,11 +72,13 @@ extension Passkeys {
     }
 
     func changes(
-        inserting record: CredentialRecord, _ context: DecisionContext
+        inserting record: CredentialRecord, among records: [CredentialRecord],
+        _ context: DecisionContext
     ) -> [StoreChange] {
         let event = context.event(.enrolmentStarted, of: record)
         guard record.version > 0 else {
-            return [verifier.room(for: record.subject), .insertCredential(record.row), event]
+            let room = verifier.makingRoom(for: record.subject, among: records, context)
+            return (room ?? []) + [.insertCredential(record.row), event]
         }
         return [
             .updateCredential(record.row), .dropTickets(of: record.id), .endAnswers(of: record.id),
@@ -147,7 +152,7 @@ extension Passkeys {
             response: response, pending: pending, relyingParty: relyingParty, now: context.now)
         switch try check.verdict() {
         case .denied(let reason): return .failure(reason)
-        case .accepted(let passkey, let count):
+        case .accepted(let passkey, let count, let isWeaklyAttested):
             let fingerprint = try deciding { () throws(CryptographyFailure) in
                 try context.keys.lookup.fingerprint(
                     ofPasskey: passkey.credentialID, for: passkey.relyingParty)
@@ -164,13 +169,16 @@ extension Passkeys {
                         sealing: passkey, count: count, for: place, under: context.keys.current)
                 })
             return .success(
-                try await accepted(active, passkey, replacing: pending.replaces, context))
+                try await accepted(
+                    active, passkey, replacing: pending.replaces,
+                    because: isWeaklyAttested ? .attestationWeak : nil, context))
         }
     }
 
     private func accepted(
         _ record: CredentialRecord, _ passkey: RegisteredPasskey,
-        replacing replaced: CredentialID?, _ context: DecisionContext
+        replacing replaced: CredentialID?, because reason: Event.Reason?,
+        _ context: DecisionContext
     ) async throws(VerifierError) -> Accepted {
         var isOnlyCredential = true
         for other in try await verifier.records(of: record.subject)
@@ -179,7 +187,7 @@ extension Passkeys {
         }
         var changes: [StoreChange] = [
             .updateCredential(record.row), .endAnswers(of: record.id),
-            context.event(.enrolled, of: record),
+            context.event(.enrolled, reason, of: record),
         ]
         changes += try await verifier.replacing(replaced, context)
         return Accepted(
@@ -221,6 +229,6 @@ extension CredentialRecord {
         CredentialRecord(
             id: other.id, subject: subject, kind: kind, createdAt: createdAt, origin: origin,
             version: other.version, state: state, lapsesAt: lapsesAt, name: name,
-            material: material)
+            enroller: enroller, material: material)
     }
 }

@@ -4,16 +4,18 @@ internal import Attestation
 extension Passkeys {
     /// Issues a ticket with which a page can register a passkey once, within ten minutes.
     ///
-    /// - Parameter replaces: a credential of the subject to be revoked when the passkey is accepted.
+    /// - Parameters:
+    ///   - replaces: a credential of the subject to be revoked when the passkey is accepted.
+    ///   - canManage: whether it may be one that another client enrolled.
     public func issueTicket(
         for subject: Subject, name: String = "", account: PasskeyAccount,
         policy: PasskeyPolicy = .standard, replacing replaces: CredentialID? = nil,
-        origin: Origin = .unknown,
+        canManage: Bool = false, origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<PasskeyTicket>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<PasskeyTicket> {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             let records = try await verifier.records(of: subject)
-            if let refusal = refusal(records, replacing: replaces, context) {
+            if let refusal = refusal(records, replacing: replaces, canManage, context) {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
             let pending = try newPending(policy, replacing: replaces, account: account, context)
@@ -23,7 +25,8 @@ extension Passkeys {
                 outcome: .granted(
                     PasskeyTicket(
                         credential: record.id, ticket: ticket, expiresAt: row.expiresAt)),
-                changes: changes(inserting: record, context) + [.insertTicket(row)],
+                changes: changes(inserting: record, among: records, context)
+                    + [.insertTicket(row)],
                 secretsOf: record.id)
         }
     }

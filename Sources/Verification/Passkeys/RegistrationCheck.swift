@@ -11,7 +11,9 @@ struct RegistrationCheck {
     /// The result.
     enum Verdict {
         /// The passkey to store, with its first signature counter.
-        case accepted(RegisteredPasskey, count: UInt32)
+        ///
+        /// `isWeaklyAttested`: the attestation was not trusted because it is signed with SHA-1.
+        case accepted(RegisteredPasskey, count: UInt32, isWeaklyAttested: Bool)
         case denied(DenialReason)
     }
 
@@ -64,7 +66,7 @@ struct RegistrationCheck {
                 publicKey: registration.encodedKey, model: attestation.model, flags: flags,
                 transports: response.keptTransports, attestation: attestation.kind,
                 leafDigest: leafDigest),
-            count: registration.data.signatureCount)
+            count: registration.data.signatureCount, isWeaklyAttested: attestation.isWeak)
     }
 
     /// What an attestation statement says.
@@ -73,6 +75,8 @@ struct RegistrationCheck {
         /// The authenticator's model, which some statements do not sign.
         var model: [UInt8]
         var leaf: Certificate?
+        /// Whether the statement is signed with SHA-1.
+        var isWeak = false
     }
 
     /// Verifies the attestation statement, and decides by the policy (steps 21 to 24).
@@ -101,6 +105,11 @@ struct RegistrationCheck {
                 try relyingParty.trust.isTrusted(certificates, at: now)
             }
             found.kind = isTrusted ? .trusted : .unverified
+        case .weaklyCertified(let certificates):
+            guard pending.policy.attestation != .trusted else { return .failure(.attestationWeak) }
+            found = Attested(
+                kind: .unverified, model: certificates.model, leaf: certificates.chain.first,
+                isWeak: true)
         }
         guard pending.policy.attestation != .trusted || found.kind == .trusted else {
             return .failure(.attestationUntrusted)

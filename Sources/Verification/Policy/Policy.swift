@@ -38,6 +38,9 @@ public struct Policy: Hashable, Sendable {
     /// The minimum time between two changes to the tracked drift by logins, in milliseconds: a day,
     /// in which no working authenticator's clock drifts by a whole step.
     public static let driftInterval: Int64 = 86_400_000
+    /// The number of spent HOTP counters whose codes are recognised as replayed: a form that is
+    /// submitted twice, and codes that were shown but skipped, do not count as failures.
+    public static let recognizedCounters = 3
     /// The number of counters ahead that a resynchronisation searches.
     public static let resynchronizationCounters = 100
     /// The time to confirm an enrolment, in milliseconds (NIST SP 800-63B-4, 4.1.2.2).

@@ -2,12 +2,12 @@ internal import Cryptography
 
 /// Dummy public keys for signatures by credentials that do not exist.
 ///
-/// Their rows are read and opened like those of real ones, so that the response time does not reveal
+/// They are opened like real ones, so that the response time does not reveal
 /// whether a credential exists (V-06). The signature is then checked with a key that nobody may use
 /// (``DummyPasskeyKey``).
 struct DummyPublicKeys: Sendable {
-    private let passkey: CredentialRow
-    private let deviceKey: CredentialRow
+    private let passkey: CredentialRecord
+    private let deviceKey: CredentialRecord
     private let key: KeyVersion
 
     init(under key: KeyVersion) throws(CryptographyFailure) {
@@ -22,14 +22,14 @@ struct DummyPublicKeys: Sendable {
             transports: ["hybrid", "internal"], attestation: .none, leafDigest: nil)
         passkey.material = .passkey(
             try PasskeyState(sealing: registered, count: 0, for: passkey.place, under: key))
-        self.passkey = passkey.row
+        self.passkey = passkey
         var deviceKey = Self.record(.key, under: key)
         let point = RegisteredDeviceKey(
             point: AssertionCheck.nobodysPoint, custody: .vault, attestationKeyDigest: nil,
             endorsementKeyDigest: nil)
         deviceKey.material = .deviceKey(
             try DeviceKeyState(sealing: point, presence: .none, for: deviceKey.place, under: key))
-        self.deviceKey = deviceKey.row
+        self.deviceKey = deviceKey
     }
 
     private static func record(_ kind: CredentialKind, under key: KeyVersion) -> CredentialRecord {
@@ -47,17 +47,15 @@ struct DummyPublicKeys: Sendable {
 
     func openPasskey(_ meter: WorkMeter?) throws(VerifierError) {
         meter?.count(.openings)
-        let record = try CredentialRecord(passkey)
-        if case .passkey(let state) = record.material {
-            _ = try state.open(for: record.place, under: key)
+        if case .passkey(let state) = passkey.material {
+            _ = try state.open(for: passkey.place, under: key)
         }
     }
 
     func openDeviceKey(_ meter: WorkMeter?) throws(VerifierError) {
         meter?.count(.openings)
-        let record = try CredentialRecord(deviceKey)
-        if case .deviceKey(let state) = record.material {
-            _ = try state.open(for: record.place, under: key)
+        if case .deviceKey(let state) = deviceKey.material {
+            _ = try state.open(for: deviceKey.place, under: key)
         }
     }
 }

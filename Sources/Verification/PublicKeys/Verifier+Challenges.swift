@@ -37,9 +37,7 @@ extension Verifier {
         let rows = try await read { store throws(StoreFailure) in
             try await store.challenge(digest: digest, answeredBy: credential)
         }
-        let record = try rows.credential.map { row throws(VerifierError) in
-            try CredentialRecord(row)
-        }
+        let record = try decoded(rows.credential)
         guard let row = rows.challenge, row.purpose == purpose else { return (.unknown, record) }
         let challenge = try Challenge(row)
         // A ceremony that another client began does not exist for this one, which therefore cannot

@@ -2,13 +2,17 @@
 
 extension Verifier {
     /// Why the subject's credential with this id cannot be replaced; `nil` if it can.
+    ///
+    /// - Parameter canManage: whether the client may revoke every credential.
     func refusal(
-        replacing id: CredentialID?, among records: [CredentialRecord]
+        replacing id: CredentialID?, among records: [CredentialRecord], _ canManage: Bool,
+        _ context: DecisionContext
     ) -> EnrolmentRefusal? {
         guard let id else { return nil }
         guard let old = records.first(where: { $0.id == id }) else { return .unknownCredential }
         // A pending credential can end at any time, and its row can be used for the next one.
-        return old.state == .pending ? .pendingCredential : nil
+        guard old.state != .pending else { return .pendingCredential }
+        return old.isReplaceable(by: context, canManage) ? nil : .foreignCredential
     }
 
     /// The changes that revoke a credential, because another one replaces it.
@@ -22,6 +26,11 @@ extension Verifier {
 }
 
 extension CredentialRecord {
+    /// Whether the client that enrols a new credential may let it replace this one.
+    func isReplaceable(by context: DecisionContext, _ canManage: Bool) -> Bool {
+        canManage || state == .active && enroller == context.origin.client
+    }
+
     /// The pending credential after its confirmation, without its material.
     ///
     /// - Parameter origin: the origin of its browser or device.
@@ -32,6 +41,6 @@ extension CredentialRecord {
             id: id, subject: subject, kind: kind, createdAt: createdAt, origin: origin,
             version: version, state: .active, keyID: context.keys.current.id,
             name: (name ?? self.name).prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
-            audience: audience, confirmedAt: context.now, material: .none)
+            enroller: enroller, audience: audience, confirmedAt: context.now, material: .none)
     }
 }

@@ -16,11 +16,24 @@ extension CredentialRecord {
         } catch { throw .damagedRow }
     }
 
-    private static let format: UInt8 = 1
+    /// A row that nobody has, for dummy work.
+    static let nobody: CredentialRow = {
+        guard let id = CredentialID(bytes: [UInt8](repeating: 0, count: CredentialID.count)),
+            let subject = Subject("nobody")
+        else { preconditionFailure("the id and the subject are valid") }
+        let start = UnixTime(seconds: 0)
+        let digest = [UInt8](repeating: 0, count: 32)
+        return CredentialRecord(
+            id: id, subject: subject, kind: .secret, createdAt: start, origin: .unknown,
+            state: .active, name: "", confirmedAt: start, lastUsedAt: start,
+            material: .secret(SecretChain(digest: digest, at: start))
+        ).row
+    }()
 
     /// The body, encoded with ``ByteWriter``.
     ///
-    /// Format (1); name, address and user agent of the enrolment; the number of clients that may
+    /// Format (1, or 2 with the client that enrolled it); name, address and user agent of the
+    /// enrolment; in format 2, the client; the number of clients that may
     /// redeem its logins, and their ids; the times of confirmation, last use and end, each
     /// optional; the reason for the end, optional; the number of failures; the last failure of a
     /// stranger, optional; the length of the wait; then the verifier's material: one byte for its
@@ -28,10 +41,11 @@ extension CredentialRecord {
     /// and the known devices, which rows of earlier versions lack.
     private var body: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.format)
+        writer.write(UInt8(enroller == nil ? 1 : 2))
         writer.write(name)
         writer.write(origin.address)
         writer.write(origin.userAgent)
+        if let enroller { writer.write(enroller.bytes) }
         writer.write(UInt8(audience.count))
         for client in audience { writer.write(client.bytes) }
         for time in [confirmedAt, lastUsedAt, endedAt] {
@@ -79,7 +93,8 @@ extension CredentialRecord {
 
     private init(strictlyReading row: CredentialRow) throws(ByteReaderError) {
         var reader = ByteReader(row.body)
-        guard try reader.read(UInt8.self) == Self.format else { throw .malformed }
+        let format = try reader.read(UInt8.self)
+        guard (1...2).contains(format) else { throw .malformed }
         id = row.id
         subject = row.subject
         kind = row.kind
@@ -91,6 +106,10 @@ extension CredentialRecord {
         lapsesAt = row.lapsesAt
         name = try reader.readText()
         origin = Origin(address: try reader.readText(), userAgent: try reader.readText())
+        if format == 2 {
+            guard let client = ClientID(bytes: try reader.readBytes()) else { throw .malformed }
+            enroller = client
+        }
         for _ in 0..<(try reader.read(UInt8.self)) {
             guard let client = ClientID(bytes: try reader.readBytes()) else { throw .malformed }
             audience.append(client)

@@ -14,6 +14,8 @@ struct CredentialRecord: Sendable {
     var fingerprint: [UInt8]?
     var lapsesAt: UnixTime?
     var name: String
+    /// The client that enrolled it; `nil` if there was none, or if an older version wrote the row.
+    var enroller: ClientID?
     /// The clients that may redeem its logins; empty if the verifier is used without clients.
     var audience: [ClientID] = []
     var confirmedAt: UnixTime?

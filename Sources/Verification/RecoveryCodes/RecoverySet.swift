@@ -4,8 +4,8 @@ internal import Cryptography
 ///
 /// Each code is hashed with scrypt and the set's salt (NIST SP 800-63B-4, section 3.1.2.2), so that
 /// one hash is enough to look up a code in the whole set. The hashes are sealed like seeds rather
-/// than keyed with a pepper, so that a key rotation includes them. The hash of a spent code is
-/// deleted.
+/// than keyed with a pepper, so that a key rotation includes them. The hashes of spent codes follow
+/// the others, so that a spent code is recognised. Older versions deleted them.
 struct RecoverySet: Hashable, Sendable {
     /// 16 random bytes.
     let salt: [UInt8]
@@ -14,6 +14,14 @@ struct RecoverySet: Hashable, Sendable {
     /// The number of codes left.
     let remaining: Int
     private let box: [UInt8]
+
+    /// The hashes of a set's codes.
+    struct Hashes: Sendable {
+        /// The codes that can still be used.
+        var left: [SecretBytes]
+        /// The codes that were used.
+        var spent: [SecretBytes] = []
+    }
 
     /// The number of bytes in a salt.
     static let saltCount = 16
@@ -24,37 +32,41 @@ struct RecoverySet: Hashable, Sendable {
     static let logN = 10
 
     init(
-        sealing hashes: [SecretBytes], salt: [UInt8], logN: Int, for row: SealingContext,
+        sealing hashes: Hashes, salt: [UInt8], logN: Int, for row: SealingContext,
         under key: KeyVersion
     ) throws(CryptographyFailure) {
         self.salt = salt
         self.logN = logN
-        remaining = hashes.count
-        let joined = SecretBytes(capacity: hashes.count * Self.hashCount) { output in
-            for hash in hashes {
+        remaining = hashes.left.count
+        let all = hashes.left + hashes.spent
+        let joined = SecretBytes(capacity: all.count * Self.hashCount) { output in
+            for hash in all {
                 hash.withBytes { output.append(copying: $0) }
             }
         }
-        let data = Self.associatedData(salt, logN, hashes.count, row, key.id)
+        let data = Self.associatedData(salt, logN, remaining, row, key.id)
         box = try key.sealing.seal(joined, associatedData: data.span)
     }
 
-    /// The hashes of the codes that are left.
-    func open(for row: SealingContext, under key: KeyVersion) throws(VerifierError) -> [SecretBytes]
-    {
+    /// The hashes of the codes.
+    func open(for row: SealingContext, under key: KeyVersion) throws(VerifierError) -> Hashes {
         let data = Self.associatedData(salt, logN, remaining, row, key.id)
         let joined: SecretBytes
         do throws(CryptographyError) {
             joined = try key.sealing.open(box.span, associatedData: data.span)
         } catch { throw VerifierError(error) }
-        guard joined.count == remaining * Self.hashCount else { throw .damagedRow }
-        return joined.withBytes { joined in
-            (0..<remaining).map { index in
+        let count = joined.count / Self.hashCount
+        guard joined.count.isMultiple(of: Self.hashCount),
+            (remaining...RecoveryCode.codesPerSet).contains(count)
+        else { throw .damagedRow }
+        let all = joined.withBytes { joined in
+            (0..<count).map { index in
                 let start = index * Self.hashCount
                 return SecretBytes(
                     copying: joined.extracting(start..<(start + Self.hashCount)))
             }
         }
+        return Hashes(left: Array(all.prefix(remaining)), spent: Array(all.dropFirst(remaining)))
     }
 
     private static func associatedData(

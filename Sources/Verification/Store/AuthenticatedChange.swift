@@ -48,8 +48,8 @@ extension AuditKey {
         case .insertClient(let row), .updateClient(let row): try code(of: row)
         // A dummy row decides nothing, but costs the same as a real row.
         case .writeDummy(let row): try code(of: row.sought)
-        case .requireCapacity, .spendTicket, .dropTickets, .spendChallenge, .endAnswers,
-            .appendEvent, .writeDummyEvent:
+        case .requireCapacity, .spendTicket, .dropTickets, .spendChallenge, .dropChallenge,
+            .endAnswers, .appendEvent, .writeDummyEvent:
             []
         }
     }

@@ -47,7 +47,9 @@ struct MemoryContent: Sendable {
         case .updateClient(let row):
             clients[row.id].map { $0.version + 1 == row.version } ?? false
                 && !clients.values.contains { $0.id != row.id && $0.digest == row.digest }
-        case .dropTickets, .endAnswers, .writeDummy, .appendEvent, .writeDummyEvent: true
+        case .dropTickets, .dropChallenge, .endAnswers, .writeDummy, .appendEvent,
+            .writeDummyEvent:
+            true
         }
     }
 
@@ -65,7 +67,7 @@ struct MemoryContent: Sendable {
         case .dropTickets(let id):
             for (digest, row) in tickets where row.credential == id { tickets[digest] = nil }
         case .insertChallenge(let row): challenges[row.digest] = row
-        case .spendChallenge(let digest): challenges[digest] = nil
+        case .spendChallenge(let digest), .dropChallenge(let digest): challenges[digest] = nil
         case .insertAnswer(let row): answers[row.key] = row
         case .endAnswers(let id): endAnswers(of: id)
         case .insertClient(let row), .updateClient(let row): clients[row.id] = row

@@ -61,6 +61,19 @@ extension RowReader {
             key)
     }
 
+    /// Reads the row that was found when `id` was looked up: its own, or else the next one.
+    ///
+    /// The next one costs the same, so that the response time does not reveal whether `id` exists
+    /// (V-06). Its damage does not matter.
+    package mutating func credential(
+        _ id: CredentialID, _ key: AuditKey
+    ) throws(Failure) -> CredentialRow? {
+        var start = self
+        guard try start.bytes() != id.bytes else { return try credential(key) }
+        do throws(Failure) { _ = try credential(key) } catch  where error == .invalidRow {}
+        return nil
+    }
+
     package mutating func ticket(_ key: AuditKey) throws(Failure) -> TicketRow {
         try authentic(
             TicketRow(

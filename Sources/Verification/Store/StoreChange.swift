@@ -36,6 +36,8 @@ public enum StoreChange: Hashable, Sendable {
     ///
     /// Condition: it exists.
     case spendChallenge(digest: [UInt8])
+    /// Deletes the challenge with this digest, if it exists and no other commit is changing it.
+    case dropChallenge(digest: [UInt8])
     /// Records a response.
     ///
     /// Condition: its key does not exist.
@@ -69,7 +71,9 @@ public enum StoreChange: Hashable, Sendable {
         case .requireCapacity, .insertCredential, .updateCredential, .insertTicket, .spendTicket,
             .insertChallenge, .spendChallenge, .insertAnswer, .insertClient, .updateClient:
             true
-        case .dropTickets, .endAnswers, .writeDummy, .appendEvent, .writeDummyEvent: false
+        case .dropTickets, .dropChallenge, .endAnswers, .writeDummy, .appendEvent,
+            .writeDummyEvent:
+            false
         }
     }
 }

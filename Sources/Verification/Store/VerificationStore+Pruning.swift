@@ -125,12 +125,12 @@ extension VerificationStore {
 }
 
 extension Pruning {
-    /// The time by which a challenge must have expired to be deleted at `now`: an hour ago.
+    /// The time by which a challenge must have expired to be deleted at `now`: a minute ago.
     ///
     /// The events need not confirm the clock. A challenge that is missing only makes somebody try
-    /// again, and anybody can add challenges, so they must not pile up. The hour permits clocks that
-    /// differ.
+    /// again, and anybody can add challenges, so they must not pile up. The minute permits clocks
+    /// that differ.
     public static func challengeHorizon(at now: UnixTime) -> UnixTime {
-        now.adding(milliseconds: -3_600_000)
+        now.adding(milliseconds: -60_000)
     }
 }

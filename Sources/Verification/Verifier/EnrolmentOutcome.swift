@@ -20,6 +20,9 @@ public enum EnrolmentRefusal: Hashable, Sendable {
     case unknownCredential
     /// The credential to be replaced was never confirmed.
     case pendingCredential
+    /// Only a client that may revoke every credential may replace this one: another client enrolled
+    /// it, or it is not active.
+    case foreignCredential
     /// The last used step of an imported key is so far ahead of the clock that the key's next codes
     /// would be refused.
     case usedInFuture

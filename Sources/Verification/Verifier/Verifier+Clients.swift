@@ -49,19 +49,36 @@ extension Verifier {
         _ context: DecisionContext
     ) throws(VerifierError) -> (key: Token, digest: [UInt8]) {
         let kind = Token.Kind.clientKey
-        let key = Token(kind, try context.randomSecret(kind.count))
-        let digest = try deciding { () throws(CryptographyFailure) in
-            try context.keys.lookup.digest(of: key.bytes, as: kind)
+        let secret = try context.randomSecret(kind.count - LookupKey.clientKeyMarkCount)
+        let bytes = try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.marking(clientKey: secret)
         }
-        return (key, digest)
+        let digest = try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.digest(of: bytes, as: kind)
+        }
+        return (Token(kind, bytes), digest)
     }
 
     /// The application with this API key; `nil` if the key is unknown or revoked.
-    public func client(presenting key: Token) async throws(VerifierError) -> ClientRow? {
+    ///
+    /// A key with a wrong mark costs no read. A key without a mark may be one that an older version
+    /// issued.
+    ///
+    /// - Parameter isLimited: whether the sender has sent too many invalid keys. Keys without a mark
+    ///   are then compared with those of all applications, which are read once a second.
+    public func client(
+        presenting key: Token, isLimited: Bool = false
+    ) async throws(VerifierError) -> ClientRow? {
         let lookup = await ring().lookup
+        let isMarked = key.bytes.count == Token.Kind.clientKey.count
+        let isRight = try deciding { () throws(CryptographyFailure) in
+            isMarked ? try lookup.isMarked(clientKey: key.bytes) : true
+        }
+        guard isRight else { return nil }
         let digest = try deciding { () throws(CryptographyFailure) in
             try lookup.digest(of: key.bytes, as: .clientKey)
         }
+        if isLimited, !isMarked, await !unmarkedKeys.mayContain(digest, in: self) { return nil }
         let row = try await read { store throws(StoreFailure) in
             try await store.client(digest: digest)
         }

@@ -17,9 +17,9 @@ extension Verifier {
             case .inUse: return Decision(outcome: .refused(.keyInUse), changes: [])
             case .released: return nil
             }
-            guard try await hasCapacity(subject) else {
-                return Decision(outcome: .refused(.tooMany), changes: [])
-            }
+            let room = makingRoom(
+                for: subject, among: try await records(of: subject), context)
+            guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
             var record = try newRecord(
                 enrolment.factor.kind, subject, name: enrolment.name, state: .pending, context)
             record.fingerprint = fingerprints[0]
@@ -32,9 +32,8 @@ extension Verifier {
                 credential: record.id, uri: try uri(enrolment, seed), expiresAt: expiresAt)
             return Decision(
                 outcome: .granted(grant),
-                changes: [
-                    room(for: subject), .insertCredential(record.row),
-                    context.event(.enrolmentStarted, of: record),
+                changes: room + [
+                    .insertCredential(record.row), context.event(.enrolmentStarted, of: record),
                 ], secretsOf: record.id)
         }
     }
@@ -42,8 +41,11 @@ extension Verifier {
     /// Issues ten recovery codes, which are active at once.
     ///
     /// An earlier set is revoked.
+    ///
+    /// - Parameter canManage: whether the client may also replace another client's set.
     public func enrolRecoveryCodes(
-        for subject: Subject, name: String = "", origin: Origin = .unknown,
+        for subject: Subject, name: String = "", canManage: Bool = false,
+        origin: Origin = .unknown,
         recorder: Recorder<EnrolmentOutcome<RecoveryGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<RecoveryGrant> {
         try await decide(origin, recorder: recorder, answeringUntil: .use) {
@@ -62,15 +64,22 @@ extension Verifier {
             }
             let records = try await records(of: subject)
             let earlier = records.filter { $0.kind == .recovery }
-            guard records.count - earlier.count < policy.maximumCredentials else {
-                return Decision(outcome: .refused(.tooMany), changes: [])
+            // Sets of older versions do not record their client.
+            let isForeign = earlier.contains {
+                $0.enroller != nil && $0.enroller != origin.client
             }
+            guard canManage || !isForeign else {
+                return Decision(outcome: .refused(.foreignCredential), changes: [])
+            }
+            let room = makingRoom(
+                for: subject, among: records.filter { $0.kind != .recovery }, context)
+            guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
             var record = try newRecord(.recovery, subject, name: name, state: .active, context)
             let place = record.place
             let set = try deciding { () throws(CryptographyFailure) in
                 try RecoverySet(
-                    sealing: hashes, salt: salt, logN: RecoverySet.logN, for: place,
-                    under: context.keys.current)
+                    sealing: RecoverySet.Hashes(left: hashes), salt: salt,
+                    logN: RecoverySet.logN, for: place, under: context.keys.current)
             }
             record.material = .recovery(set)
             record.keyID = context.keys.current.id
@@ -85,7 +94,7 @@ extension Verifier {
                 old.end(as: .revoked, because: .replaced, at: context.now)
                 changes += old.changesAtEnd + [context.event(.revoked, .replaced, of: old)]
             }
-            changes.append(room(for: subject))
+            changes += room
             changes.append(.insertCredential(record.row))
             changes.append(context.event(.enrolled, of: record))
             let grant = RecoveryGrant(credential: record.id, codes: codes)
@@ -143,17 +152,27 @@ extension Verifier {
         return try CredentialRecord(row)
     }
 
-    /// Whether the subject may have another credential.
+    /// The changes that make room for another credential of the subject; `nil` if there is none.
     ///
-    /// Expired enrolments count until they are pruned, so that nobody can fill a subject's list
-    /// with them.
-    func hasCapacity(_ subject: Subject) async throws(VerifierError) -> Bool {
-        try await records(of: subject).count < policy.maximumCredentials
-    }
-
-    /// The same check as a condition of the commit, which also holds against concurrent enrolments.
-    func room(for subject: Subject) -> StoreChange {
-        .requireCapacity(for: subject, limit: policy.maximumCredentials)
+    /// At the limit, the oldest unfinished registration ends, so that abandoned ones do not block
+    /// the subject. Expired ones count until they are pruned, so that nobody can fill a subject's
+    /// list with them. The last change checks the limit in the commit, against concurrent
+    /// enrolments.
+    ///
+    /// - Parameter records: the subject's credentials that are not revoked, oldest first.
+    func makingRoom(
+        for subject: Subject, among records: [CredentialRecord], _ context: DecisionContext
+    ) -> [StoreChange]? {
+        var changes: [StoreChange] = []
+        // An earlier policy may have allowed more.
+        let excess = max(records.count - policy.maximumCredentials + 1, 0)
+        let ending = records.filter { $0.state == .pending }.prefix(excess)
+        guard ending.count == excess else { return nil }
+        for var record in ending {
+            record.end(as: .revoked, because: .replaced, at: context.now)
+            changes += record.changesAtEnd + [context.event(.revoked, .replaced, of: record)]
+        }
+        return changes + [.requireCapacity(for: subject, limit: policy.maximumCredentials)]
     }
 
     func newRecord(
@@ -169,7 +188,8 @@ extension Verifier {
         return CredentialRecord(
             id: id, subject: subject, kind: kind, createdAt: context.now, origin: context.origin,
             state: state, lapsesAt: lapsesAt,
-            name: name.prefix(bytes: OneTimePasswordEnrolment.maximumTextCount), material: .none)
+            name: name.prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
+            enroller: context.origin.client, material: .none)
     }
 
     func material(

@@ -16,9 +16,9 @@ extension Verifier {
                 return Decision(outcome: record.outcome(ofImportFor: subject), changes: [])
             case .released: return nil
             }
-            guard try await hasCapacity(subject) else {
-                return Decision(outcome: .refused(.tooMany), changes: [])
-            }
+            let room = makingRoom(
+                for: subject, among: try await records(of: subject), context)
+            guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
             guard !given.isUsedInFuture(context.now, policy.profile) else {
                 var decision = Decision(
                     outcome: ImportOutcome.refused(.usedInFuture), changes: [])
@@ -29,8 +29,8 @@ extension Verifier {
             let record = try record(of: given, subject, fingerprints[0], context)
             return Decision(
                 outcome: .imported(record.id, expiresAt: record.lapsesAt),
-                changes: [
-                    room(for: subject), .insertCredential(record.row),
+                changes: room + [
+                    .insertCredential(record.row),
                     context.event(
                         given.isConfirmed ? .imported : .importStarted,
                         record.hasShortKey ? .shortKey : nil, of: record),
@@ -55,7 +55,10 @@ extension Verifier {
                 let record = try await record(fingerprint: fingerprint)
                 owner = record.flatMap { $0.isLapsed(at: context.now) ? nil : $0 }
             }
-            if counts[subject] == nil { counts[subject] = try await records(of: subject).count }
+            if counts[subject] == nil {
+                // An import ends an unfinished registration if there is no room.
+                counts[subject] = try await records(of: subject).count { $0.state != .pending }
+            }
             let count = counts[subject, default: 0]
             if let owner {
                 outcomes.append(owner.outcome(ofImportFor: subject))
@@ -66,7 +69,7 @@ extension Verifier {
             } else {
                 let record = try record(of: given, subject, fingerprints[0], context)
                 added[fingerprints[0]] = record
-                counts[subject] = count + 1
+                if given.isConfirmed { counts[subject] = count + 1 }
                 outcomes.append(.imported(record.id, expiresAt: record.lapsesAt))
             }
         }

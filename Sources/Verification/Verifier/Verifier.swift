@@ -16,6 +16,8 @@ public struct Verifier: Sendable {
     let hashing = RecoveryHashing()
     let denials = DenialCounter()
     let uncheckedDenials = DenialCounter(limit: .max)
+    let unmarkedKeys = UnmarkedKeys()
+    let challenges: ChallengeRegister
     let meter: WorkMeter?
 
     /// The maximum number of attempts to commit a decision.
@@ -50,7 +52,7 @@ public struct Verifier: Sendable {
     init(
         store: any VerificationStore, policy: Policy, randomness: RandomSource,
         clock: @escaping @Sendable () -> UnixTime, keys: @escaping @Sendable () async -> KeyRing,
-        meter: WorkMeter?
+        meter: WorkMeter?, challenges: ChallengeRegister = ChallengeRegister()
     ) {
         self.store = store
         self.policy = policy
@@ -58,6 +60,7 @@ public struct Verifier: Sendable {
         self.randomness = randomness
         self.keys = keys
         self.meter = meter
+        self.challenges = challenges
     }
 
     /// The time of day.
@@ -111,7 +114,9 @@ public struct Verifier: Sendable {
             }
             let seconds = decision.enterDenial(at: self)
             if !decision.changes.isEmpty {
-                guard try await commit(decision.changes) == .done else { continue }
+                let outcome = try await commit(
+                    decision.changes, from: origin, at: context.now)
+                guard outcome == .done else { continue }
             }
             if let seconds { throw .tooManyDenials(retryAfter: seconds) }
             return decision.outcome
@@ -135,8 +140,15 @@ public struct Verifier: Sendable {
     /// The credential with this id, in any state.
     func record(_ id: CredentialID) async throws(VerifierError) -> CredentialRecord? {
         let row = try await read { store throws(StoreFailure) in try await store.credential(id) }
-        guard let row else { return nil }
-        return try CredentialRecord(row)
+        return try decoded(row)
+    }
+
+    /// Decodes a row; if there is none, a dummy row, so that the response time does not reveal which
+    /// ids exist (V-06).
+    func decoded(_ row: CredentialRow?) throws(VerifierError) -> CredentialRecord? {
+        meter?.count(.rows)
+        let record = try CredentialRecord(row ?? CredentialRecord.nobody)
+        return row == nil ? nil : record
     }
 
     /// A subject's credentials that are not revoked.
@@ -147,7 +159,10 @@ public struct Verifier: Sendable {
             try await store.credentials(of: subject, revokedBefore: nil, limit: limit)
         }
         var records: [CredentialRecord] = []
-        for row in rows { records.append(try CredentialRecord(row)) }
+        for row in rows {
+            if let record = try decoded(row) { records.append(record) }
+        }
+        if rows.isEmpty { _ = try decoded(nil) }
         return records
     }
 }

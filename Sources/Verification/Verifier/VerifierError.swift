@@ -19,6 +19,9 @@ public enum VerifierError: Error, Sendable {
     /// A sender without an API key was denied too often in this minute, and may retry after this
     /// many seconds.
     case tooManyDenials(retryAfter: Int)
+    /// A sender without an API key has too many open challenges, and may retry after this many
+    /// seconds.
+    case tooManyChallenges(retryAfter: Int)
     /// The response to be recorded is longer than a row may be (``Policy/maximumAnswerCount``).
     case answerTooLong
     /// The request was already answered: return this response again.

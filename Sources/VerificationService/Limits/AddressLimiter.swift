@@ -3,94 +3,133 @@ internal import Synchronization
 
 /// Limits the request rate of each client address with a token bucket.
 ///
-/// IPv6 addresses are grouped by /64 network, because one host usually has the whole network. A
-/// full bucket carries no information and is deleted. If there are still too many buckets, new
-/// addresses share one, so that an attacker who changes addresses can neither exhaust the memory
-/// nor exceed the limit.
+/// IPv6 addresses are grouped by /64 network, because one host usually has the whole network. The
+/// networks of one /48 also share a bucket with four times the rate, because one customer may have
+/// all of them.
 final class AddressLimiter: Sendable {
-    private struct Bucket {
-        /// Thousandths of a request.
-        var tokens: Int64
-        var filledAt: ContinuousClock.Instant
-    }
-
     private struct State {
-        var buckets: [NetworkAddress: Bucket] = [:]
-        var shared: Bucket
-        var lastSweep: ContinuousClock.Instant
+        var senders: Buckets
+        var sites: Buckets
     }
 
-    private let rate: AddressRate
-    private let capacity: Int
     private let state: Mutex<State>
 
     /// - Parameter capacity: the maximum number of addresses with their own bucket.
     init(rate: AddressRate, capacity: Int = 65_536, now: ContinuousClock.Instant) {
-        self.rate = rate
-        self.capacity = capacity
-        let full = Bucket(tokens: Int64(rate.burst) * 1_000, filledAt: now)
-        state = Mutex(State(shared: full, lastSweep: now))
+        state = Mutex(
+            State(
+                senders: Buckets(rate: rate, capacity: capacity, now: now),
+                sites: Buckets(rate: rate.quadruple, capacity: capacity, now: now)))
     }
 
     /// The number of addresses with their own bucket.
-    var count: Int { state.withLock { $0.buckets.count } }
+    var count: Int { state.withLock { $0.senders.count } }
 
     /// Takes a token and returns `nil`, or returns the number of seconds until the next token.
     ///
     /// - Parameter address: any text; all strings that are not addresses share one bucket.
     func take(_ address: String, now: ContinuousClock.Instant) -> Int? {
-        let key = NetworkAddress.sender(of: address)
+        let sender = NetworkAddress.sender(of: address)
         return state.withLock { state in
-            if state.buckets[key] == nil, state.buckets.count >= capacity {
-                sweep(&state, now: now)
-            }
-            if state.buckets[key] == nil, state.buckets.count >= capacity {
-                return take(&state.shared, now: now)
-            }
-            return take(&state.buckets[key, default: full(now)], now: now)
+            guard !sender.isVersion4 else { return state.senders.take(sender, now: now) }
+            // A refused request takes nothing from the other networks of its site, and an exhausted
+            // site gets no further buckets.
+            if let seconds = state.sites.wait(sender.site, now: now) { return seconds }
+            if let seconds = state.senders.take(sender, now: now) { return seconds }
+            return state.sites.take(sender.site, now: now)
         }
     }
 
-    private func full(_ now: ContinuousClock.Instant) -> Bucket {
-        Bucket(tokens: Int64(rate.burst) * 1_000, filledAt: now)
+    /// Whether ``take(_:now:)`` would refuse the address now.
+    func isExhausted(_ address: String, now: ContinuousClock.Instant) -> Bool {
+        let sender = NetworkAddress.sender(of: address)
+        return state.withLock { state in
+            state.senders.wait(sender, now: now) != nil
+                || !sender.isVersion4 && state.sites.wait(sender.site, now: now) != nil
+        }
+    }
+}
+
+/// Token buckets.
+///
+/// A full bucket carries no information and is deleted. If there are still too many buckets, new
+/// addresses share one, so that an attacker who changes addresses can neither exhaust the memory
+/// nor exceed the limit.
+private struct Buckets: Sendable {
+    fileprivate struct Bucket {
+        /// Thousandths of a request.
+        var tokens: Int64
+        var filledAt: ContinuousClock.Instant
     }
 
-    private func take(_ bucket: inout Bucket, now: ContinuousClock.Instant) -> Int? {
-        fill(&bucket, now: now)
-        guard bucket.tokens >= 1_000 else {
-            let missing = 1_000 - bucket.tokens
-            let milliseconds = (missing + Int64(rate.perSecond) - 1) / Int64(rate.perSecond)
-            return max(1, Int((milliseconds + 999) / 1_000))
-        }
-        bucket.tokens -= 1_000
-        return nil
+    private let rate: AddressRate
+    private let capacity: Int
+    private var buckets: [NetworkAddress: Bucket] = [:]
+    private var shared: Bucket
+    private var lastSweep: ContinuousClock.Instant
+
+    init(rate: AddressRate, capacity: Int, now: ContinuousClock.Instant) {
+        self.rate = rate
+        self.capacity = capacity
+        shared = Bucket(tokens: rate.full, filledAt: now)
+        lastSweep = now
     }
 
-    private func fill(_ bucket: inout Bucket, now: ContinuousClock.Instant) {
-        let full = Int64(rate.burst) * 1_000
-        let passed = (now - bucket.filledAt).components
-        guard passed.seconds >= 0, passed.attoseconds >= 0 else { return }
-        // After this time every bucket is full; this also prevents an overflow.
-        guard passed.seconds < 1_000_000 else {
-            bucket = Bucket(tokens: full, filledAt: now)
-            return
+    var count: Int { buckets.count }
+
+    /// Takes a token and returns `nil`, or returns the number of seconds until the next token.
+    mutating func take(_ key: NetworkAddress, now: ContinuousClock.Instant) -> Int? {
+        if buckets[key] == nil, buckets.count >= capacity { sweep(now: now) }
+        if buckets[key] == nil, buckets.count >= capacity { return shared.take(rate, now: now) }
+        let full = Bucket(tokens: rate.full, filledAt: now)
+        return buckets[key, default: full].take(rate, now: now)
+    }
+
+    /// The number of seconds until the next token; `nil` if there is one.
+    func wait(_ key: NetworkAddress, now: ContinuousClock.Instant) -> Int? {
+        guard var bucket = buckets[key] ?? (buckets.count < capacity ? nil : shared) else {
+            return nil
         }
-        let milliseconds = passed.seconds * 1_000 + passed.attoseconds / 1_000_000_000_000_000
-        guard milliseconds > 0 else { return }
-        bucket.tokens = min(full, bucket.tokens + milliseconds * Int64(rate.perSecond))
-        bucket.filledAt = bucket.filledAt.advanced(by: .milliseconds(milliseconds))
+        return bucket.take(rate, now: now)
     }
 
     /// Deletes full buckets.
     ///
     /// Runs at most once a second, because it visits every bucket.
-    private func sweep(_ state: inout State, now: ContinuousClock.Instant) {
-        guard now - state.lastSweep >= .seconds(1) else { return }
-        state.lastSweep = now
-        for (address, var bucket) in state.buckets {
-            fill(&bucket, now: now)
-            if bucket.tokens >= Int64(rate.burst) * 1_000 { state.buckets[address] = nil }
+    private mutating func sweep(now: ContinuousClock.Instant) {
+        guard now - lastSweep >= .seconds(1) else { return }
+        lastSweep = now
+        for (address, var bucket) in buckets {
+            bucket.fill(rate, now: now)
+            if bucket.tokens >= rate.full { buckets[address] = nil }
         }
+    }
+}
+
+extension Buckets.Bucket {
+    fileprivate mutating func take(_ rate: AddressRate, now: ContinuousClock.Instant) -> Int? {
+        fill(rate, now: now)
+        guard tokens >= 1_000 else {
+            let missing = 1_000 - tokens
+            let milliseconds = (missing + Int64(rate.perSecond) - 1) / Int64(rate.perSecond)
+            return max(1, Int((milliseconds + 999) / 1_000))
+        }
+        tokens -= 1_000
+        return nil
+    }
+
+    fileprivate mutating func fill(_ rate: AddressRate, now: ContinuousClock.Instant) {
+        let passed = (now - filledAt).components
+        guard passed.seconds >= 0, passed.attoseconds >= 0 else { return }
+        // After this time every bucket is full; this also prevents an overflow.
+        guard passed.seconds < 1_000_000 else {
+            (tokens, filledAt) = (rate.full, now)
+            return
+        }
+        let milliseconds = passed.seconds * 1_000 + passed.attoseconds / 1_000_000_000_000_000
+        guard milliseconds > 0 else { return }
+        tokens = min(rate.full, tokens + milliseconds * Int64(rate.perSecond))
+        filledAt = filledAt.advanced(by: .milliseconds(milliseconds))
     }
 }
 
@@ -107,6 +146,14 @@ package struct AddressRate: Hashable, Sendable {
     /// A tenth of the rate.
     var tenth: AddressRate {
         AddressRate(checkedPerSecond: max(1, perSecond / 10), burst: max(1, burst / 10))
+    }
+
+    /// The tokens of a full bucket, in thousandths of a request.
+    fileprivate var full: Int64 { Int64(burst) * 1_000 }
+
+    /// Four times the rate.
+    var quadruple: AddressRate {
+        AddressRate(checkedPerSecond: 4 * perSecond, burst: 4 * burst)
     }
 
     /// Returns `nil` if a value is out of range.

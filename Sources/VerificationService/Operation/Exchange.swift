@@ -47,7 +47,8 @@ extension Service {
         var fields = common(exchange)
         if answer.body.count > 0 { fields.append(contentType(of: answer.status)) }
         return HTTPResponse(
-            status: answer.status.rawValue, headers: fields + headers, body: answer.body)
+            status: answer.status.rawValue, headers: fields + headers, body: answer.body,
+            isAuthenticated: exchange.client != nil)
     }
 
     /// Logs the exchange and builds the response with the methods of a path.
@@ -71,7 +72,7 @@ extension Service {
         return HTTPResponse(
             status: problem.status.rawValue,
             headers: common(exchange) + [contentType(of: problem.status)] + problem.headers,
-            body: problem.json.rendered())
+            body: problem.json.rendered(), isAuthenticated: exchange.client != nil)
     }
 
     private func contentType(of status: Status) -> HTTPField {
@@ -85,8 +86,14 @@ extension Service {
             HTTPField("Cache-Control", "no-store"),
             HTTPField("X-Content-Type-Options", "nosniff"),
             HTTPField("Request-Id", exchange.id ?? "rq_----------------"),
-        ]
+        ] + (settings.usesTLS ? [Self.strictTransport] : [])
     }
+
+    /// A year (RFC 6797): long enough for people who sign in rarely.
+    ///
+    /// Subdomains and the browsers' preload lists are up to the owner of the domain. Without TLS, the
+    /// field would be ignored (section 8.1), and a proxy that terminates TLS decides.
+    private static let strictTransport = HTTPField("Strict-Transport-Security", "max-age=31536000")
 
     private func note(
         _ exchange: Exchange, _ status: Status, outcome: String, cause: String?

@@ -155,8 +155,9 @@ extension Service {
         guard let key = request.authorization.flatMap(bearer) else {
             throw limited(Refusal(.unauthenticated), exchange)
         }
+        let isLimited = limiter.isExhausted(exchange.address, now: dependencies.instant())
         let client = try await deciding { () async throws(VerifierError) in
-            try await verifier.client(presenting: key)
+            try await verifier.client(presenting: key, isLimited: isLimited)
         }
         guard let client else { throw limited(Refusal(.unauthenticated), exchange) }
         return client

@@ -17,11 +17,13 @@ package struct ServiceSettings: Sendable {
     package let audiences: [String]
     /// The trust anchors of TPMs; `nil` if none is trusted.
     package let tpmRoots: TrustAnchors?
+    /// Whether the listener speaks TLS.
+    package let usesTLS: Bool
 
     package init(
         addressRate: AddressRate = .standard, trustedProxies: TrustedProxies = .none,
         clock: ClockRequirement, pages: PageSettings? = nil, passkeys: PasskeySettings? = nil,
-        audiences: [String] = [], tpmRoots: TrustAnchors? = nil
+        audiences: [String] = [], tpmRoots: TrustAnchors? = nil, usesTLS: Bool = false
     ) {
         self.addressRate = addressRate
         self.trustedProxies = trustedProxies
@@ -30,6 +32,7 @@ package struct ServiceSettings: Sendable {
         self.passkeys = passkeys
         self.audiences = audiences
         self.tpmRoots = tpmRoots
+        self.usesTLS = usesTLS
     }
 }
 

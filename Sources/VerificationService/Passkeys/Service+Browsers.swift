@@ -3,7 +3,8 @@ internal import JSONText
 internal import Verification
 internal import WebAuthnMessages
 
-// The routes of the server's own pages, which need no API key and return no reasons.
+// The routes of the server's own pages, which need no API key and return no reasons; after a
+// registration, only whether another attempt can help.
 extension Service {
     /// `POST /v1/browser/ceremonies`.
     func beginBrowserCeremony(_ call: Call) async throws(Refusal) -> Answer {
@@ -39,7 +40,8 @@ extension Service {
             call,
             answer: { outcome in
                 guard case .redeemed(let outcome) = outcome else { return Answer(.refusedTicket) }
-                return Self.answer(to: outcome, passkeySettings, tellsReasons: false)
+                return Self.answer(
+                    to: outcome, response.credentialID, passkeySettings, tellsReasons: false)
             }
         ) { recorder throws(VerifierError) in
             try await passkeys.finishRegistration(

@@ -6,8 +6,12 @@ internal import WebAuthnMessages
 
 // The responses of the routes for passkeys.
 extension Service {
+    /// The response to a registration.
+    ///
+    /// - Parameter id: the passkey's id, as the browser stated it.
     static func answer(
-        to outcome: RegistrationOutcome, _ settings: PasskeySettings, tellsReasons: Bool
+        to outcome: RegistrationOutcome, _ id: [UInt8], _ settings: PasskeySettings,
+        tellsReasons: Bool
     ) -> Answer {
         switch outcome {
         case .accepted(let passkey):
@@ -25,8 +29,24 @@ extension Service {
         case .denied(let reason):
             var members: [(String, JSONValue)] = [("result", .text("denied"))]
             if tellsReasons { members.append(("reason", .text(reason.rawValue))) }
+            members.append(("retry", .flag(!reason.isAboutAuthenticator)))
+            // A passkey that was registered before must not be removed. After the other reasons, the
+            // next attempt replaces the passkey.
+            if reason.isAboutAuthenticator, reason != .credentialKnown {
+                members.append(signal(settings.relyingParty.ids[0], id))
+            }
             return .answered(members, outcome: "denied")
         }
+    }
+
+    /// What `signalUnknownCredential` needs to remove a passkey from its authenticator.
+    private static func signal(_ relyingParty: String, _ id: [UInt8]) -> (String, JSONValue) {
+        (
+            "signal",
+            .object([
+                ("rpId", .text(relyingParty)), ("credentialId", .text(Base64URL.encode(id.span))),
+            ])
+        )
     }
 
     static func answer(to ceremony: PasskeyCeremony) -> Answer {
@@ -46,12 +66,7 @@ extension Service {
             ("verification", .text(outcome.verification.text)), ("result", .text("denied")),
         ]
         if let reason { members.append(("reason", .text(reason))) }
-        if let relyingParty = outcome.forgottenAt {
-            let signal: [(String, JSONValue)] = [
-                ("rpId", .text(relyingParty)), ("credentialId", .text(Base64URL.encode(id.span))),
-            ]
-            members.append(("signal", .object(signal)))
-        }
+        if let relyingParty = outcome.forgottenAt { members.append(signal(relyingParty, id)) }
         return .answered(members, outcome: "denied")
     }
 

@@ -20,7 +20,8 @@ extension Service {
                 recorder throws(VerifierError) in
                 try await passkeys.issueTicket(
                     for: subject, name: name, account: account, policy: policy,
-                    replacing: replaces, origin: call.origin, recorder: recorder)
+                    replacing: replaces, canManage: call.has(.manage), origin: call.origin,
+                    recorder: recorder)
             }
         }
         return try await deciding(
@@ -29,7 +30,7 @@ extension Service {
         ) { recorder throws(VerifierError) in
             try await passkeys.beginRegistration(
                 for: subject, name: name, policy: policy, replacing: replaces,
-                origin: call.origin, recorder: recorder)
+                canManage: call.has(.manage), origin: call.origin, recorder: recorder)
         }
     }
 
@@ -45,7 +46,9 @@ extension Service {
             call,
             answer: { outcome in
                 guard let outcome else { return Answer(.unknownCredential) }
-                return Self.answer(to: outcome, passkeySettings, tellsReasons: tellsReasons)
+                return Self.answer(
+                    to: outcome, response.credentialID, passkeySettings,
+                    tellsReasons: tellsReasons)
             }
         ) { recorder throws(VerifierError) in
             try await passkeys.finishRegistration(

@@ -51,6 +51,8 @@ extension Service {
     /// Converts an error of the verifier to a problem for the client and a cause for the operator.
     static func refusal(for error: VerifierError) -> Refusal {
         switch error {
+        case .store(let failure) where failure.code == "clock-differs":
+            Refusal(.unavailable, cause: failure.code)
         case .store(let failure):
             Refusal(
                 .unavailable,
@@ -62,7 +64,8 @@ extension Service {
         case .cryptography(let failure):
             Refusal(.failed, cause: "cryptography-\(failure.call.rawValue)")
         case .damagedRow: Refusal(.failed, cause: "damaged-row")
-        case .tooManyDenials(let seconds): Refusal(.tooManyRequests(retryAfter: seconds))
+        case .tooManyDenials(let seconds), .tooManyChallenges(let seconds):
+            Refusal(.tooManyRequests(retryAfter: seconds))
         case .answerTooLong: Refusal(.failed, cause: "answer-too-long")
         case .answered: Refusal(.failed, cause: "answered")
         }

@@ -17,7 +17,8 @@ extension Service {
             recorder throws(VerifierError) in
             try await deviceKeys.enrol(
                 for: subject, name: name, presence: presence, replacing: replaces,
-                audience: audience, origin: call.origin, recorder: recorder)
+                canManage: call.has(.manage), audience: audience, origin: call.origin,
+                recorder: recorder)
         }
     }
 

@@ -15,7 +15,8 @@ extension Service {
             return try await deciding(call, answer: Self.answer(to:)) {
                 recorder throws(VerifierError) in
                 try await verifier.enrolRecoveryCodes(
-                    for: subject, origin: call.origin, recorder: recorder)
+                    for: subject, canManage: call.has(.manage), origin: call.origin,
+                    recorder: recorder)
             }
         case "secret":
             let name = call.fields.string("name") ?? ""
@@ -205,6 +206,7 @@ extension Service {
         case .unknownClient: Answer(.unknownClient)
         case .unknownCredential: Answer(.unknownCredential)
         case .pendingCredential: Answer(.refusedByState)
+        case .foreignCredential: Answer(.missingScope(.manage))
         case .usedInFuture: Answer(.usedInFuture)
         }
     }

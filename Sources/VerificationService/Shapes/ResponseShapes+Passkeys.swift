@@ -40,7 +40,16 @@ extension ResponseShapes {
             .required("only_credential", .flag),
         ])
 
-    static let passkeyDenial = Shape("PasskeyDenial", [denied, reason])
+    static let passkeyDenial = Shape(
+        "PasskeyDenial", [denied, reason, .required("retry", .flag), signal])
+
+    /// A passkey that the browser should no longer offer.
+    private static let signal = Field.optional(
+        "signal",
+        .object(
+            Shape(
+                "UnknownPasskey",
+                [.required("rpId", .text(.any)), .required("credentialId", .text(.any))])))
 
     static let ceremony = Shape(
         "OpenCeremony",
@@ -70,16 +79,7 @@ extension ResponseShapes {
     static let assertionDenial = Shape(
         "AssertionDenial",
         [
-            verification, denied, reason,
-            .optional(
-                "signal",
-                .object(
-                    Shape(
-                        "UnknownPasskey",
-                        [
-                            .required("rpId", .text(.any)),
-                            .required("credentialId", .text(.any)),
-                        ]))),
+            verification, denied, reason, signal,
         ])
 
     static let acceptedPasskeys = Shape(

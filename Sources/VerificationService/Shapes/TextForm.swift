@@ -79,8 +79,9 @@ enum TextForm: CaseIterable, Hashable, Sendable {
                 + "[^\\u0000-\\u0020\\u007f])?$"
         case .subject: "^[^\\u0000]+$"
         case .userAgent: "^[^\\u0000-\\u001f\\u007f]*$"
-        case .code: "^(?:[0-9]{6,8}|[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3})$"
-        case .oneTimePassword: "^[0-9]{6,8}$"
+        case .code:
+            "^(?:[0-9](?:[ -]*[0-9]){5,7}|[A-Za-z2-7](?:[ -]*[A-Za-z2-7]){15})$"
+        case .oneTimePassword: "^[0-9](?:[ -]*[0-9]){5,7}$"
         // 16 to 129 bytes.
         case .key, .importedKey:
             "^(?:[A-Z2-7]{8}){3}(?:\(Self.base32Tail)"
@@ -119,6 +120,7 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         switch self {
         case .label, .subject: 1...255
         case .userAgent: 0...255
+        case .code, .oneTimePassword: 6...PresentedCode.maximumCount
         case .audience, .shownText: 1...1_024
         case .base64URL: 2...128
         case .certificate: 2...5_462
@@ -139,8 +141,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
                 Self.isPlain(text) && text[0] != 0x20 && text[text.count - 1] != 0x20
             case .userAgent: Self.isPlain(text)
             case .subject: text.indices.allSatisfy { text[$0] != 0 }
-            case .code: Self.isCode(text)
-            case .oneTimePassword: Self.isCode(text) && text.count <= 8
+            case .code: Self.code(text) != nil
+            case .oneTimePassword: Self.code(text)?.isOneTimePassword == true
             case .key: Self.isBase32(text, 24...207)
             case .importedKey, .shortKey: Self.isBase32(text, 2...207)
             case .credential:
@@ -183,11 +185,8 @@ enum TextForm: CaseIterable, Hashable, Sendable {
         text.indices.allSatisfy { text[$0] >= 0x20 && text[$0] != 0x7F }
     }
 
-    private static func isCode(_ text: Span<UInt8>) -> Bool {
-        do throws(PresentedCodeError) {
-            _ = try PresentedCode(text)
-            return true
-        } catch { return false }
+    private static func code(_ text: Span<UInt8>) -> PresentedCode? {
+        do throws(PresentedCodeError) { return try PresentedCode(text) } catch { return nil }
     }
 
     /// Base32 with this many characters; the decoder checks the unused bits.

@@ -95,7 +95,8 @@ private func verify(_ object: AttestationObject) {
         switch try object.verify(clientDataHash: hash) {
         // Nobody could sign.
         case .verified(.selfAttested): preconditionFailure("a signature was forged")
-        case .verified(.certified): preconditionFailure("a signature was forged")
+        case .verified(.certified), .verified(.weaklyCertified):
+            preconditionFailure("a signature was forged")
         case .verified(.none), .verified(.unknownFormat), .denied: return
         }
     } catch {
