@@ -256,7 +256,9 @@ struct KnownDeviceTests {
     @Test("a row that an earlier version wrote is read, with the wait of its failures")
     func earlierRow() async throws {
         let (fixture, authenticator, _) = try await prepared()
-        try await fixture.fail(6, authenticator)
+        try await fixture.fail(5, authenticator)
+        fixture.clock.advance(seconds: 30)
+        try await fixture.fail(1, authenticator)
         let row = try #require(try await fixture.store.credential(authenticator.credential))
         let record = try CredentialRecord(row)
         var writer = ByteWriter()
