@@ -23,7 +23,7 @@ struct ClockComparisonTests {
 
     @Test(
         "T-01 a store does not open with a clock that is ahead or behind",
-        arguments: [-3_600_000, -11_000, 3_600_000])
+        arguments: [-3_600_000, -11_000, 3_600_000] as [Int64])
     func opening(shift: Int64) throws {
         let database = try TestDatabase()
         let clock = ShiftedClock()

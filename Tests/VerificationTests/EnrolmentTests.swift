@@ -308,7 +308,7 @@ struct EnrolmentTests {
         else { throw BenchError.refused }
         try await expectOldestEnded("import")
         #expect(try await fixture.count(.revoked) == 7)
-        let live = try await fixture.verifier.credentials(of: fixture.alice)
+        let live = try await fixture.verifier.credentials(of: fixture.alice).credentials
             .count { $0.state != .revoked }
         #expect(live == Policy.standard.maximumCredentials)
     }
@@ -344,7 +344,7 @@ struct EnrolmentTests {
             try await group.waitForAll()
         }
         for id in active { #expect(try await fixture.summary(id).state == .active) }
-        let live = try await fixture.verifier.credentials(of: fixture.alice)
+        let live = try await fixture.verifier.credentials(of: fixture.alice).credentials
             .filter { $0.state != .revoked }
         #expect(live.count == 3)
     }
