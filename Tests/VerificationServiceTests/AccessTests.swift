@@ -233,6 +233,7 @@ struct AccessTests {
     func strictTransport() async throws {
         for usesTLS in [true, false] {
             let fixture = try await ServiceFixture(usesTLS: usesTLS)
+            let key = try #require(fixture.keys["all"]).text
             for (method, target, status) in [
                 ("GET", "/v1/events", 200), ("GET", "/ui/enrol", 200),
                 ("GET", "/ui/page.js", 200), ("GET", "/nowhere", 404),
@@ -241,8 +242,7 @@ struct AccessTests {
                 let reply = try await fixture.service.answer(
                     HTTPRequest(
                         method: method, target: target,
-                        authorization: SecretBytes(
-                            text: "Bearer \(try #require(fixture.keys["all"]).text)"),
+                        authorization: SecretBytes(text: "Bearer \(key)"),
                         body: SecretBytes(text: ""), peer: ""))
                 #expect(reply.status == status, "\(target)")
                 #expect(

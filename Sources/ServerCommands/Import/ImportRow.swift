@@ -116,7 +116,7 @@ extension ImportRow.Result {
             case .refused(.usedInFuture): .refused(.usedInFuture)
             // An import has no audience, and replaces nothing.
             case .refused(.unknownClient), .refused(.unknownCredential),
-                .refused(.pendingCredential):
+                .refused(.pendingCredential), .refused(.foreignCredential):
                 .refused(.malformed)
             }
     }
