@@ -239,7 +239,7 @@ struct AccessTests {
                 ("GET", "/ui/page.js", 200), ("GET", "/nowhere", 404),
                 ("OPTIONS", "/v1/events", 204), ("POST", "/v1/verifications", 415),
             ] {
-                let reply = try await fixture.service.answer(
+                let reply = await fixture.service.answer(
                     HTTPRequest(
                         method: method, target: target,
                         authorization: SecretBytes(text: "Bearer \(key)"),
