@@ -1,3 +1,4 @@
+import JSONText
 import ServiceTranscripts
 import TestSupport
 import Testing
