@@ -1,5 +1,6 @@
 import Foundation
 import POSIX
+import SecretVault
 import TestSupport
 import Testing
 import VaultAgent
