@@ -277,9 +277,9 @@ struct LimitsTests {
         for expected in [[3], [1, 3], [1, 3, 6], [1, 2, 3, 6]] {
             #expect(registry.accepts(peer(4)))
             #expect(replaced(records) == expected)
+            registry.add(record(peer(4)), until: now + .seconds(60))
         }
         // The ones that are replaced count until they are closed, so that too many are never open.
-        for _ in 0..<4 { registry.add(record(peer(5)), until: now + .seconds(60)) }
         #expect(registry.count == 16)
         #expect(!registry.accepts(peer(4)))
         registry.remove(records[3])
@@ -289,15 +289,15 @@ struct LimitsTests {
     @Test("connections of trusted addresses are replaced last, and only by trusted ones")
     func trusted() {
         let now = ContinuousClock.now
-        let registry = ConnectionRegistry(limit: 8, limitPerOrigin: 20, start: now)
-        let records = (0..<8).map { record(peer($0 < 6 ? 1 : 2)) }
+        let registry = ConnectionRegistry(limit: 16, limitPerOrigin: 20, start: now)
+        let records = (0..<15).map { record(peer($0 < 13 ? 1 : 2)) }
         for record in records {
             #expect(registry.accepts(record.peer))
             registry.add(record, until: now + .seconds(1 + registry.count))
             registry.trust(record)
         }
         #expect(!registry.accepts(peer(3)))
-        registry.remove(records[7])
+        registry.remove(records[14])
         let stranger = record(peer(3))
         registry.add(stranger, until: now + .seconds(9))
         #expect(registry.accepts(peer(2)))
