@@ -65,13 +65,11 @@ struct AttackTests {
                     $0.properties.isAlphabetic || $0.properties.numericType == .decimal
                         ? Unicode.Scalar($0.value + 0xFEE0) : $0
                 }))
-        // People type spaces in codes.
-        let spaced =
-            ProvingRoute.ofCodes.contains(route) || route == .recoveryCode
-            ? []
-            : [" \(value)", "\(value) ", "\(value.prefix(5)) \(value.dropFirst(5))"]
+        // People type spaces inside codes.
+        let isCode = ProvingRoute.ofCodes.contains(route) || route == .recoveryCode
+        let spaced = isCode ? [] : ["\(value.prefix(5)) \(value.dropFirst(5))"]
         for spelling in spaced + [
-            fullWidth, "\\ufeff\(value)", "\(value)\\u0000", "+\(value)", "\(value)\\n", "\(value)=",
+            " \(value)", "\(value) ", fullWidth, "\\ufeff\(value)", "\(value)\\u0000", "+\(value)", "\(value)\\n", "\(value)=",
         ] {
             #expect(try await !proof.accepts(spelling, in: fixture), "\(spelling)")
         }
