@@ -69,7 +69,8 @@ struct AttackTests {
         let isCode = ProvingRoute.ofCodes.contains(route) || route == .recoveryCode
         let spaced = isCode ? [] : ["\(value.prefix(5)) \(value.dropFirst(5))"]
         for spelling in spaced + [
-            " \(value)", "\(value) ", fullWidth, "\\ufeff\(value)", "\(value)\\u0000", "+\(value)", "\(value)\\n", "\(value)=",
+            " \(value)", "\(value) ", fullWidth, "\\ufeff\(value)", "\(value)\\u0000", "+\(value)",
+            "\(value)\\n", "\(value)=",
         ] {
             #expect(try await !proof.accepts(spelling, in: fixture), "\(spelling)")
         }
