@@ -84,13 +84,16 @@ struct CheckpointRecorderTests {
             try database.query("CREATE TABLE kept_\(table) AS TABLE watchword.\(table)", in: url)
         }
         let file = CheckpointFile(path: state.keyFile + ".ends")
+        let alice = try await EnrolledSubject("alice", asker)
         var asked = 0
         // Each request is an event. This takes far less than the minute after which it is written
         // anyway.
         while try file.read().map(\.position).max() ?? 0 < CheckpointRecorder.events {
             asked += 1
             try #require(asked < 4 * CheckpointRecorder.events, "nothing is written")
-            #expect(try await asker.verify("nobody", "123456")?.status == 200)
+            let renamed = try await asker.ask(
+                "PATCH", "/v1/credentials/\(alice.credential)", #"{"name":"phone"}"#)
+            #expect(renamed?.status == 204)
         }
         server.send(SIGKILL)
         #expect(try await server.ending() == -SIGKILL)

@@ -63,7 +63,6 @@ struct DeviceKeyEvidenceTests {
     func attributes(database: PasskeyServer.Database) async throws {
         let server = try await PasskeyServer(database, tpmRoots: try TestEvidence.root())
         let driver = server.driver
-        let foreign = try await driver.keyTicket(for: "mallory")
         for (number, instance) in Self.cases.enumerated() {
             let good = try TestEvidence()
             var changed = good
@@ -85,6 +84,7 @@ struct DeviceKeyEvidenceTests {
             #expect(pending.status == 201, "beside \(instance.name)")
             #expect(pending.text("state") == "pending", "beside \(instance.name)")
         }
+        let foreign = try await driver.keyTicket(for: "mallory")
         var other = try TestEvidence()
         // With protection from dictionary attacks, for a PIN.
         other.keyAttributes = 0x0004_0072

@@ -138,7 +138,10 @@ struct KeyTests {
         try await server.stop()
 
         // The file that leaked opens no row of today's database …
-        let today = try await theft(of: state.database, leaked)
+        let today = try await theft(leaked)
+        try await onOwnThread {
+            try FileManager.default.copyItem(atPath: state.database, toPath: today.database)
+        }
         #expect(
             try await today.run("keys", "list", "--credentials").text.contains(
                 "key 2  missing  1 totp\n  \(alice.credential)  totp  alice\n"))
@@ -147,21 +150,18 @@ struct KeyTests {
         #expect(refused?.status == 503)
         try await thief.stop()
         // … but those of the older backup.
-        let before = try await theft(of: copy, leaked)
-        #expect(
-            try await before.run("keys", "list").text == "key 1  current  1 totp, 1 secret\n")
+        let before = try await theft(leaked)
+        #expect(try await before.run("restore", "--clock-is-right", copy).status == 0)
+        #expect(try await before.run("keys", "list").text == "key 1  current  1 totp\n")
     }
 
-    /// A copy of a database with the key file that leaked.
-    private func theft(of database: String, _ leaked: [UInt8]) async throws
-        -> ServerProcess.State
-    {
+    /// A server's folder with the key file that leaked.
+    private func theft(_ leaked: [UInt8]) async throws -> ServerProcess.State {
         let state = try ServerProcess.State()
         try await onOwnThread {
             try FileManager.default.createDirectory(
                 atPath: state.folder.file("watchword"), withIntermediateDirectories: false,
                 attributes: [.posixPermissions: 0o700])
-            try FileManager.default.copyItem(atPath: database, toPath: state.database)
         }
         try state.folder.write(leaked, to: "watchword/keys")
         try setMode(0o600, of: state.keyFile)
