@@ -29,7 +29,7 @@ extension Option {
         "accepted time steps: strict, rfc, wide (default)"
     ).settableByEnvironment
     static let guessBound = Option(
-        "guess-bound", .text("PERCENT"), "probability of a guessed code per year (default: none)"
+        "guess-bound", .text("PERCENT"), "probability of a guess per year (default: none)"
     ).settableByEnvironment
     static let foreignSecrets = Option(
         "foreign-secrets", .choice(["count", "ignore"]), placeholder: "ACTION",
