@@ -73,7 +73,7 @@ class PolicyTests(BrowserTest):
         self.tab.call("WebAuthn.removeVirtualAuthenticator", authenticatorId=first)
         self.authenticator = self.tab.authenticator()
         self.enrol(replaces=pending["credential"])
-        self.assertEqual([one["state"] for one in self.credentials()], ["revoked", "active"])
+        self.assertEqual([one["state"] for one in self.credentials()], ["active", "revoked"])
 
     def test_a_synced_passkey_under_each_policy(self):
         synced = {"defaultBackupEligibility": True, "defaultBackupState": True}
