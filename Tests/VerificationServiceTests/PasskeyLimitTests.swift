@@ -147,7 +147,9 @@ struct PasskeyLimitTests {
         let fixture = try await ServiceFixture()
         let driver = fixture.driver
         let first = try await driver.begin()
+        fixture.clock.advance(seconds: 1)
         let second = try await driver.begin()
+        fixture.clock.advance(seconds: 1)
         for _ in 2..<32 { _ = try await driver.begin() }
         #expect(try await driver.issueTicket().status == 201)
         #expect(try await driver.finish(first, TestPasskey(id: [1])).result == "denied")
