@@ -92,7 +92,7 @@ struct CheckpointRecorderTests {
             asked += 1
             try #require(asked < 4 * CheckpointRecorder.events, "nothing is written")
             let renamed = try await asker.ask(
-                "PATCH", "/v1/credentials/\(alice.credential)", #"{"name":"phone"}"#)
+                "PATCH", "/v1/credentials/\(alice.credential)", #"{"name":"phone \#(asked)"}"#)
             #expect(renamed?.status == 204)
         }
         server.send(SIGKILL)
