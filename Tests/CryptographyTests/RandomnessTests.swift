@@ -53,6 +53,8 @@ struct RandomnessTests {
         // The random delay before two writers that collided try again.
         "let chosen = delay * Double.random(in: 0.5...1)",
         "if delay > .zero { pause.wait(timeout: delay * Double.random(in: 0.5...1)) }",
+        // Which of the sites with the most open challenges loses one.
+        "guard open.count < most, let victim = state.levels[most].randomElement() else {",
         // An identifier that nothing else refers to.
         "let words = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)]",
         // Calls `Randomness`.
