@@ -53,12 +53,19 @@ let connectionNotice:
     }
 
 /// The first line has arrived; its target is copied before the library splits it.
+///
+/// libmicrohttpd allocates memory for each parameter of the query. If there is too little (it takes
+/// more than half of a connection's), it keeps a processor busy until the connection is shut down.
 let targetNotice: @convention(c) (Context?, UnsafePointer<CChar>?, OpaquePointer?) -> Context? = {
     context, target, connection in
     guard let listener = unsafe listener(context), let target = unsafe target,
         let record = unsafe record(of: connection)
     else { return nil }
     let bytes = unsafe UnsafeRawBufferPointer(start: target, count: strlen(target))
+    let parameters = unsafe bytes.count { $0 == UInt8(ascii: "&") }
+    if parameters > 0, bytes.count + 128 * parameters > Daemon.memory(listener.limits) / 2 {
+        record.shutDown()
+    }
     let exchange = unsafe Exchange(target: Array(bytes))
     // The connection's record keeps the exchange alive.
     record.begin(exchange)

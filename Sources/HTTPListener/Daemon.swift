@@ -45,7 +45,7 @@ final class Daemon: Sendable {
     /// The buffer size of each connection.
     ///
     /// A head that exceeds our own limit still fits, so that it gets our own response.
-    private static func memory(_ limits: ListenerLimits) -> Int { 4 * max(limits.headers, 8 << 10) }
+    static func memory(_ limits: ListenerLimits) -> Int { 4 * max(limits.headers, 8 << 10) }
 
     func start(_ listener: Listener, socket: consuming ListeningSocket, threads: Int)
         throws(ListenerFailure)
@@ -67,13 +67,16 @@ final class Daemon: Sendable {
             item(.URI_LOG_CALLBACK, address(targetNotice), context),
             item(.UNESCAPE_CALLBACK, address(unescaping), nil),
         ]
-        var flags =
-            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+        var flags = MHD_ALLOW_SUSPEND_RESUME.rawValue
         if let certificate, let key {
-            flags |= MHD_USE_TLS.rawValue
+            // With epoll, libmicrohttpd keeps a processor busy while it waits for the rest of a
+            // handshake.
+            flags |= MHD_USE_POLL_INTERNAL_THREAD.rawValue | MHD_USE_TLS.rawValue
             unsafe items.append(item(.HTTPS_MEM_CERT, 0, pointer(certificate)))
             unsafe items.append(item(.HTTPS_MEM_KEY, 0, pointer(key)))
             unsafe items.append(item(.HTTPS_PRIORITIES, 0, pointer(priorities)))
+        } else {
+            flags |= MHD_USE_EPOLL_INTERNAL_THREAD.rawValue
         }
         unsafe items.append(item(.END))
         errno = 0

@@ -117,6 +117,13 @@ final class ServerProcess: Sendable {
         return mask & 1 << UInt64(signal - 1) != 0
     }
 
+    /// The processor time so far, in hundredths of a second (`proc_pid_stat(5)`).
+    func ticks() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.dropFirst(11).prefix(2).compactMap { Int($0) }.reduce(0, +)
+    }
+
     /// Waits for the process to end.
     ///
     /// Returns the exit status, or the negative number of the signal.

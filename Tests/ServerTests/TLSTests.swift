@@ -58,6 +58,25 @@ struct TLSTests {
         #expect(try await server.stop() == 0)
     }
 
+    @Test("an unfinished handshake keeps no processor busy", arguments: [1, 5, 60])
+    func unfinished(count: Int) async throws {
+        let server = try await serve(ServerProcess.State())
+        let connection = try RawConnection(port: server.port)
+        // The beginning of a record with a ClientHello of 508 bytes.
+        let hello: [UInt8] = [0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]
+        try await connection.send(Array((hello + [UInt8](repeating: 7, count: 50)).prefix(count)))
+        // Other programs may take the server's time, so it only has to rest once before the
+        // connection ends.
+        var ticks: (before: Int, now: Int)
+        repeat {
+            ticks.before = try server.ticks()
+            try await Task.sleep(for: .seconds(1))
+            ticks.now = try server.ticks()
+        } while ticks.now > ticks.before + 10 && connection.isSilent
+        #expect(connection.isSilent)
+        #expect(try await server.stop() == 0)
+    }
+
     @Test(
         "HUP installs a new certificate, closes no connection, and ignores an invalid file"
     )

@@ -108,6 +108,13 @@ public final class RawConnection: Sendable {
         return Array(room.prefix(max(count, 0)))
     }
 
+    /// Whether the connection is open, and nothing has arrived.
+    public var isSilent: Bool {
+        var byte: UInt8 = 0
+        let flags = Int32(MSG_PEEK | MSG_DONTWAIT)
+        return unsafe recv(descriptor, &byte, 1, flags) < 0 && errno == EAGAIN
+    }
+
     /// Receives everything up to the end of the connection.
     public func receiveToEnd() async throws -> [UInt8] {
         var all: [UInt8] = []
