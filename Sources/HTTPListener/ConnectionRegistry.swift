@@ -23,6 +23,9 @@ final class ConnectionRecord: Sendable {
         self.life = life
     }
 
+    /// Ends the connection; libmicrohttpd notices this, and closes the socket.
+    func shutDown() { shutdown(socket, Int32(SHUT_RDWR)) }
+
     /// Called when the first line of a request has arrived.
     func begin(_ exchange: Exchange) {
         self.exchange.withLock { $0 = exchange }
@@ -84,16 +87,23 @@ final class ConnectionRegistry: Sendable {
     private let state = Mutex(State())
     private let limit: Int
     private let limitPerOrigin: Int
+    private let isProxy: @Sendable (String) -> Bool
     private let start: ContinuousClock.Instant
 
     /// The maximum number of trusted origins; beyond it, the earliest one is forgotten.
     private static let trustedLimit = 1_024
 
-    /// - Parameter limit: the maximum number of connections, including those of replaced daemons;
-    ///   libmicrohttpd counts only its own.
-    /// - Parameter start: the start time, by the clock of the deadlines.
-    init(limit: Int, limitPerOrigin: Int, start: ContinuousClock.Instant) {
+    /// - Parameters:
+    ///   - limit: the maximum number of connections, including those of replaced daemons;
+    ///     libmicrohttpd counts only its own.
+    ///   - isProxy: whether an address belongs to a proxy, which may have any number of them.
+    ///   - start: the start time, by the clock of the deadlines.
+    init(
+        limit: Int, limitPerOrigin: Int, isProxy: @escaping @Sendable (String) -> Bool = { _ in false },
+        start: ContinuousClock.Instant
+    ) {
         self.start = start
+        self.isProxy = isProxy
         self.limit = limit
         self.limitPerOrigin = limitPerOrigin
     }
@@ -109,12 +119,14 @@ final class ConnectionRegistry: Sendable {
             // Connections that have been replaced are closed a moment later, so some room is left
             // for them.
             let usable = limit - limit / 16
+            let isTrusted = state.trusted[peer.origin] != nil
             guard state.connections.count < limit,
-                state.countByOrigin[peer.origin, default: 0] < limitPerOrigin,
-                state.bySite[peer.site]?.count ?? 0 < 4 * limitPerOrigin || peer.site == peer.origin
+                isProxy(peer.text)
+                    || state.countByOrigin[peer.origin, default: 0] < limitPerOrigin,
+                isTrusted || peer.site == peer.origin
+                    || state.bySite[peer.site]?.count ?? 0 < 4 * limitPerOrigin
             else { return false }
             let count = state.connections.count - state.replacedCount
-            let isTrusted = state.trusted[peer.origin] != nil
             let share = usable - usable / 4
             let isFull =
                 count >= usable
@@ -231,8 +243,13 @@ final class ConnectionRegistry: Sendable {
         let isSame = record.deadline.compareExchange(
             expected: deadline, desired: .max, ordering: .relaxed
         ).exchanged
-        if isSame { shutdown(record.socket, Int32(SHUT_RDWR)) }
-        return isSame
+        guard isSame else { return false }
+        // The kernel drops what the client has not read, instead of keeping it.
+        var option = linger(l_onoff: 1, l_linger: 0)
+        let size = socklen_t(MemoryLayout.size(ofValue: option))
+        _ = unsafe setsockopt(record.socket, SOL_SOCKET, SO_LINGER, &option, size)
+        record.shutDown()
+        return true
     }
 }
 

@@ -54,7 +54,8 @@ public final class Listener: Sendable {
         self.refuser = refuser
         self.handler = handler
         let registry = ConnectionRegistry(
-            limit: limits.connections, limitPerOrigin: limits.connectionsPerAddress, start: now())
+            limit: limits.connections, limitPerOrigin: limits.connectionsPerAddress,
+            isProxy: limits.isProxy, start: now())
         self.registry = registry
         let socket = try ListeningSocket(address)
         self.address = address.with(port: socket.port)

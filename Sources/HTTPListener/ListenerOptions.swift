@@ -13,6 +13,8 @@ public struct ListenerLimits: Sendable {
     /// The maximum number of connections from one address (an IPv6 /64 network counts as one; the
     /// networks of a /48 together have four times as many).
     public var connectionsPerAddress = 200
+    /// Whether an address belongs to a proxy, for which that limit does not hold.
+    public var isProxy: @Sendable (_ address: String) -> Bool = { _ in false }
     /// The time from connecting, or from the previous response, to the end of the headers.
     public var headerTimeout = Duration.seconds(15)
     /// The time for the body.

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPMessage
 import Synchronization
 import TestSupport
@@ -115,8 +116,23 @@ struct LimitsTests {
         while test.handled == 0 || test.listener.registry.count > 0 {
             try await Task.sleep(for: .milliseconds(10))
         }
+        // The kernel keeps nothing of the response. This ends a test that would otherwise hang.
+        let end = ContinuousClock.now + .seconds(30)
+        while try isSending(test.port), .now < end { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(try !isSending(test.port))
         #expect(try await connection.receiveToEnd().count < large.utf8.count)
         await test.stop()
+    }
+
+    /// Whether a closed socket of this port still sends data (the state `FIN_WAIT1`, `proc(5)`).
+    private func isSending(_ port: UInt16) throws -> Bool {
+        let text = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+        let digits = String(port, radix: 16, uppercase: true)
+        let local = ":" + String(repeating: "0", count: 4 - digits.count) + digits
+        return text.split(separator: "\n").contains { line in
+            let fields = line.split(separator: " ")
+            return fields.count > 3 && fields[1].hasSuffix(local) && fields[3] == "04"
+        }
     }
 
     @Test("a client is not cut off while the handler works")
@@ -321,6 +337,23 @@ struct LimitsTests {
         }
         #expect(count == 8)
         #expect(registry.accepts(peer(2)))
+        // They do not keep out an address that sent an authenticated request.
+        let known = record(peer(1, network: 99))
+        registry.add(known, until: .now)
+        registry.trust(known)
+        #expect(registry.accepts(peer(1, network: 99)))
+        #expect(!registry.accepts(peer(1, network: 98)))
+    }
+
+    @Test("a trusted proxy may have any number of connections")
+    func proxies() {
+        let proxy = peer(1)
+        let registry = ConnectionRegistry(
+            limit: 100, limitPerOrigin: 2, isProxy: { $0 == proxy.text }, start: .now)
+        for _ in 0..<9 {
+            #expect(registry.accepts(proxy))
+            registry.add(record(proxy), until: .now)
+        }
     }
 
     @Test("the registry closes connections at their deadline, and limits their number per origin")

@@ -41,9 +41,10 @@ struct ConnectionLimit: Sendable {
 
 extension ListenerLimits {
     /// The limits of the service, with this maximum number of connections.
-    init(connections: Int) {
+    init(connections: Int, proxies: TrustedProxies) {
         self.init()
         body = Service.maximumBodySize
         self.connections = connections
+        isProxy = proxies.isTrusted
     }
 }

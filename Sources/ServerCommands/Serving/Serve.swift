@@ -47,13 +47,16 @@ enum Serve {
                 sprayingNoticed: { log.say("spraying", [("advice", ServerMessages.spraying)]) },
                 log: { log.write($0.rendered()) }))
         let ends = try keepCheckpoints(context, log)
+        let proxies = settings.settings.trustedProxies
         let main = try listen(
-            on: settings.service, tls: settings.tls, connections: room.service, service,
+            on: settings.service, tls: settings.tls,
+            ListenerLimits(connections: room.service, proxies: proxies), service,
             handler: service.answer)
         let operations: Listener
         do throws(ServerFailure) {
             operations = try listen(
-                on: settings.operations, tls: nil, connections: ConnectionLimit.operations, service,
+                on: settings.operations, tls: nil,
+                ListenerLimits(connections: ConnectionLimit.operations, proxies: .none), service,
                 handler: service.answerOperations)
         } catch {
             _ = await main.stop(grace: .zero)
@@ -85,12 +88,12 @@ enum Serve {
     }
 
     private static func listen(
-        on address: ListenAddress, tls: TLSIdentity?, connections: Int, _ service: Service,
+        on address: ListenAddress, tls: TLSIdentity?, _ limits: ListenerLimits, _ service: Service,
         handler: @escaping Listener.Handler
     ) throws(ServerFailure) -> Listener {
         do throws(ListenerFailure) {
             return try Listener.start(
-                on: address, tls: tls, limits: ListenerLimits(connections: connections),
+                on: address, tls: tls, limits: limits,
                 refuser: service.refuse, handler: handler)
         } catch {
             throw .listener(address.text, error)

@@ -28,7 +28,8 @@ package struct TrustedProxies: Sendable {
         return client
     }
 
-    private func isTrusted(_ text: String) -> Bool {
+    /// Whether this address belongs to a trusted proxy.
+    package func isTrusted(_ text: String) -> Bool {
         guard !blocks.isEmpty else { return false }
         guard let address = NetworkAddress(text) else { return false }
         return blocks.contains { $0.contains(address) }
