@@ -1,3 +1,4 @@
+import Attestation
 import Cryptography
 import StoreContract
 import TestSupport
@@ -256,6 +257,36 @@ struct DenialTests {
         #expect(fixture.verifier.denials.count == 0)
     }
 
+    @Test("O-08 responses to finished registrations, and step-ups without an assertion, are added up")
+    func ceremonies() async throws {
+        let bench = try PasskeyFixture()
+        let passkey = try TestPasskey()
+        let grant = try await bench.begun()
+        let response = try passkey.created(grant.options)
+        let origin = Origin(address: "203.0.113.7", client: Self.shop)
+        func again() async throws -> RegistrationOutcome? {
+            try await bench.passkeys.finishRegistration(
+                of: grant.credential, with: response, origin: origin)
+        }
+        guard case .accepted = try await again() else { throw BenchError.refused }
+        for _ in 0..<9 { #expect(try await again() == .denied(.challenge)) }
+        for credential in [grant.credential, .sample(9)] {
+            for index in 0..<9 {
+                let verification = try #require(
+                    VerificationID(bytes: sampleBytes(index, count: 16)))
+                let outcome = try await bench.passkeys.completeStepUp(
+                    of: credential, for: verification, origin: origin)
+                #expect(outcome == (credential == grant.credential ? .refused : .unknown))
+            }
+        }
+        _ = try await bench.fixture.verifier.revoke(grant.credential)
+        for _ in 0..<9 { #expect(try await again() == .denied(.revoked)) }
+        try await bench.fixture.verifier.writeCountedDenials(atEnd: true)
+        let counts = Dictionary(grouping: try await denials(bench.fixture), by: \.reason)
+            .mapValues { $0.map(\.number) }
+        #expect(counts == [.challenge: [nil, 8], .unknown: [nil, 17], .revoked: [nil, 8]])
+    }
+
     @Test("O-08 at shutdown every denial of a code has been written")
     func shutdown() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)
@@ -288,7 +319,9 @@ struct DenialTests {
         }
         let reasons: [Event.Reason] =
             ofCodes
-            ? [.throttled, .disabled, .unknown, .expired, .challenge]
+            ? [
+                    .throttled, .disabled, .unknown, .expired, .challenge, .revoked, .otherAudience,
+                ]
             : [.wrong, .unknown, .expired, .signature, .challenge, .audience, .presence, .origin]
         for second in stride(from: Int64(0), to: Int64(60 * minutes), by: 10) {
             let now = start.adding(seconds: second)

@@ -195,7 +195,7 @@ extension DenialCounter.Sender {
         guard event.kind == .denied, let reason = event.reason else { return nil }
         switch reason {
         case .unknown, .challenge: self = .application(event.origin.client, reason, nil, nil)
-        case .throttled, .disabled, .expired:
+        case .throttled, .disabled, .expired, .revoked, .otherAudience:
             self = .application(event.origin.client, reason, event.subject, event.credential)
         default: return nil
         }

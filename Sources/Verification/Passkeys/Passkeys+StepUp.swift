@@ -14,9 +14,10 @@ extension Passkeys {
             let found = try await verifier.record(credential)
             func denied(_ outcome: ChangeOutcome, _ reason: Event.Reason) -> Decision<ChangeOutcome>
             {
-                let event = context.event(
-                    .denied, reason, subject: found?.subject, credential: credential)
-                return Decision(outcome: outcome, changes: [event])
+                Decision(outcome: outcome, changes: []).counting(
+                    context.unwritten(
+                        .denied, reason, subject: found?.subject, credential: credential),
+                    by: nil)
             }
             guard var record = found, record.state == .active,
                 case .passkey(var state) = record.material
