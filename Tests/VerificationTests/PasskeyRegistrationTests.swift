@@ -200,6 +200,23 @@ struct PasskeyRegistrationTests {
         }
     }
 
+    @Test("V-06 K-66 whoever registers the id of an option learns nothing about its subject")
+    func offeredID() async throws {
+        let bench = try PasskeyFixture()
+        let real = try TestPasskey()
+        try await bench.register(real)
+        let lookup = await bench.fixture.keys.ring.lookup
+        let nobody = try #require(Subject("nobody"))
+        let mallory = try #require(Subject("mallory"))
+        for id in [real.id, try lookup.madeUpPasskey(of: nobody, for: "mill.example").id] {
+            let grant = try await bench.begun(mallory)
+            #expect(
+                try await bench.passkeys.finishRegistration(
+                    of: grant.credential, with: TestPasskey(id: id).created(grant.options))
+                    == .denied(.credentialKnown))
+        }
+    }
+
     @Test("W-10 K-50 an id of 1,023 bytes is accepted")
     func longest() async throws {
         let bench = try PasskeyFixture()

@@ -121,9 +121,11 @@ extension Passkeys {
             guard record.state == .pending, case .pendingPasskey(let pending) = record.material
             else {
                 let reason: DenialReason = record.state == .active ? .challenge : .revoked
-                return Decision(
-                    outcome: .denied(reason),
-                    changes: [context.event(.denied, Event.Reason(reason), of: record)])
+                return Decision(outcome: .denied(reason), changes: []).counting(
+                    context.unwritten(
+                        .denied, Event.Reason(reason), subject: record.subject,
+                        credential: credential),
+                    by: nil)
             }
             guard !record.isLapsed(at: context.now) else {
                 return denied(record, .expired, context)
@@ -157,9 +159,12 @@ extension Passkeys {
                 try context.keys.lookup.fingerprint(
                     ofPasskey: passkey.credentialID, for: passkey.relyingParty)
             }
-            guard try await verifier.record(fingerprint: fingerprint) == nil else {
-                return .failure(.credentialKnown)
+            // Made-up ids are refused like known ones, so that nobody can distinguish them.
+            let isMadeUp = try deciding { () throws(CryptographyFailure) in
+                try context.keys.lookup.isMadeUp(passkey.credentialID)
             }
+            let known = try await verifier.record(fingerprint: fingerprint)
+            guard known == nil, !isMadeUp else { return .failure(.credentialKnown) }
             var active = record.confirmed(name: name, from: context.origin, context)
             active.fingerprint = fingerprint
             let place = active.place
