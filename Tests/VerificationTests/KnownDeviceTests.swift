@@ -95,6 +95,35 @@ struct KnownDeviceTests {
         #expect(try await fixture.verify(last, from: device).acceptance != nil)
     }
 
+    @Test("H-12 N-11 a known device that used up its failures has another one each hour")
+    func hourly() async throws {
+        let (fixture, authenticator, device) = try await prepared()
+        try await fixture.fail(5, authenticator)
+        for _ in 0..<10 { try await strangerFails() }
+        func strangerFails() async throws {
+            fixture.clock.advance(seconds: 3_600)
+            try await fixture.fail(1, authenticator)
+        }
+        let start = fixture.clock.now
+        func denial(after milliseconds: Int64) async throws -> VerificationOutcome.Denial? {
+            fixture.clock.now = start.adding(milliseconds: milliseconds)
+            return try await fixture.verify(
+                authenticator.wrongCode(at: fixture.clock.now), from: device
+            ).denial
+        }
+        for _ in 0..<3 { #expect(try await denial(after: 0) == .wrong) }
+        #expect(try await denial(after: 3_599_999) == .throttled(retryAfter: 1))
+        try await strangerFails()
+        #expect(try await denial(after: 7_199_999) == .wrong)
+        guard case .throttled = try await denial(after: 10_799_998) else {
+            Issue.record("a code was checked")
+            return
+        }
+        try await strangerFails()
+        let code = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(code, from: device).acceptance != nil)
+    }
+
     @Test("N-11 the failures of known devices and of strangers disable a credential together")
     func total() async throws {
         let (fixture, authenticator, device) = try await prepared()

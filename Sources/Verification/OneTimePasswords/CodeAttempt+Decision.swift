@@ -53,7 +53,7 @@ extension CodeAttempt {
     /// Recovery codes have waits of their own, which a device does not end.
     private var isTrusted: Bool {
         code.form == .oneTimePassword
-            && device.map { $0.holder.devices.trust($0.digest) } ?? false
+            && device.map { $0.holder.devices.trust($0.digest, at: context.now) } ?? false
     }
 
     /// Whether the credential has the kind and the state that the code requires.
@@ -234,7 +234,7 @@ extension CodeAttempt {
                     .guessing, .tooManyFailures, of: wrong[index], number: Int64(count)))
         }
         if isTrusted, let device {
-            change(device.holder, in: &records) { $0.fail(device.digest) }
+            change(device.holder, in: &records) { $0.fail(device.digest, at: context.now) }
         }
         let updates = records.flatMap { record -> [StoreChange] in
             record.state == .disabled ? record.changesAtEnd : [.updateCredential(record.row)]

@@ -9,14 +9,17 @@ struct KnownDevices: Hashable, Sendable {
 
     /// The maximum number of devices; a further one replaces the least recently used one.
     static let maximumCount = 8
-    /// The number of failures after which a device is treated as a stranger, until it succeeds as
-    /// one.
+    /// The number of failures that a device has at once; after that, it has one an hour.
     static let maximumFailures = 3
+    /// The time after the last failure, in milliseconds, when a device has another one: an hour.
+    private static let wait: Int64 = 3_600_000
 
     private struct Device: Hashable, Sendable {
         /// The keyed digest of the token.
         let digest: [UInt8]
         var failures = 0
+        /// The time of the last failure.
+        var failedAt = UnixTime(milliseconds: 0)
     }
 
     init() {}
@@ -25,14 +28,19 @@ struct KnownDevices: Hashable, Sendable {
     func contain(_ digest: [UInt8]) -> Bool { devices.contains { $0.digest == digest } }
 
     /// Whether the device may present a code during the wait of strangers.
-    func trust(_ digest: [UInt8]) -> Bool {
-        devices.contains { $0.digest == digest && $0.failures < Self.maximumFailures }
+    func trust(_ digest: [UInt8], at now: UnixTime) -> Bool {
+        devices.contains { device in
+            device.digest == digest
+                && (device.failures < Self.maximumFailures
+                    || now.milliseconds(since: device.failedAt) >= Self.wait)
+        }
     }
 
     /// Counts a failure of a trusted device.
-    mutating func fail(_ digest: [UInt8]) {
+    mutating func fail(_ digest: [UInt8], at now: UnixTime) {
         guard let index = devices.firstIndex(where: { $0.digest == digest }) else { return }
-        devices[index].failures += 1
+        devices[index].failures = min(devices[index].failures + 1, Self.maximumFailures)
+        devices[index].failedAt = now
     }
 
     /// Records the success of a listed device, and forgets its failures.
@@ -52,6 +60,7 @@ struct KnownDevices: Hashable, Sendable {
         for device in devices {
             writer.write(device.digest)
             writer.write(UInt8(device.failures))
+            writer.write(device.failedAt)
         }
     }
 
@@ -62,7 +71,8 @@ struct KnownDevices: Hashable, Sendable {
             let digest = try reader.readBytes()
             let failures = Int(try reader.read(UInt8.self))
             guard failures <= Self.maximumFailures else { throw .malformed }
-            devices.append(Device(digest: digest, failures: failures))
+            let failedAt = try reader.readTime()
+            devices.append(Device(digest: digest, failures: failures, failedAt: failedAt))
         }
     }
 }
