@@ -165,6 +165,21 @@ struct RecoveryTests {
         #expect(try await fixture.summary(id).failures == 0)
     }
 
+    @Test("N-21 N-35 wrong recovery codes never disable a set, and delay it for 30 s")
+    func attacked() async throws {
+        let fixture = try VerifierFixture()
+        let (id, codes) = try await codes(fixture)
+        let wrong = try PresentedCode(text: "AAAA-AAAA-AAAA-AAAA")
+        for _ in 0..<4 { #expect(try await fixture.verify(wrong).denial == .wrong) }
+        for _ in 0..<200 {
+            #expect(try await fixture.verify(wrong).denial == .wrong)
+            #expect(try await fixture.verify(codes[0]).denial == .throttled(retryAfter: 30_000))
+            fixture.clock.advance(seconds: 30)
+        }
+        #expect(try await fixture.summary(id).failures == 204)
+        #expect(try await fixture.verify(codes[0]).acceptance != nil)
+    }
+
     @Test("a wrong recovery code does not count against a one-time password")
     func separate() async throws {
         let fixture = try VerifierFixture()
@@ -227,12 +242,21 @@ struct RecoveryTests {
         // With a limit of 0, even the first request is refused.
         await #expect(throws: VerifierError.self) {
             try await hashing.hash(
-                code, salt: [UInt8](repeating: 0, count: 16), logN: 10, meter: nil)
+                code, salt: [UInt8](repeating: 0, count: 16), logN: 10, for: nil, meter: nil)
         }
         let roomy = RecoveryHashing(limit: 1)
         for _ in 0..<2 {
             _ = try await roomy.hash(
-                code, salt: [UInt8](repeating: 0, count: 16), logN: 10, meter: nil)
+                code, salt: [UInt8](repeating: 0, count: 16), logN: 10, for: nil, meter: nil)
         }
+    }
+
+    @Test("one client fills at most half of the queue of recovery-code hashes")
+    func shares() throws {
+        let hashing = RecoveryHashing(limit: 6)
+        let clients = (1...3).map { ClientID(bytes: [UInt8](repeating: $0, count: 16)) }
+        #expect((0..<5).map { _ in hashing.enter(clients[0]) } == [true, true, true, false, false])
+        #expect((0..<4).map { _ in hashing.enter(clients[1]) } == [true, true, true, false])
+        #expect(!hashing.enter(clients[2]))
     }
 }

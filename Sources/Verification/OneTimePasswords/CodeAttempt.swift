@@ -125,7 +125,8 @@ extension CodeAttempt {
                 policy, codes: policy.profile.codeCount, digits: password.seed.digits)
         case .counter(let password):
             GuessLimits(policy, codes: policy.lookAhead + 1, digits: password.seed.digits)
-        case .recovery, .secret, .pendingPasskey, .passkey, .pendingDeviceKey, .deviceKey, .none:
+        case .recovery: GuessLimits(ofRecoveryCodes: policy)
+        case .secret, .pendingPasskey, .passkey, .pendingDeviceKey, .deviceKey, .none:
             GuessLimits(policy)
         }
     }

@@ -19,7 +19,6 @@ struct Throttle: Hashable, Sendable {
     private(set) var dayFailures = 0
 
     private static let firstWait: Int64 = 30_000
-    private static let longestWait: Int64 = 3_600_000
     private static let day: Int64 = 86_400_000
 
     init() {}
@@ -67,7 +66,7 @@ struct Throttle: Hashable, Sendable {
     ) -> Consequence {
         countInDay(now)
         forgiveLater(now, limits)
-        failures += 1
+        failures = min(failures + 1, Int(UInt16.max))
         guard failures < limits.disablingFailures else {
             failedAt = nil
             wait = 0
@@ -78,7 +77,7 @@ struct Throttle: Hashable, Sendable {
         failedAt = now
         guard level >= limits.freeFailures else { return .none }
         let doublings = min(level - limits.freeFailures, Self.highestLevel)
-        wait = min(Self.firstWait << Int64(doublings), max(Self.longestWait, limits.interval))
+        wait = min(Self.firstWait << Int64(doublings), limits.longestWait)
         return level == limits.freeFailures ? .locked : .waiting
     }
 
@@ -174,6 +173,10 @@ struct GuessLimits: Hashable, Sendable {
     let disablingFailures: Int
     /// The time in which a success forgives one failure, in milliseconds; 0 if it forgives all.
     let interval: Int64
+    /// The longest wait, in milliseconds.
+    let longestWait: Int64
+
+    private static let hour: Int64 = 3_600_000
 
     /// The number of failures within a day that is reported.
     static let reportedFailures = 10
@@ -185,6 +188,18 @@ struct GuessLimits: Hashable, Sendable {
         freeFailures = policy.freeFailures
         disablingFailures = policy.disablingFailures
         interval = 0
+        longestWait = Self.hour
+    }
+
+    /// The limits of recovery codes.
+    ///
+    /// Nobody can guess one of 80 bits, so that wrong ones never disable a set or delay it for long
+    /// (NIST SP 800-63B-4, sections 3.1.2.2 and 4.2.1.1).
+    init(ofRecoveryCodes policy: Policy) {
+        freeFailures = policy.freeFailures
+        disablingFailures = .max
+        interval = 0
+        longestWait = 30_000
     }
 
     /// The limits of a credential whose codes have that many digits, and of which `codes` are valid at
@@ -199,6 +214,7 @@ struct GuessLimits: Hashable, Sendable {
         freeFailures = policy.freeFailures
         disablingFailures = Int(disabling)
         interval = guesses.map { (Self.year - 1) / max($0 - disabling, 1) + 1 } ?? 0
+        longestWait = max(Self.hour, interval)
     }
 
     /// The number of guesses that together succeed at most with the probability `bound`.

@@ -24,7 +24,7 @@ extension Verifier {
             let presented = try known(device, among: records, context)
             if let credential { records.removeAll { $0.id != credential } }
             if code.form == .recovery {
-                try await hash(code, for: records, into: &hashes)
+                try await hash(code, for: records, origin.client, into: &hashes)
             }
             let attempt = CodeAttempt(
                 code: code, purpose: .verification, counter: counter, hashes: hashes,
@@ -84,7 +84,7 @@ extension Verifier {
     ///
     /// If there is no set, a dummy salt is used, so that the response time does not reveal this.
     private func hash(
-        _ code: PresentedCode, for records: [CredentialRecord],
+        _ code: PresentedCode, for records: [CredentialRecord], _ client: ClientID?,
         into hashes: inout [[UInt8]: SecretBytes]
     ) async throws(VerifierError) {
         var sets: [(salt: [UInt8], logN: Int)] = records.compactMap { record in
@@ -96,7 +96,7 @@ extension Verifier {
         }
         for set in sets where hashes[set.salt] == nil {
             hashes[set.salt] = try await hashing.hash(
-                code.characters, salt: set.salt, logN: set.logN, meter: meter)
+                code.characters, salt: set.salt, logN: set.logN, for: client, meter: meter)
         }
     }
 }

@@ -50,18 +50,6 @@ extension Verifier {
     ) async throws(VerifierError) -> EnrolmentOutcome<RecoveryGrant> {
         try await decide(origin, recorder: recorder, answeringUntil: .use) {
             context throws(VerifierError) in
-            let salt = try context.randomBytes(RecoverySet.saltCount)
-            var codes: [SecretBytes] = []
-            var hashes: [SecretBytes] = []
-            for _ in 0..<RecoveryCode.codesPerSet {
-                let code = try deciding { () throws(CryptographyFailure) in
-                    try RecoveryCode.make(context.randomness)
-                }
-                codes.append(code)
-                hashes.append(
-                    try await hashing.hash(
-                        code, salt: salt, logN: RecoverySet.logN, meter: meter))
-            }
             let records = try await records(of: subject)
             let earlier = records.filter { $0.kind == .recovery }
             // Sets of older versions do not record their client.
@@ -74,6 +62,19 @@ extension Verifier {
             let room = makingRoom(
                 for: subject, among: records.filter { $0.kind != .recovery }, context)
             guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
+            let salt = try context.randomBytes(RecoverySet.saltCount)
+            var codes: [SecretBytes] = []
+            var hashes: [SecretBytes] = []
+            for _ in 0..<RecoveryCode.codesPerSet {
+                let code = try deciding { () throws(CryptographyFailure) in
+                    try RecoveryCode.make(context.randomness)
+                }
+                codes.append(code)
+                hashes.append(
+                    try await hashing.hash(
+                        code, salt: salt, logN: RecoverySet.logN, for: origin.client,
+                        meter: meter))
+            }
             var record = try newRecord(.recovery, subject, name: name, state: .active, context)
             let place = record.place
             let set = try deciding { () throws(CryptographyFailure) in
