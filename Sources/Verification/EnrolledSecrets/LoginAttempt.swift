@@ -143,10 +143,10 @@ struct LoginAttempt: Sendable {
         return Decision(
             outcome: LoginOutcome(
                 verification: handedOut.verification, result: .accepted(acceptance)),
-            // The condition of this change fails if the credential has been revoked in the
-            // meantime.
-            changes: [.updateCredential(record.row), context.event(.repeated, of: record)],
-            secretsOf: record.id)
+            // Nothing is written to the row, so that repetitions do not conflict with each other. If
+            // the credential is revoked in the meantime, so is what the response contains.
+            changes: [context.event(.repeated, of: record)], secretsOf: record.id,
+            recordsResponse: false)
     }
 
     func outcome(_ result: LoginOutcome.Result) -> LoginOutcome {

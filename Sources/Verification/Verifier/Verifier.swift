@@ -96,8 +96,9 @@ public struct Verifier: Sendable {
         answeringUntil end: AnswerEnd = .confirmation, decidingAfterEnd decidesAnew: Bool = false,
         _ body: (DecisionContext) async throws(VerifierError) -> Decision<Outcome>?
     ) async throws(VerifierError) -> Outcome {
-        for _ in 0..<Self.maximumRounds {
+        for round in 0..<Self.maximumRounds {
             let context = try await context(origin)
+            if round > 2 { await Self.pause(round, context.verification) }
             let recorded = try await recorded(recorder?.key, until: end, context)
             if let recorded, recorded.answer != nil || !decidesAnew { throw .answered(recorded) }
             guard var decision = try await body(context) else { continue }
@@ -122,6 +123,13 @@ public struct Verifier: Sendable {
             return decision.outcome
         }
         throw .contended
+    }
+
+    /// Waits for a random time, so that many requests for one credential do not keep each other from
+    /// being decided: up to a quarter of a second.
+    private static func pause(_ round: Int, _ random: VerificationID) async {
+        let longest = 1 << min(round, 8)
+        try? await Task.sleep(for: .milliseconds(longest * Int(random.bytes[0]) / 256))
     }
 
     func commit(_ changes: [StoreChange]) async throws(VerifierError) -> CommitOutcome {
