@@ -11,8 +11,8 @@ public struct JSONLimits: Hashable, Sendable {
     /// The maximum number of values; each takes far more memory than its text.
     public let values: Int
 
-    /// The limits for a request or a response: 64 KiB, eight levels.
-    public static let message = JSONLimits(bytes: 64 << 10, depth: 8)
+    /// The limits for a request or a response: 64 KiB, eight levels, 1,024 values.
+    public static let message = JSONLimits(bytes: 64 << 10, depth: 8, values: 1_024)
 
     /// Creates limits.
     ///

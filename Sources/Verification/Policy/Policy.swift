@@ -52,8 +52,9 @@ public struct Policy: Hashable, Sendable {
     public static let maximumDenials = 60
     /// The maximum number of clients that may redeem an enrolled secret's logins.
     public static let maximumAudience = 16
-    /// How far the clocks of two nodes may differ, in milliseconds.
-    static let clockSkew: Int64 = 5_000
+    /// How far the clocks of two nodes may differ, in milliseconds: each of them by ten seconds from
+    /// that of the database.
+    static let clockSkew: Int64 = 20_000
     /// The number of consecutive failures that revoke an enrolled secret.
     public static let secretFailures = 3
     /// The maximum size of a recorded response in bytes: a row is under 64 KiB, and sealing adds a

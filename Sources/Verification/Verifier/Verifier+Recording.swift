@@ -21,7 +21,9 @@ extension Verifier {
         guard let key else { return nil }
         let row = try await read { store throws(StoreFailure) in try await store.answer(key: key) }
         guard let row else { return nil }
-        guard let sealed = row.sealed, try await !isOver(end, secretsOf: row.credential) else {
+        guard let sealed = row.sealed, context.now < row.expiresAt,
+            try await !isOver(end, secretsOf: row.credential)
+        else {
             return RecordedAnswer(request: row.request, answer: nil)
         }
         let sealing = try context.key(sealed.keyID).answerKey(row.key)

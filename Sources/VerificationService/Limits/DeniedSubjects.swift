@@ -10,7 +10,8 @@ final class DeniedSubjects: Sendable {
         var number: Int64 = 0
         /// Hashes under a random key; two subjects share one with a negligible probability.
         var subjects: Set<Int> = []
-        var accepted = 0
+        /// The subjects whose codes were accepted.
+        var accepted: Set<Int> = []
         var isReported = false
     }
 
@@ -27,7 +28,7 @@ final class DeniedSubjects: Sendable {
     /// Records a decision about a subject's code.
     ///
     /// - Returns: whether to report the period: its codes were denied for at least
-    ///   ``reportedCount`` subjects, and for more subjects than codes were accepted.
+    ///   ``reportedCount`` subjects, and for more subjects than those whose codes were accepted.
     func enter(
         _ subject: String, isAccepted: Bool, at now: ContinuousClock.Instant
     ) -> Bool {
@@ -35,12 +36,12 @@ final class DeniedSubjects: Sendable {
         return period.withLock { period in
             if period.number != number { period = Period(number: number) }
             guard !isAccepted else {
-                period.accepted += 1
+                if period.accepted.count < Self.capacity { period.accepted.insert(subject.hashValue) }
                 return false
             }
             if period.subjects.count < Self.capacity { period.subjects.insert(subject.hashValue) }
             guard !period.isReported, period.subjects.count >= Self.reportedCount,
-                period.subjects.count > period.accepted
+                period.subjects.count > period.accepted.count
             else { return false }
             period.isReported = true
             return true

@@ -142,5 +142,5 @@ struct BodyFields: Sendable {
 
 extension JSONLimits {
     /// The limits for a body with an object from a browser, which may be nested deeper.
-    fileprivate static let browser = JSONLimits(bytes: 64 << 10, depth: 16)
+    fileprivate static let browser = JSONLimits(bytes: 64 << 10, depth: 16, values: 1_024)
 }
