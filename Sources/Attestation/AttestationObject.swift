@@ -74,7 +74,7 @@ public enum AttestationVerdict: Sendable {
     /// The owner of a certificate signed it.
     case certified(AttestationCertificates)
     /// The owner of a certificate signed it with SHA-1, so that the maker cannot be trusted. Everything
-    /// else about it is valid.
+    /// else about it is valid. If OpenSSL refuses SHA-1, the signature is not checked.
     case weaklyCertified(AttestationCertificates)
     /// It is in a format that is unknown here, and was not verified.
     case unknownFormat

@@ -54,6 +54,21 @@ struct VerificationKeyTests {
         #expect(count > 40)
     }
 
+    @Test("K-63 a digest that OpenSSL refuses is told apart from a signature that is not valid")
+    func refusedDigest() throws {
+        let vector = try #require(
+            Self.vectors.get().first { $0.algorithm == -257 && $0.isValid == true })
+        let key = try VerificationKey(vector.publicKey, algorithm: .rs256)
+        let signature = try Hex.bytes(vector.signature ?? "")
+        let message = try Hex.bytes(vector.message ?? "")
+        for (name, isValid) in [("SHA2-256", true), ("SHA1", false), ("SHA0", nil)]
+            as [(StaticString, Bool?)]
+        {
+            let found = key.isValidWithSHA1(signature.span, of: message.span, digestName: name)
+            #expect(found == isValid, "\(name)")
+        }
+    }
+
     @Test("K-32, K-33, K-34, K-35 and K-36 keys that are not valid are refused")
     func keys() throws {
         var count = 0

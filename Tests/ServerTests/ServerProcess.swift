@@ -179,16 +179,21 @@ struct Asker: Sendable {
     }
 
     /// Sends a request; returns `nil` if the connection ends without a response.
-    func ask(_ method: String, _ target: String, _ body: String? = nil) async throws
-        -> RawConnection.Answer?
-    {
+    func ask(
+        _ method: String, _ target: String, _ body: String? = nil, headers: String = ""
+    ) async throws -> RawConnection.Answer? {
         let connection = try connection ?? RawConnection(port: port)
-        try await connection.send(Asker.message(method, target, body, key: key))
+        try await connection.send(
+            Asker.message(method, target, body, key: key, headers: headers))
         return try await connection.answer()
     }
 
-    func verify(_ subject: String, _ code: String) async throws -> RawConnection.Answer? {
-        try await ask("POST", "/v1/verifications", #"{"subject":"\#(subject)","code":"\#(code)"}"#)
+    func verify(
+        _ subject: String, _ code: String, headers: String = ""
+    ) async throws -> RawConnection.Answer? {
+        try await ask(
+            "POST", "/v1/verifications", #"{"subject":"\#(subject)","code":"\#(code)"}"#,
+            headers: headers)
     }
 }
 

@@ -76,12 +76,19 @@ struct TimingTests {
         return superiority
     }
 
-    @Test("V-06 an unknown subject and a wrong code take equally long, over HTTP with SQLite")
-    func overHTTP() async throws {
+    @Test(
+        "V-06 an unknown subject and a wrong code take equally long, over HTTP with SQLite",
+        arguments: [false, true])
+    func overHTTP(hasKey: Bool) async throws {
         let state = try ServerProcess.State()
         let server = try await ServerProcess(state)
         let key = try await state.makeKey("verify,enrol,manage")
         let asker = try Asker(server.port, key: key, keepsConnection: true)
+        func verify(_ subject: String, _ code: String) async throws {
+            let headers = hasKey ? "Idempotency-Key: \(UUID().uuidString)\r\n" : ""
+            let answer = try await asker.verify(subject, code, headers: headers)
+            #expect(answer?.texts["result"] == "denied")
+        }
         var measures: [Double] = []
         for round in 1...2 where measures.allSatisfy({ abs($0 - 0.5) > Self.tolerance }) {
             // Five wrong codes per subject, because the sixth would be throttled.
@@ -92,16 +99,13 @@ struct TimingTests {
             }
             let codes = subjects.map { $0.wrongCodes(1)[0] }
             let measure = try await compare(
-                "over HTTP",
+                hasKey ? "over HTTP, with keys" : "over HTTP",
                 wrong: { index in
                     let place = index % subjects.count
-                    let answer = try await asker.verify(subjects[place].name, codes[place])
-                    #expect(answer?.texts["result"] == "denied")
+                    try await verify(subjects[place].name, codes[place])
                 },
                 unknown: { index in
-                    let name = Self.name("other", round, index)
-                    let answer = try await asker.verify(name, "123456")
-                    #expect(answer?.texts["result"] == "denied")
+                    try await verify(Self.name("other", round, index), "123456")
                 })
             measures.append(measure)
         }

@@ -5,14 +5,14 @@ package import Verification
 package actor BarrierStore: VerificationStore {
     /// The read that the callers make at the same time.
     package enum Reading: Sendable {
-        case credential, ticket, challenge, fingerprint
+        case credential, ticket, challenge, fingerprint, answer
     }
 
     private let store: any VerificationStore
     private var reading = Reading.credential
     /// The number of readers still expected; 0 before ``gather(_:reading:)`` and after the last
     /// reader.
-    private var awaited = 0
+    package private(set) var awaited = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// Wraps `store`.
@@ -77,7 +77,9 @@ package actor BarrierStore: VerificationStore {
     package func keyUsage() async throws(StoreFailure) -> [KeyUsage] { try await store.keyUsage() }
 
     package func answer(key: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
-        try await store.answer(key: key)
+        let row = try await store.answer(key: key)
+        await meet(.answer)
+        return row
     }
 
     package func client(digest: [UInt8]) async throws(StoreFailure) -> ClientRow? {

@@ -16,6 +16,7 @@ extension StoreContract {
                 .insertChallenge(.sample(1)), .spendChallenge(digest: sampleBytes(9, count: 32)),
                 .insertAnswer(.sample(1)), .insertClient(.sample(1)),
                 .insertClient(.sample(2, digest: 1)), .updateClient(.sample(1, version: 3)),
+                .writeDummyAnswer(.sample(1)),
             ]
             for change in failing {
                 let others: [StoreChange] = [

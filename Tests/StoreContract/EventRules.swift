@@ -54,6 +54,24 @@ extension StoreContract {
             }
             try await expectEvents((0..<3).map { .sample($0) }, in: subject)
         },
+        Rule("V-06 O-08 a dummy answer is not stored, but needs a key that is free") { subject in
+            let store = subject.store
+            let dummy = [StoreChange.writeDummyAnswer(.sample(1)), .writeDummyEvent(.sample(1))]
+            let outcomes = try await race(20) { number in
+                try await store.commit(dummy + [.writeDummyAnswer(.sample(2 + number))])
+            }
+            for outcome in outcomes { try expectEqual(outcome, .done) }
+            try expectEqual(try await store.keyUsage(), [])
+            for number in 1...21 {
+                let key = AnswerRow.sample(number).key
+                try expectEqual(try await subject.second.answer(key: key), nil)
+            }
+            try expectEqual(try await store.commit([.insertAnswer(.sample(1))]), .done)
+            for store in [store, subject.second] {
+                try expectEqual(try await store.commit(dummy), .conflict)
+            }
+            try expectEqual(try await store.answer(key: AnswerRow.sample(1).key), .sample(1))
+        },
         Rule("the chain's recorded end is its last event, and authentic") { subject in
             for number in 0..<3 {
                 _ = try await subject.store.commit([.appendEvent(.sample(number))])

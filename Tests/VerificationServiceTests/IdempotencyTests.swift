@@ -94,6 +94,45 @@ struct IdempotencyTests {
         #expect(fixture.store.commits == commits)
     }
 
+    @Test("O-08 the response to a denial without a check is not stored: its key decides again")
+    func unchecked() async throws {
+        let fixture = try await ServiceFixture()
+        let alice = try await fixture.enrolled()
+        let wrong = try fixture.wrongCode(of: alice)
+        func ask(_ subject: String, _ code: String, _ key: String) async throws -> Reply {
+            try await fixture.verify(subject, code, headers: ["Idempotency-Key": key])
+        }
+        let stored = try await fixture.store.keyUsage().map(\.answers)
+        var ids: Set<String?> = []
+        // The last one has another body.
+        for code in [wrong, wrong, "ABCD-EFGH-IJKL-MNOP"] {
+            let reply = try await ask("nobody", code, "unknown")
+            #expect(reply.text("reason") == "unknown")
+            ids.insert(reply.text("verification"))
+        }
+        let ticket = #"{"login":"wwl_\#(String(repeating: "A", count: 43))"}"#
+        let redeemed = try await fixture.ask(
+            "POST", "/v1/logins/redeem", ticket, headers: ["Idempotency-Key": "login"])
+        #expect(redeemed.result == "denied")
+        #expect(ids.count == 3)
+        #expect(try await fixture.store.keyUsage().map(\.answers) == stored)
+        // A denial that was checked is stored, and binds its key.
+        let first = try await ask("alice", wrong, "wrong").response.body.text
+        for _ in 0..<9 {
+            #expect(try await ask("alice", wrong, "wrong").response.body.text == first)
+        }
+        #expect(try await ask("alice", wrong + "0", "wrong").problem == "idempotency-key-reused")
+        for _ in 0..<4 { #expect(try await fixture.verify("alice", wrong).result == "denied") }
+        // A retry after the wait gets its code checked, and then the same response.
+        let next = try fixture.code(of: alice, step: 1)
+        #expect(try await ask("alice", next, "wait").text("reason") == "throttled")
+        fixture.clock.advance(seconds: 30)
+        let accepted = try await ask("alice", next, "wait")
+        #expect(accepted.result == "accepted")
+        let again = try await ask("alice", next, "wait").response.body.text
+        #expect(again == accepted.response.body.text)
+    }
+
     @Test("each API client has its own idempotency keys")
     func clients() async throws {
         let fixture = try await ServiceFixture()
@@ -128,17 +167,16 @@ struct IdempotencyTests {
     @Test("a stored response expires after 24 hours and is unchanged until then")
     func lapse() async throws {
         let fixture = try await ServiceFixture()
-        _ = try await fixture.enrolled()
+        let wrong = try fixture.wrongCode(of: try await fixture.enrolled())
         func ask() async throws -> String? {
             _ = try await fixture.verifier.prune()
-            let headers = ["Idempotency-Key": "k"]
-            return try await fixture.verify("alice", "ABCD-EFGH-IJKL-MNOP", headers: headers)
+            return try await fixture.verify("alice", wrong, headers: ["Idempotency-Key": "k"])
                 .text("verification")
         }
         let first = try await ask()
         // An event late in that day confirms the clock.
         fixture.clock.advance(seconds: 72_000)
-        _ = try await fixture.verify("alice", "ABCD-EFGH-IJKL-MNOP")
+        _ = try await fixture.verify("alice", wrong)
         fixture.clock.advance(seconds: 14_399)
         #expect(try await ask() == first)
         fixture.clock.advance(seconds: 1)

@@ -49,6 +49,29 @@ struct RouteTests {
         #expect(uri.utf8.count > 2_331 && uri.utf8.count < 2_953)
     }
 
+    @Test("the second page of the credential list has the other revoked credentials, and no more")
+    func secondPage() async throws {
+        let fixture = try await ServiceFixture()
+        let target = "/v1/subjects/alice/credentials"
+        var ids: [String?] = []
+        for _ in 0..<3 {
+            let id = try await fixture.ask("POST", target, #"{"type":"recovery"}"#)
+                .text("credential")
+            ids.append(id)
+            fixture.clock.advance(seconds: 1)
+        }
+        // Each set revoked the one before it.
+        func page(_ query: String) async throws -> (ids: [String?], next: UInt64?) {
+            let json = try await fixture.ask("GET", target + query).json
+            let listed = json?["credentials"]?.elements ?? []
+            return (listed.map { $0["credential"]?.string }, json?["next"]?.wholeNumber)
+        }
+        let first = try await page("?limit=1")
+        #expect(first.ids == [ids[2], ids[1]])
+        let second = try await page("?limit=1&after=\(try #require(first.next))")
+        #expect(second.ids == [ids[0]] && second.next == nil)
+    }
+
     @Test("T-04 a key that another credential uses is refused")
     func keyInUse() async throws {
         let fixture = try await ServiceFixture()

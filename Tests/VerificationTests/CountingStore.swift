@@ -101,7 +101,7 @@ final class CountingStore: VerificationStore {
             case .updateCredential, .writeDummy: .writeRow
             case .insertTicket, .spendTicket, .dropTickets: .ticket
             case .insertChallenge, .spendChallenge, .dropChallenge: .challenge
-            case .insertAnswer, .endAnswers: .answer
+            case .insertAnswer, .endAnswers, .writeDummyAnswer: .answer
             case .insertClient, .updateClient: .client
             case .appendEvent, .writeDummyEvent: .event
             }

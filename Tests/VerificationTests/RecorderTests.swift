@@ -1,4 +1,5 @@
 import Cryptography
+import StoreContract
 import TestSupport
 import Testing
 
@@ -94,6 +95,33 @@ struct RecorderTests {
         }
         #expect(answers.count == 1)
         #expect(try await fixture.summary(authenticator.credential).failures == 1)
+    }
+
+    @Test("V-18 a denial without a check gets the response that was recorded meanwhile")
+    func overtaken() async throws {
+        var wrapped: (memory: MemoryStore, barrier: BarrierStore)?
+        let fixture = try VerifierFixture(wrapping: { memory in
+            let barrier = BarrierStore(memory)
+            wrapped = (memory, barrier)
+            return barrier
+        })
+        let (memory, barrier) = try #require(wrapped)
+        let clock = fixture.clock
+        let other = Verifier(store: memory, keys: await fixture.keys.ring, clock: { clock.now })
+        let pending = try await fixture.enrol()
+        let code = try pending.code(at: clock.now)
+        await barrier.gather(2, reading: .answer)
+        async let late = recorded {
+            try await fixture.verifier.confirm(
+                pending.credential, code: code, recorder: recorder())
+        }
+        // The late one has found no response; the credential is then no longer pending.
+        while await barrier.awaited > 1 { await Task.yield() }
+        let first = try await other.confirm(
+            pending.credential, code: code, recorder: recorder())
+        #expect(first.acceptance != nil)
+        _ = try await barrier.answer(key: RecorderTests.key)
+        #expect(try await late?.answer?.text == "\(first.verification.text) true")
     }
 
     @Test("N-05 V-28 a recorded response is sealed, because it may contain a secret")

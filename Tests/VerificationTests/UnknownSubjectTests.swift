@@ -24,8 +24,9 @@ struct UnknownSubjectTests {
     }
 
     @Test(
-        "V-06 an unknown subject costs the same as a wrong code, a replay or a blocked credential")
-    func codes() async throws {
+        "V-06 an unknown subject costs the same as a wrong code, a replay or a blocked credential",
+        arguments: [false, true])
+    func codes(isRecorded: Bool) async throws {
         let fixture = try VerifierFixture()
         let bob = try #require(Subject("bob"))
         let carol = try #require(Subject("carol"))
@@ -35,14 +36,23 @@ struct UnknownSubjectTests {
         let wrong = try time.wrongCode(at: fixture.clock.now)
         func attempt(_ code: PresentedCode, _ subject: Subject) async throws -> Cost {
             try await cost(fixture) {
-                _ = try await fixture.verifier.verify(code, subject: subject)
+                let key = try Randomness.bytes(count: 32)
+                let recorder = Recorder<VerificationOutcome>(key: key, request: key) { _ in
+                    SecretBytes(text: "")
+                }
+                _ = try await fixture.verifier.verify(
+                    code, subject: subject, recorder: isRecorded ? recorder : nil)
             }
         }
         let unknown = try await attempt(wrong, carol)
         #expect(unknown.work[.codes] == 14)
         #expect(unknown.work[.openings] == 1)
         #expect(unknown.work[.rows] == 1)
-        #expect(unknown.calls == [.readCredentials, .commit([.writeRow, .event])])
+        #expect(
+            unknown.calls
+                == (isRecorded
+                    ? [.readAnswer, .readCredentials, .commit([.writeRow, .answer, .event])]
+                    : [.readCredentials, .commit([.writeRow, .event])]))
         let events = try await fixture.events().count
         #expect(try await attempt(wrong, carol) == unknown, "counted")
         #expect(try await fixture.events().count == events, "counted")

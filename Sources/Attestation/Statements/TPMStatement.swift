@@ -55,15 +55,9 @@ extension Statement {
         by leaf: Certificate, over message: [UInt8]
     ) throws(StatementError) {
         let signature = try bytes("sig")
-        let isValid: Bool
-        do {
-            isValid = try key(of: leaf, .rs256).isValidWithSHA1(signature.span, of: message.span)
-        } catch let failure as CryptographyFailure {
-            throw .failed(failure)
-        } catch {
-            throw .invalid
-        }
-        guard isValid else { throw .invalid }
+        // Without OpenSSL's help it stays unchecked: the passkey is not trusted in any case.
+        let isValid = try key(of: leaf, .rs256).isValidWithSHA1(signature.span, of: message.span)
+        guard isValid != false else { throw .invalid }
     }
 
     /// The requirements of section 8.3.1.

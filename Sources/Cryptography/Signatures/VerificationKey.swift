@@ -50,12 +50,14 @@ public final class VerificationKey: Sendable {
     /// Whether `signature` is one with RSA and SHA-1, which is weak: nothing may be trusted because of
     /// it.
     ///
-    /// - Throws: ``CryptographyFailure`` if OpenSSL cannot start the verification.
+    /// - Parameter digestName: the digest; only a test passes another one than SHA-1.
+    /// - Returns: `nil` if OpenSSL refuses to verify such signatures, as it does where the system's
+    ///   policy forbids SHA-1.
     package func isValidWithSHA1(
-        _ signature: Span<UInt8>, of message: Span<UInt8>
-    ) throws(CryptographyFailure) -> Bool {
+        _ signature: Span<UInt8>, of message: Span<UInt8>, digestName: StaticString = "SHA1"
+    ) -> Bool? {
         guard algorithm == .rs256 else { return false }
-        return try isValid(signature, of: message, "SHA1")
+        do { return try isValid(signature, of: message, digestName) } catch { return nil }
     }
 
     private func isValid(

@@ -47,6 +47,10 @@ extension StoreStatement {
                 "answers", "key",
                 "request, credential, key_id, sealed_answer, expires_at, authentication",
                 "bytea", "bytea, bytea, bigint, bytea, bigint, bytea")
+        case .seekAnswers:
+            "SELECT expect($1::integer[], ARRAY(SELECT member FROM "
+                + "unnest($1, $2::bytea[]) AS wanted (member, key) "
+                + "WHERE NOT EXISTS (SELECT FROM answers WHERE answers.key = wanted.key)))"
         case .endAnswers: Self.endingAnswers + "credential = ANY ($1::bytea[])"
         case .insertClients:
             Self.inserting(

@@ -13,7 +13,7 @@ enum StoreStatement: String, CaseIterable, PageStatement {
     case ticketsByDigest, challengesByDigest, answersByKey, clientsByID
     case lockSubjects, requireCapacity, insertCredentials, updateCredentials, seekCredentials
     case insertTickets, spendTickets, dropTickets, insertChallenges, spendChallenges
-    case dropChallenges, insertAnswers, endAnswers
+    case dropChallenges, insertAnswers, seekAnswers, endAnswers
     case insertClients, updateClients
     case writeDummies, appendEvents
     case openChains, lockChain, unlockChain, chainHead, beginChain
@@ -35,8 +35,8 @@ enum StoreStatement: String, CaseIterable, PageStatement {
     static let writing: [StoreStatement] = [
         .lockSubjects, .requireCapacity, .insertCredentials, .updateCredentials, .seekCredentials,
         .insertTickets, .spendTickets, .dropTickets, .insertChallenges, .spendChallenges,
-        .dropChallenges, .endAnswers, .insertAnswers, .insertClients, .updateClients,
-        .writeDummies, .appendEvents, .openChains,
+        .dropChallenges, .endAnswers, .insertAnswers, .seekAnswers, .insertClients,
+        .updateClients, .writeDummies, .appendEvents, .openChains,
         .lockChain, .unlockChain, .chainHead, .beginChain, .knownHeads,
     ]
 

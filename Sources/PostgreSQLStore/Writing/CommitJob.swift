@@ -105,6 +105,7 @@ extension StoreChange {
         case .insertAnswer(let row):
             [.answer(row.key)] + (row.credential.map { [.answers(of: $0.bytes)] } ?? [])
         case .endAnswers(let credential): [.answers(of: credential.bytes)]
+        case .writeDummyAnswer(let row): [.answer(row.key)]
         case .insertClient(let row), .updateClient(let row):
             [.client(row.id), .clientDigest(row.digest), .clientName(Array(row.name.utf8))]
         // If two dummy writes go to one slot, either may win.

@@ -22,7 +22,9 @@ struct CommitPlan {
     private var newClients: [BatchRow<ClientRow>] = []
     private var clients: [BatchRow<ClientRow>] = []
     private var dummies: [BatchRow<DummyRow>] = []
-    private var eventDummies: [Int: DummyRow] = [:]
+    private var answerDummies: [BatchRow<[UInt8]>] = []
+    /// The dummy rows of events and answers.
+    private var otherDummies: [Int: DummyRow] = [:]
 
     /// Builds one statement for each kind of change, for all members together.
     ///
@@ -68,7 +70,11 @@ struct CommitPlan {
         case .writeDummyEvent(let event):
             dummyEvents.append(event)
             let row = DummyRow(event)
-            eventDummies[row.slot] = row
+            otherDummies[row.slot] = row
+        case .writeDummyAnswer(let answer):
+            answerDummies.append(BatchRow(member: member, row: answer.key))
+            let row = DummyRow(answer)
+            otherDummies[row.slot] = row
         }
     }
 
@@ -93,6 +99,7 @@ struct CommitPlan {
         run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }
         run(.insertChallenges, sorted(&challenges, \.row.digest)) { StatementArguments($0) }
         run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments($0) }
+        run(.seekAnswers, sorted(&answerDummies, \.row)) { StatementArguments(spending: $0) }
         run(.insertClients, sorted(&newClients, \.row.id)) { StatementArguments($0) }
         run(
             .seekCredentials, dummies.map { BatchRow(member: 0, row: $0.row.sought, code: $0.code) }
@@ -101,12 +108,12 @@ struct CommitPlan {
         }
         run(
             .writeDummies,
-            (dummies.map(\.row) + eventDummies.values).sorted { $0.slot < $1.slot }
+            (dummies.map(\.row) + otherDummies.values).sorted { $0.slot < $1.slot }
         ) {
             StatementArguments($0)
         }
         dummies = []
-        eventDummies = [:]
+        otherDummies = [:]
     }
 
     private mutating func run<Row>(

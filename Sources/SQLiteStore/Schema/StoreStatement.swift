@@ -9,7 +9,7 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
     case ticketsByDigest, challengesByDigest, answersByKey, clientsByID
     case hasCapacity, insertCredential, updateBody, updateCredential
     case insertTicket, spendTicket, dropTickets, insertChallenge, spendChallenge
-    case insertAnswer, endAnswers
+    case insertAnswer, deleteAnswer, endAnswers
     case insertClient, updateClient
     case writeDummy, insertEvent, lastChain, updateHead
     case endLapsedAnswers, pruneCredentials, pruneTickets, pruneChallenges, pruneAnswers
@@ -78,6 +78,7 @@ enum StoreStatement: Int, CaseIterable, PageStatement {
         case .insertChallenge: "INSERT INTO challenges VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
         case .spendChallenge: "DELETE FROM challenges WHERE digest = ?1"
         case .insertAnswer: "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+        case .deleteAnswer: "DELETE FROM answers WHERE key = ?1"
         case .endAnswers: Self.endingAnswers + "credential = ?1"
         case .insertClient: "INSERT INTO clients VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
         case .updateClient:

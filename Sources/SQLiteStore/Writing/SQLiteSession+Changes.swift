@@ -50,6 +50,9 @@ extension SQLiteSession {
         case .writeDummyEvent(let event):
             try chain.appendNothing(insteadOf: event, to: self)
             return true
+        case .writeDummyAnswer(let row):
+            guard try inserts(self[.insertAnswer].bind(row).bind(code)) else { return false }
+            return try self[.deleteAnswer].bind(row.key).run() == 1
         }
     }
 

@@ -17,6 +17,14 @@ struct Decision<Outcome: Sendable>: Sendable {
     var recordsResponse = true
     /// An event that is written only as often as ``DenialCounter`` permits.
     var denial: CountedDenial?
+
+    /// Whether an application's request is denied without a check, and changes nothing.
+    ///
+    /// The response is then not recorded, so that codes made up by strangers do not fill the disk, but
+    /// the same work is done (V-06).
+    var isUnchecked: Bool {
+        denial?.sender.isApplication == true && !changes.contains(where: \.hasCondition)
+    }
 }
 
 /// Everything that a decision depends on besides the rows.

@@ -37,7 +37,7 @@ struct MemoryContent: Sendable {
         case .spendTicket(let digest): tickets[digest] != nil
         case .insertChallenge(let row): challenges[row.digest] == nil
         case .spendChallenge(let digest): challenges[digest] != nil
-        case .insertAnswer(let row): answers[row.key] == nil
+        case .insertAnswer(let row), .writeDummyAnswer(let row): answers[row.key] == nil
         case .insertClient(let row):
             clients[row.id] == nil
                 && !clients.values.contains { other in
@@ -74,6 +74,9 @@ struct MemoryContent: Sendable {
         case .writeDummy(let row): dummies[row.slot] = row
         case .writeDummyEvent(let event):
             let row = DummyRow(event)
+            dummies[row.slot] = row
+        case .writeDummyAnswer(let answer):
+            let row = DummyRow(answer)
             dummies[row.slot] = row
         case .appendEvent(let event): try append(RecordedEvent(event, rows: rows))
         }

@@ -62,6 +62,10 @@ public enum StoreChange: Hashable, Sendable {
     /// Does the work of ``appendEvent(_:)``, but leaves the chain as it is, and writes the event as
     /// a ``DummyRow``: a denial that is only counted must not be faster than others (V-06).
     case writeDummyEvent(Event)
+    /// Does the work of ``insertAnswer(_:)``, but stores no response.
+    ///
+    /// Condition: its key does not exist.
+    case writeDummyAnswer(AnswerRow)
 
     /// Whether the change has a condition.
     ///
@@ -69,7 +73,8 @@ public enum StoreChange: Hashable, Sendable {
     public var hasCondition: Bool {
         switch self {
         case .requireCapacity, .insertCredential, .updateCredential, .insertTicket, .spendTicket,
-            .insertChallenge, .spendChallenge, .insertAnswer, .insertClient, .updateClient:
+            .insertChallenge, .spendChallenge, .insertAnswer, .insertClient, .updateClient,
+            .writeDummyAnswer:
             true
         case .dropTickets, .dropChallenge, .endAnswers, .writeDummy, .appendEvent,
             .writeDummyEvent:
@@ -84,7 +89,8 @@ public enum StoreChange: Hashable, Sendable {
 /// durable write. A dummy row has the size of a real row and uses one of a few slots, so attackers
 /// cannot fill the disk with them.
 public struct DummyRow: Hashable, Sendable {
-    /// The primary key: 0 to ``slotCount`` - 1; as many follow for dummy events.
+    /// The primary key: 0 to ``slotCount`` - 1; as many follow for dummy events, and then for dummy
+    /// responses.
     public let slot: Int
     /// Meaningless bytes.
     public let body: [UInt8]
@@ -103,6 +109,13 @@ public struct DummyRow: Hashable, Sendable {
         let number = event.verification?.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } ?? 0
         slot = Self.slotCount + Int(number % UInt64(Self.slotCount))
         body = RecordedEvent(event).encoded + [UInt8](repeating: 0, count: 64)
+    }
+
+    /// The row to write instead of a response, with its size.
+    public init(_ answer: AnswerRow) {
+        let number = answer.key.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        slot = 2 * Self.slotCount + Int(number % UInt64(Self.slotCount))
+        body = [UInt8](repeating: 0, count: (answer.sealed?.bytes.count ?? 0) + 144)
     }
 
     /// A row of the usual size under an id that no credential has, to be looked up first, as for a

@@ -51,11 +51,11 @@ extension Verifier {
         }
     }
 
-    /// Records the response to a decision, sealed because it may contain secrets that are shown
+    /// The row that records the response to a decision, sealed because it may contain secrets that are shown
     /// only once.
     func record<Outcome>(
         _ decision: Decision<Outcome>, _ recorder: Recorder<Outcome>, _ context: DecisionContext
-    ) throws(VerifierError) -> StoreChange {
+    ) throws(VerifierError) -> AnswerRow {
         let key = context.keys.current
         let answer = recorder.answer(decision.outcome)
         guard answer.count <= Policy.maximumAnswerCount else { throw .answerTooLong }
@@ -64,11 +64,10 @@ extension Verifier {
         let sealed = try deciding { () throws(CryptographyFailure) in
             try sealing.seal(answer, associatedData: data.span)
         }
-        return .insertAnswer(
-            AnswerRow(
-                key: recorder.key, request: recorder.request, credential: decision.secretsOf,
-                sealed: AnswerRow.Sealed(sealed, under: key.id),
-                expiresAt: context.now.adding(milliseconds: Policy.answerLifetime)))
+        return AnswerRow(
+            key: recorder.key, request: recorder.request, credential: decision.secretsOf,
+            sealed: AnswerRow.Sealed(sealed, under: key.id),
+            expiresAt: context.now.adding(milliseconds: Policy.answerLifetime))
     }
 
     private func associatedData(

@@ -104,7 +104,9 @@ public struct Verifier: Sendable {
             guard var decision = try await body(context) else { continue }
             if let recorder {
                 if decision.recordsResponse {
-                    decision.changes.append(try record(decision, recorder, context))
+                    let row = try record(decision, recorder, context)
+                    decision.changes.append(
+                        decision.isUnchecked ? .writeDummyAnswer(row) : .insertAnswer(row))
                 } else if let recorded = try await self.recorded(recorder.key, until: end, context),
                     recorded.answer != nil || !decidesAnew
                 {

@@ -18,7 +18,7 @@ extension Service {
     /// Decides once per `Idempotency-Key`.
     ///
     /// The response is stored in the transaction of the decision, and a repeated request gets the
-    /// stored response.
+    /// stored response. A denial without a check is not stored.
     func deciding<Outcome: Sendable>(
         _ call: Call, answer: @escaping @Sendable (Outcome) -> Answer,
         _ body: (Recorder<Outcome>?) async throws(VerifierError) -> Outcome
