@@ -52,6 +52,23 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
 }
 
 extension ManualPage {
+    /// The manual's paragraph about errors as JSON.
+    ///
+    /// - Parameter rest: what follows the usual result.
+    package static func jsonErrors(_ rest: String) -> String {
+        """
+        With
+        .Fl -json ,
+        a command that fails also prints an object with
+        .Ql message ,
+        the exit
+        .Ql status
+        and the
+        .Ql result
+        .Ql failed \(rest)
+        """
+    }
+
     /// The manual's list of exit statuses.
     ///
     /// - Parameter meaning: describes a status; `nil` if the program does not use it.

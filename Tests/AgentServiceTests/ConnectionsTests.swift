@@ -120,6 +120,8 @@ struct ConnectionsTests {
         let peer = LocalSocket.Peer(user: 1, process: 1)
         let pair = try SocketPair()
         try pair.second.writeAll(([2, 0, 0, 0, AgentProtocol.version, 3] as [UInt8]).span)
+        // Otherwise a connection that makes no room would wait for ever.
+        shutdown(pair.second.number, Int32(SHUT_WR))
         let client = Peer(try pair.second.duplicate())
         let connection = FrameConnection(pair.takeFirst())
         let number = try #require(connections.add(connection, from: peer))

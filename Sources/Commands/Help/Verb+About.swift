@@ -36,20 +36,7 @@ extension Verb {
         all arguments are operands.
         Data is printed on standard output, messages on standard error.
         .Pp
-        With
-        .Fl -json ,
-        a command that fails also prints an object with
-        .Ql message ,
-        the exit
-        .Ql status
-        and the
-        .Ql result
-        .Ql failed ,
-        or
-        .Ql denied
-        if authentication failed, in place of its own objects.
-        It follows only what cannot be taken back: the codes of entries that were named before, and a
-        recovery key that could not be saved.
+        \(jsonErrors)
         .Pp
         Secrets are never given as arguments: they are read from a file, from standard input
         .Pq a file named Ql -
@@ -78,6 +65,16 @@ extension Verb {
         .Pp
         All commands accept these options:
         """
+
+    private static let jsonErrors = ManualPage.jsonErrors(
+        """
+        ,
+        or
+        .Ql denied
+        if authentication failed, in place of its own objects.
+        It follows only what cannot be taken back: the codes of entries that were named before, and a
+        recovery key that could not be saved.
+        """)
 
     private static let environment = """
         .Sh ENVIRONMENT

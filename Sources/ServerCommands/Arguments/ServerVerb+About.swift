@@ -40,15 +40,7 @@ extension ServerVerb {
         every argument is an operand.
         Data is written to standard output; messages, and the log as lines
         of JSON, to standard error.
-        With
-        .Fl -json ,
-        a command that fails also prints an object with
-        .Ql message ,
-        the exit
-        .Ql status
-        and the
-        .Ql result
-        .Ql failed .
+        \(ManualPage<ServerVerb>.jsonErrors("."))
         Secrets are never passed as arguments, and never logged.
         .Pp
         These options apply to every command:
