@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HTTPMessage
 import Synchronization
 import TestSupport
@@ -354,6 +355,62 @@ struct LimitsTests {
             #expect(registry.accepts(proxy))
             registry.add(record(proxy), until: .now)
         }
+    }
+
+    @Test("a site loses no connection while another one has twice as many")
+    func enough() {
+        let now = ContinuousClock.now
+        // Two connections may be replaced at once.
+        let registry = ConnectionRegistry(limit: 128, limitPerOrigin: 128, start: now)
+        let records = (0..<90).map { record(peer($0 < 60 ? 1 : 2)) }
+        for (index, record) in records.enumerated() {
+            registry.add(record, until: now + .seconds(60))
+            if (1..<60).contains(index) { registry.setDeadline(nil, of: record) }
+        }
+        #expect(registry.accepts(peer(3)))
+        #expect(replaced(records) == Array(0..<60))
+    }
+
+    @Test("the last 1,024 addresses that sent an authenticated request are trusted")
+    func trustedAddresses() {
+        let registry = ConnectionRegistry(limit: 16, limitPerOrigin: 20, start: .now)
+        func origin(_ number: Int) -> PeerAddress {
+            peer(UInt8(number / 256), network: UInt8(number % 256))
+        }
+        for number in 0...1_024 {
+            let record = record(origin(number))
+            registry.add(record, until: .now)
+            registry.trust(record)
+            registry.remove(record)
+        }
+        for number in 0..<12 {
+            let record = record(peer(UInt8(100 + number)))
+            registry.add(record, until: .now)
+            registry.setDeadline(nil, of: record)
+        }
+        #expect(!registry.accepts(origin(0)))
+        #expect(registry.accepts(origin(1)))
+        #expect(registry.accepts(origin(1_024)))
+    }
+
+    @Test("an IPv6 address belongs to its /64 network and its /48 site")
+    func sitesOfAddresses() throws {
+        func peer(_ text: String) throws -> PeerAddress {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            let read = unsafe inet_pton(AF_INET6, text, &address.sin6_addr)
+            try #require(read == 1)
+            return unsafe withUnsafePointer(to: address) { address in
+                unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe PeerAddress($0)
+                }
+            }
+        }
+        let peers = try [
+            "2001:db8:1:2::3", "2001:db8:1:2:ffff::", "2001:db8:1:3::3", "2001:db8:2:2::3",
+        ].map(peer)
+        #expect(peers.map { $0.origin == peers[0].origin } == [true, true, false, false])
+        #expect(peers.map { $0.site == peers[0].site } == [true, true, true, false])
     }
 
     @Test("the registry closes connections at their deadline, and limits their number per origin")

@@ -1,6 +1,11 @@
 import Foundation
+import StoreContract
 import TestSupport
 import Testing
+import Verification
+
+@testable import Arguments
+@testable import ServerCommands
 
 struct KeyTests {
     @Test(
@@ -153,6 +158,26 @@ struct KeyTests {
         let before = try await theft(leaked)
         #expect(try await before.run("restore", "--clock-is-right", copy).status == 0)
         #expect(try await before.run("keys", "list").text == "key 1  current  1 totp\n")
+    }
+
+    @Test("keys list --credentials lists every credential of a key that is not current")
+    func everyCredential() async throws {
+        let state = try ServerProcess.State()
+        let words = ["serve", "--store", "sqlite:\(state.database)", "--keys", state.keyFile]
+        guard case .run(_, let arguments) = try ArgumentParser<ServerVerb>.parse(words) else {
+            Issue.record("the arguments were not understood")
+            return
+        }
+        let context = try ServerContext.open(ServerPaths(arguments), making: true)
+        let rows = (0...1_001).map { number in
+            StoreChange.insertCredential(.sample(number, key: number == 0 ? 1 : 9))
+        }
+        #expect(try await context.store.commit(rows) == .done)
+        context.close()
+        let text = try await state.run("keys", "list", "--credentials").text
+        let expected = (1...1_001).map { CredentialID.sample($0).text }.sorted()
+        let listed = text.split(separator: "\n").filter { $0.hasPrefix("  cr_") }
+        #expect(listed.map { String($0.split(separator: " ")[0]) }.sorted() == expected)
     }
 
     /// A server's folder with the key file that leaked.

@@ -109,6 +109,27 @@ struct ChallengeRegisterTests {
         #expect(register.count == 1)
     }
 
+    @Test("a challenge whose commit failed does not count")
+    func failing() async throws {
+        let fixture = try VerifierFixture()
+        let (clock, ring) = (fixture.clock, await fixture.keys.ring)
+        let store = FaultyStore(
+            MemoryStore(node: sampleBytes(1, count: 16), key: fixture.auditKey))
+        let register = ChallengeRegister()
+        let verifier = Verifier(
+            store: store, policy: .standard, randomness: .system, clock: { clock.now },
+            keys: { ring }, meter: nil, challenges: register)
+        let keys = DeviceKeys(verifier, audiences: ["https://mill.example"], trusting: nil)
+        await store.die(.beforeCommit)
+        let origin = Origin(address: "192.0.2.1")
+        await #expect(throws: VerifierError.self) {
+            try await keys.challenge(for: .sample(1), origin: origin)
+        }
+        #expect(register.count == 0)
+        _ = try await keys.challenge(for: .sample(1), origin: origin)
+        #expect(register.count == 1)
+    }
+
     @Test("V-19 strangers' rows are bounded, an application's are not, and answers make room")
     func rows() async throws {
         let fixture = try VerifierFixture()

@@ -187,13 +187,22 @@ struct DenialTests {
 
     @Test("O-08 counts that could not be written are written later")
     func failing() async throws {
-        let fixture = try VerifierFixture(at: 1_795_000_020)
+        var faulty: FaultyStore?
+        let fixture = try VerifierFixture(
+            at: 1_795_000_020,
+            wrapping: { memory in
+                let store = FaultyStore(memory)
+                faulty = store
+                return store
+            })
+        let store = try #require(faulty)
         let device = try await fixture.enrolledDevice()
         for _ in 0..<5 { #expect(try await attempt(.madeUpSecret, on: device, fixture)) }
         fixture.clock.advance(seconds: 60)
-        let due = fixture.verifier.denials.takeDue(at: fixture.clock.now, all: false)
-        #expect(due.map(\.line.count) == [4])
-        fixture.verifier.denials.giveBack(due)
+        await store.die(.beforeCommit)
+        await #expect(throws: VerifierError.self) {
+            try await fixture.verifier.writeCountedDenials()
+        }
         try await fixture.verifier.writeCountedDenials()
         #expect(try await denials(fixture).map(\.number) == [nil, 4])
     }

@@ -35,6 +35,12 @@ struct KnownDeviceTests {
         fixture.clock.advance(seconds: 1)
         try await fixture.fail(1, authenticator)
         #expect(try await fixture.verify(next).denial == .throttled(retryAfter: 60_000))
+        // A success of the device within a day does not end the doubling.
+        fixture.clock.advance(seconds: 3_600)
+        let soon = try authenticator.code(at: fixture.clock.now)
+        #expect(try await fixture.verify(soon, from: device).acceptance != nil)
+        try await fixture.fail(1, authenticator)
+        #expect(try await fixture.verify(next).denial == .throttled(retryAfter: 120_000))
         // A day without failures of strangers, and a success, end their level.
         fixture.clock.advance(seconds: 86_400)
         let later = try authenticator.code(at: fixture.clock.now)
@@ -259,7 +265,7 @@ struct KnownDeviceTests {
         #expect(try await fixture.verify(password, from: device).acceptance != nil)
         // The device does not end the wait of recovery codes.
         let wrong = try PresentedCode(text: "AAAA-AAAA-AAAA-AAAA")
-        for _ in 0..<5 { #expect(try await fixture.verify(wrong, from: device).denial == .wrong) }
+        for _ in 0..<5 { #expect(try await fixture.verify(wrong).denial == .wrong) }
         #expect(try await fixture.verify(wrong, from: device).isThrottled)
     }
 
@@ -280,6 +286,25 @@ struct KnownDeviceTests {
             try await bench.passkeys.finishAuthentication(
                 ceremony.token, with: passkey.signed(ceremony.options)
             ).isAccepted)
+    }
+
+    @Test("a list with too many devices or failures is damaged")
+    func damaged() throws {
+        for (count, failures, isDamaged) in [(8, 3, false), (9, 3, true), (8, 4, true)] {
+            var writer = ByteWriter()
+            writer.write(UInt8(count))
+            for number in 0..<count {
+                writer.write(SampleKeys.bytes(UInt8(number), 32))
+                writer.write(UInt8(failures))
+            }
+            var reader = ByteReader(writer.bytes)
+            do {
+                _ = try KnownDevices(from: &reader)
+                #expect(!isDamaged)
+            } catch ByteReaderError.malformed {
+                #expect(isDamaged)
+            }
+        }
     }
 
     @Test("a row that an earlier version wrote is read, with the wait of its failures")
