@@ -120,12 +120,13 @@ final class ConnectionRegistry: Sendable {
             // for them.
             let usable = limit - limit / 16
             let isTrusted = state.trusted[peer.origin] != nil
-            guard state.connections.count < limit,
-                isProxy(peer.text)
-                    || state.countByOrigin[peer.origin, default: 0] < limitPerOrigin,
-                isTrusted || peer.site == peer.origin
-                    || state.bySite[peer.site]?.count ?? 0 < 4 * limitPerOrigin
-            else { return false }
+            guard state.connections.count < limit else { return false }
+            if !isProxy(peer.text) {
+                let siteCount = isTrusted ? 0 : state.bySite[peer.site]?.count ?? 0
+                guard state.countByOrigin[peer.origin, default: 0] < limitPerOrigin,
+                    siteCount < 4 * limitPerOrigin || peer.site == peer.origin
+                else { return false }
+            }
             let count = state.connections.count - state.replacedCount
             let share = usable - usable / 4
             let isFull =
