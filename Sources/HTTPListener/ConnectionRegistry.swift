@@ -99,7 +99,8 @@ final class ConnectionRegistry: Sendable {
     ///   - isProxy: whether an address belongs to a proxy, which may have any number of them.
     ///   - start: the start time, by the clock of the deadlines.
     init(
-        limit: Int, limitPerOrigin: Int, isProxy: @escaping @Sendable (String) -> Bool = { _ in false },
+        limit: Int, limitPerOrigin: Int,
+        isProxy: @escaping @Sendable (String) -> Bool = { _ in false },
         start: ContinuousClock.Instant
     ) {
         self.start = start

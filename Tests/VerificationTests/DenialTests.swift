@@ -266,7 +266,7 @@ struct DenialTests {
         #expect(fixture.verifier.denials.count == 0)
     }
 
-    @Test("O-08 responses to finished registrations, and step-ups without an assertion, are added up")
+    @Test("O-08 unchecked responses to finished registrations, and step-ups, are added up")
     func ceremonies() async throws {
         let bench = try PasskeyFixture()
         let passkey = try TestPasskey()
@@ -329,8 +329,8 @@ struct DenialTests {
         let reasons: [Event.Reason] =
             ofCodes
             ? [
-                    .throttled, .disabled, .unknown, .expired, .challenge, .revoked, .otherAudience,
-                ]
+                .throttled, .disabled, .unknown, .expired, .challenge, .revoked, .otherAudience,
+            ]
             : [.wrong, .unknown, .expired, .signature, .challenge, .audience, .presence, .origin]
         for second in stride(from: Int64(0), to: Int64(60 * minutes), by: 10) {
             let now = start.adding(seconds: second)

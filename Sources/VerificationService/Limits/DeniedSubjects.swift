@@ -36,7 +36,9 @@ final class DeniedSubjects: Sendable {
         return period.withLock { period in
             if period.number != number { period = Period(number: number) }
             guard !isAccepted else {
-                if period.accepted.count < Self.capacity { period.accepted.insert(subject.hashValue) }
+                if period.accepted.count < Self.capacity {
+                    period.accepted.insert(subject.hashValue)
+                }
                 return false
             }
             if period.subjects.count < Self.capacity { period.subjects.insert(subject.hashValue) }
