@@ -45,7 +45,7 @@ package final class Printer<Failure: ProgramFailure>: Sendable {
         if isDue { try flush() }
     }
 
-    /// Prints `value` as one line.
+    /// Prints `value` as one line, at once: what it reports holds despite a later error.
     package func line(_ value: JSONValue) throws(Failure) {
         try line(value.rendered())
     }

@@ -54,8 +54,8 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
 extension ManualPage {
     /// The manual's paragraph about errors as JSON.
     ///
-    /// - Parameter rest: what follows the usual result.
-    package static func jsonErrors(_ rest: String) -> String {
+    /// - Parameter rest: what follows the usual result; by default, there is no other.
+    package static func jsonErrors(_ rest: String = ".") -> String {
         """
         With
         .Fl -json ,
@@ -66,6 +66,7 @@ extension ManualPage {
         and the
         .Ql result
         .Ql failed \(rest)
+        Each object is printed as soon as what it reports is done, and holds despite a later error.
         """
     }
 

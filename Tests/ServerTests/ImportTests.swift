@@ -167,6 +167,32 @@ struct ImportTests {
         try await migration.server.stop()
     }
 
+    @Test("with --json, the rows that were imported before an error are reported")
+    func fullDisk() async throws {
+        let state = try ServerProcess.State()
+        _ = try await state.makeKey()
+        let rows = (1...40).map { number in
+            "HOTP user\(number) - \(String(repeating: "\(number + 100)", count: 14).prefix(40))\n"
+        }
+        let path = try state.folder.write(Array(rows.joined().utf8), to: "import")
+        let program = BuiltProgram.path("watchword-server")
+        let environment = state.environment
+        // At most 600 blocks of 512 bytes per file: about 20 rows fit.
+        let failed = try await onOwnThread {
+            try #require(ForeignProgram("sh")).run(
+                ["-c", "ulimit -f 600; exec \"$0\" import \"$1\" --json", program, path],
+                environment: environment)
+        }
+        #expect(failed.status == 6)
+        let lines = failed.text.split(separator: "\n")
+        let reported = lines.count { $0.contains(#""result":"imported""#) }
+        #expect(reported > 0 && reported == lines.count - 1)
+        #expect(lines.last?.contains(#""result":"failed""#) == true)
+        let rest = try await state.run("import", path)
+        let counts = "\(rows.count - reported) imported, \(reported) already present"
+        #expect(rest.text.contains(counts))
+    }
+
     @Test("a file that is not another server's is refused, and nothing is created")
     func otherFiles() async throws {
         let state = try ServerProcess.State()

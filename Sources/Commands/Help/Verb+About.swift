@@ -37,6 +37,10 @@ extension Verb {
         Data is printed on standard output, messages on standard error.
         .Pp
         \(jsonErrors)
+        With
+        .Ql saved ,
+        the vault was changed despite the error; without it, a recovery key that was printed before
+        opens nothing.
         .Pp
         Secrets are never given as arguments: they are read from a file, from standard input
         .Pq a file named Ql -
@@ -71,9 +75,7 @@ extension Verb {
         ,
         or
         .Ql denied
-        if authentication failed, in place of its own objects.
-        It follows only what cannot be taken back: the codes of entries that were named before, and a
-        recovery key that could not be saved.
+        if authentication failed.
         """)
 
     private static let environment = """

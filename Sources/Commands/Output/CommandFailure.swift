@@ -151,6 +151,8 @@ extension CommandFailure {
         switch self {
         case .presence(let refusal): refusal.facts
         case .inEntry(_, let failure): failure.facts
+        case .vault(_, let error), .login(_, .vault(let error)), .deviceKey(_, .vault(let error)):
+            error.isSaved ? [("result", .text("failed")), ("saved", .flag(true))] : nil
         default: nil
         }
     }

@@ -40,7 +40,7 @@ extension ServerVerb {
         every argument is an operand.
         Data is written to standard output; messages, and the log as lines
         of JSON, to standard error.
-        \(ManualPage<ServerVerb>.jsonErrors("."))
+        \(ManualPage<ServerVerb>.jsonErrors())
         Secrets are never passed as arguments, and never logged.
         .Pp
         These options apply to every command:
