@@ -63,13 +63,13 @@ struct SpentChallengeTests {
         spent.add(old, at: .at(1))
         // A conditional challenge that was created a moment earlier is still open.
         let conditional = challenge(2, at: UnixTime(milliseconds: UnixTime.at(0).milliseconds - 1))
-        spent.add(challenge(3, at: .at(600)), at: .at(604))
-        #expect(!spent.contain(conditional, at: .at(604)))
-        #expect(spent.contain(old, at: .at(604)))
-        spent.add(challenge(4, at: .at(605)), at: .at(605))
-        #expect(spent.contain(conditional, at: .at(605)))
-        #expect(spent.contain(old, at: .at(605)))
-        #expect(!spent.contain(challenge(5, at: .at(1)), at: .at(605)))
+        spent.add(challenge(3, at: .at(600)), at: .at(619))
+        #expect(!spent.contain(conditional, at: .at(619)))
+        #expect(spent.contain(old, at: .at(619)))
+        spent.add(challenge(4, at: .at(620)), at: .at(620))
+        #expect(spent.contain(conditional, at: .at(620)))
+        #expect(spent.contain(old, at: .at(620)))
+        #expect(!spent.contain(challenge(5, at: .at(1)), at: .at(620)))
     }
 
     @Test("a clock that was ahead for a while locks nobody out afterwards")
