@@ -172,7 +172,7 @@ struct PasskeyAuthenticationTests {
         var late = try TestPasskey()
         late.id = [4, 5, 6]
         let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
-        bench.fixture.clock.advance(seconds: 6)
+        bench.fixture.clock.advance(seconds: 21)
         try await bench.register(late)
         #expect(
             try await bench.passkeys.finishAuthentication(

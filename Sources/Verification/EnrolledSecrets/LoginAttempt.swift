@@ -145,8 +145,7 @@ struct LoginAttempt: Sendable {
                 verification: handedOut.verification, result: .accepted(acceptance)),
             // Nothing is written to the row, so that repetitions do not conflict with each other. If
             // the credential is revoked in the meantime, so is what the response contains.
-            changes: [context.event(.repeated, of: record)], secretsOf: record.id,
-            recordsResponse: false)
+            changes: [context.event(.repeated, of: record)], secretsOf: record.id)
     }
 
     func outcome(_ result: LoginOutcome.Result) -> LoginOutcome {
