@@ -35,6 +35,49 @@ struct SharedDatabaseTests {
     }
 
     @Test(
+        "T-01 a server whose clock jumps answers 503 and says why, until the clock is right again",
+        .enabled(if: ForeignProgram("faketime") != nil, "faketime is missing"))
+    func jumpingClock() async throws {
+        let (_, url) = try await makeDatabase()
+        let state = try machine(url)
+        let asker = try await state.makeKey()
+        func setClock(_ shift: String) throws {
+            try Data(shift.utf8).write(
+                to: URL(filePath: state.folder.file("clock")), options: .atomic)
+        }
+        try setClock("+0")
+        let server = try await ServerProcess(
+            state,
+            environment: [
+                "LD_PRELOAD": "/usr/$LIB/faketime/libfaketimeMT.so.1",
+                "FAKETIME_TIMESTAMP_FILE": state.folder.file("clock"), "FAKETIME_NO_CACHE": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            ])
+        let operations = try Asker(server.operationsPort)
+        #expect(try await operations.ask("GET", "/readyz")?.status == 200)
+        for shift in ["+3600", "-3600"] {
+            try setClock(shift)
+            let reply = try await operations.ask("GET", "/readyz")
+            #expect(reply?.status == 503 && reply?.text.contains("clock-differs") == true)
+            let refused = try await Asker(server.port, key: asker).verify("alice", "123456")
+            #expect(refused?.status == 503 && refused?.headers["retry-after"] != nil)
+            try setClock("+0")
+            try await server.awaitReady()
+        }
+        #expect(try await server.stop() == 0)
+        let causes = try server.logged().split(separator: "\n").compactMap { line in
+            let facts = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            guard facts?["event"] as? String == "not-ready" else { return nil as [String]? }
+            return ["cause", "advice"].map { facts?[$0] as? String ?? "" }
+        }
+        #expect(causes.count == 2)
+        for line in causes {
+            #expect(line[0] == "clock-differs")
+            #expect(line[1].contains("synchronise both"))
+        }
+    }
+
+    @Test(
         "V-24 a machine answers 503 while it lacks a key, and never denies a correct code"
     )
     func missingKey() async throws {
