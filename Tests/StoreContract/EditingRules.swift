@@ -73,7 +73,8 @@ extension StoreContract {
                 of: .sample("bystander"), revokedBefore: time, limit: 10)
             try expect(found.isEmpty, "\(found)")
         }
-        for number in 2...9 {
+        // An id before the damaged row, for which a look-up reads that row instead, and later ones.
+        for number in [0, 2, 9] {
             let found = try await database.store.credential(.sample(number))
             try expect(found == nil, "\(number) does not exist")
         }

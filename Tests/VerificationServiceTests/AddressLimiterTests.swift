@@ -64,6 +64,8 @@ struct AddressLimiterTests {
             through += 1
         }
         #expect(through == 12)
+        #expect(limiter.isExhausted("2001:db8:0:ffff::1", now: start))
+        #expect(!limiter.isExhausted("2001:db8:1::1", now: start))
         // Networks that are refused get no buckets, so they crowd out nobody.
         #expect(limiter.count == 12)
         #expect(limiter.take("2001:db8:1::1", now: start) == nil)

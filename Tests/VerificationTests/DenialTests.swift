@@ -296,6 +296,18 @@ struct DenialTests {
         #expect(counts == [.challenge: [nil, 8], .unknown: [nil, 17], .revoked: [nil, 8]])
     }
 
+    @Test("O-08 an application's denials are added up only if nothing was checked")
+    func checked() {
+        let summed = Event.Reason.allCases.filter { reason in
+            let denial = Event(.denied, reason: reason, time: .at(0))
+            return DenialCounter.Sender(uncheckedIn: denial) != nil
+        }
+        #expect(
+            Set(summed) == [
+                .unknown, .challenge, .throttled, .disabled, .expired, .revoked, .otherAudience,
+            ])
+    }
+
     @Test("O-08 at shutdown every denial of a code has been written")
     func shutdown() async throws {
         let fixture = try VerifierFixture(at: 1_795_000_020)

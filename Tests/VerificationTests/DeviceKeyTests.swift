@@ -105,6 +105,12 @@ struct DeviceKeyTests {
         // The new key belongs to the same client.
         #expect(try await enrol(replacing: first.credential, other) == nil)
         #expect(try await enrol(replacing: first.credential, shop) != nil)
+        let row = try #require(await fixture.store.credential(first.credential))
+        var record = try CredentialRecord(row)
+        record.end(as: .disabled, because: .tooManyFailures, at: fixture.clock.now)
+        #expect(try await fixture.store.commit([.updateCredential(record.row)]) == .done)
+        #expect(try await enrol(replacing: first.credential, shop) == nil)
+        #expect(try await enrol(replacing: first.credential, shop, canManage: true) != nil)
     }
 
     @Test("K-76 K-77 a registration that does not match its ticket or its key is denied")

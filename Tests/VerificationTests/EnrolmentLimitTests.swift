@@ -1,5 +1,6 @@
 import Cryptography
 import OneTimePassword
+import StoreContract
 import TestSupport
 import Testing
 
@@ -100,5 +101,34 @@ struct EnrolmentLimitTests {
         let live = try await fixture.verifier.credentials(of: fixture.alice).credentials
             .filter { $0.state != .revoked }
         #expect(live.count == 3)
+    }
+
+    @Test("of fifty concurrent imports, no more than the limit permits succeed")
+    func importRace() async throws {
+        var barrier: BarrierStore?
+        let fixture = try VerifierFixture(
+            policy: Policy(maximumCredentials: 3),
+            wrapping: { memory in
+                let store = BarrierStore(memory)
+                barrier = store
+                return store
+            })
+        let (verifier, alice) = (fixture.verifier, fixture.alice)
+        // All of them read before the first one commits.
+        try await #require(barrier).gather(50, reading: .credential)
+        let imported = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<50 as Range<UInt8> {
+                let key = SecretBytes(copying: SampleKeys.bytes(number, 20).span)
+                let given = try OneTimePasswordImport(
+                    key: key, factor: .counter(0), isConfirmed: true)
+                group.addTask {
+                    let outcome = try await verifier.importOneTimePassword(given, for: alice)
+                    if case .imported = outcome { return true }
+                    return false
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(imported == 3)
     }
 }

@@ -19,6 +19,10 @@ struct RecoveryTests {
         let (id, codes) = try await codes(fixture)
         #expect(codes.count == 10)
         #expect(Set(codes.map(\.characters.text)).count == 10)
+        // Stored sets have hashes of this form.
+        for code in codes {
+            #expect(code.characters.text.split(separator: "-").map(\.count) == [4, 4, 4, 4])
+        }
         for (index, code) in codes.reversed().enumerated() {
             let acceptance = try #require(try await fixture.verify(code).acceptance)
             #expect(acceptance.remaining == 9 - index)
