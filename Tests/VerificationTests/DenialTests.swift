@@ -1,4 +1,3 @@
-import Attestation
 import Cryptography
 import StoreContract
 import TestSupport
@@ -51,7 +50,7 @@ struct DenialTests {
 
     private static let key = [UInt8](repeating: 3, count: 32)
 
-    private func denials(_ fixture: VerifierFixture) async throws -> [Event] {
+    func denials(_ fixture: VerifierFixture) async throws -> [Event] {
         try await fixture.events().filter { $0.kind == .denied }
     }
 
@@ -207,7 +206,7 @@ struct DenialTests {
         #expect(try await denials(fixture).map(\.number) == [nil, 4])
     }
 
-    private static let shop = ClientID(bytes: [UInt8](repeating: 5, count: 16))
+    static let shop = ClientID(bytes: [UInt8](repeating: 5, count: 16))
 
     /// Presents a code through an application.
     private func present(
@@ -264,48 +263,6 @@ struct DenialTests {
         #expect(bySubject[fixture.alice]?.origin.address == "")
         #expect(bySubject[nil]?.origin.address == "203.0.113.7")
         #expect(fixture.verifier.denials.count == 0)
-    }
-
-    @Test("O-08 unchecked responses to finished registrations, and step-ups, are added up")
-    func ceremonies() async throws {
-        let bench = try PasskeyFixture()
-        let passkey = try TestPasskey()
-        let grant = try await bench.begun()
-        let response = try passkey.created(grant.options)
-        let origin = Origin(address: "203.0.113.7", client: Self.shop)
-        func again() async throws -> RegistrationOutcome? {
-            try await bench.passkeys.finishRegistration(
-                of: grant.credential, with: response, origin: origin)
-        }
-        guard case .accepted = try await again() else { throw BenchError.refused }
-        for _ in 0..<9 { #expect(try await again() == .denied(.challenge)) }
-        for credential in [grant.credential, .sample(9)] {
-            for index in 0..<9 {
-                let verification = try #require(
-                    VerificationID(bytes: sampleBytes(index, count: 16)))
-                let outcome = try await bench.passkeys.completeStepUp(
-                    of: credential, for: verification, origin: origin)
-                #expect(outcome == (credential == grant.credential ? .refused : .unknown))
-            }
-        }
-        _ = try await bench.fixture.verifier.revoke(grant.credential)
-        for _ in 0..<9 { #expect(try await again() == .denied(.revoked)) }
-        try await bench.fixture.verifier.writeCountedDenials(atEnd: true)
-        let counts = Dictionary(grouping: try await denials(bench.fixture), by: \.reason)
-            .mapValues { $0.map(\.number) }
-        #expect(counts == [.challenge: [nil, 8], .unknown: [nil, 17], .revoked: [nil, 8]])
-    }
-
-    @Test("O-08 an application's denials are added up only if nothing was checked")
-    func checked() {
-        let summed = Event.Reason.allCases.filter { reason in
-            let denial = Event(.denied, reason: reason, time: .at(0))
-            return DenialCounter.Sender(uncheckedIn: denial) != nil
-        }
-        #expect(
-            Set(summed) == [
-                .unknown, .challenge, .throttled, .disabled, .expired, .revoked, .otherAudience,
-            ])
     }
 
     @Test("O-08 at shutdown every denial of a code has been written")

@@ -1,5 +1,4 @@
 import Cryptography
-import StoreContract
 import TestSupport
 import Testing
 
@@ -7,17 +6,17 @@ import Testing
 
 @Suite("Recorded responses")
 struct RecorderTests {
-    private static let key = [UInt8](repeating: 5, count: 32)
+    static let key = [UInt8](repeating: 5, count: 32)
     private static let request = [UInt8](repeating: 6, count: 32)
 
-    private func recorder() -> Recorder<VerificationOutcome> {
+    func recorder() -> Recorder<VerificationOutcome> {
         Recorder(key: RecorderTests.key, request: RecorderTests.request) { outcome in
             SecretBytes(text: "\(outcome.verification.text) \(outcome.acceptance != nil)")
         }
     }
 
     /// The recorded response that the verifier reports, or `nil` if it made a new decision.
-    private func recorded<Outcome>(
+    func recorded<Outcome>(
         _ body: () async throws -> Outcome
     ) async throws -> RecordedAnswer? {
         do {
@@ -95,33 +94,6 @@ struct RecorderTests {
         }
         #expect(answers.count == 1)
         #expect(try await fixture.summary(authenticator.credential).failures == 1)
-    }
-
-    @Test("V-18 a denial without a check gets the response that was recorded meanwhile")
-    func overtaken() async throws {
-        var wrapped: (memory: MemoryStore, barrier: BarrierStore)?
-        let fixture = try VerifierFixture(wrapping: { memory in
-            let barrier = BarrierStore(memory)
-            wrapped = (memory, barrier)
-            return barrier
-        })
-        let (memory, barrier) = try #require(wrapped)
-        let clock = fixture.clock
-        let other = Verifier(store: memory, keys: await fixture.keys.ring, clock: { clock.now })
-        let pending = try await fixture.enrol()
-        let code = try pending.code(at: clock.now)
-        await barrier.gather(2, reading: .answer)
-        async let late = recorded {
-            try await fixture.verifier.confirm(
-                pending.credential, code: code, recorder: recorder())
-        }
-        // The late one has found no response; the credential is then no longer pending.
-        while await barrier.awaited > 1 { await Task.yield() }
-        let first = try await other.confirm(
-            pending.credential, code: code, recorder: recorder())
-        #expect(first.acceptance != nil)
-        _ = try await barrier.answer(key: RecorderTests.key)
-        #expect(try await late?.answer?.text == "\(first.verification.text) true")
     }
 
     @Test("N-05 V-28 a recorded response is sealed, because it may contain a secret")
@@ -210,7 +182,7 @@ struct RecorderTests {
         #expect(answer?.answer?.text == "unknown")
     }
 
-    private func recorder<Outcome>(
+    func recorder<Outcome>(
         _ number: UInt8, _ answer: @escaping @Sendable (Outcome) -> SecretBytes
     ) -> Recorder<Outcome> {
         Recorder(
@@ -403,23 +375,5 @@ struct RecorderTests {
         ]
         #expect(ended.map(\.request) == [granted.request, redeemed.request])
         #expect(ended.allSatisfy { $0.answer == nil })
-    }
-
-    @Test("O-06 O-07 a denied login is decided again under the same idempotency key")
-    func denialsAreNotKept() async throws {
-        let fixture = try VerifierFixture()
-        let device = try await fixture.enrolledDevice()
-        let nonce = try #require(
-            RotationNonce(bytes: [UInt8](repeating: 1, count: RotationNonce.count)))
-        func login(_ secret: Token) async throws -> LoginOutcome {
-            try await fixture.verifier.login(
-                device.credential, secret: secret, nonce: nonce,
-                recorder: recorder(1) { _ in SecretBytes(text: "") })
-        }
-        #expect(try await login(device.withSecretMadeUp().secret).isDenied)
-        fixture.clock.advance(seconds: 91 * 86_400)
-        #expect(try await login(device.secret).isDenied)
-        fixture.clock.advance(seconds: -91 * 86_400)
-        #expect(try await login(device.secret).acceptance != nil)
     }
 }

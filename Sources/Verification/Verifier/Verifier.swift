@@ -131,7 +131,8 @@ public struct Verifier: Sendable {
     /// being decided: up to a quarter of a second.
     private static func pause(_ round: Int, _ random: VerificationID) async {
         let longest = 1 << min(round, 8)
-        try? await Task.sleep(for: .milliseconds(longest * Int(random.bytes[0]) / 256))
+        let chosen = longest * Int(random.bytes[0]) / 256
+        do { try await Task.sleep(for: .milliseconds(chosen)) } catch {}
     }
 
     func commit(_ changes: [StoreChange]) async throws(VerifierError) -> CommitOutcome {
