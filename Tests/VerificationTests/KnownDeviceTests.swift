@@ -295,6 +295,7 @@ struct KnownDeviceTests {
             for number in 0..<count {
                 writer.write(SampleKeys.bytes(UInt8(number), 32))
                 writer.write(UInt8(failures))
+                writer.write(UnixTime(seconds: 0))
             }
             var reader = ByteReader(writer.bytes)
             do {
