@@ -80,7 +80,8 @@ final class ClockComparison: Sendable {
         let isClose = (earliest...max(earliest, latest)).contains(database)
         content.withLock { content in
             content.isClose = isClose
-            content.last = received
+            // A jump while the query was under way is noticed by the next read.
+            content.last = sent
         }
         guard isClose else { throw .clock }
     }
