@@ -34,23 +34,6 @@ extension RecorderTests {
         #expect(try await late?.answer?.text == "\(first.verification.text) true")
     }
 
-    @Test("a response is not returned after a day, even if it has not been pruned")
-    func unpruned() async throws {
-        let fixture = try VerifierFixture()
-        let authenticator = try await fixture.enrolled()
-        fixture.clock.advance(seconds: 300)
-        let code = try authenticator.code(at: fixture.clock.now)
-        func verify() async throws -> VerificationOutcome {
-            try await fixture.verifier.verify(code, subject: fixture.alice, recorder: recorder())
-        }
-        #expect(try await verify().acceptance != nil)
-        fixture.clock.now = fixture.clock.now.adding(milliseconds: 86_399_999)
-        #expect(try await recorded(verify)?.answer != nil)
-        fixture.clock.now = fixture.clock.now.adding(milliseconds: 1)
-        let ended = try #require(try await recorded(verify))
-        #expect(ended.answer == nil)
-    }
-
     @Test("O-06 O-07 a denied login is decided again under the same idempotency key")
     func denialsAreNotKept() async throws {
         let fixture = try VerifierFixture()

@@ -164,6 +164,7 @@ struct RecorderTests {
         #expect(try await fixture.verifier.prune().answers == 0)
         #expect(try await recorded(verify) != nil)
         fixture.clock.now = fixture.clock.now.adding(milliseconds: 1)
+        #expect(try #require(try await recorded(verify)).answer == nil)
         #expect(try await fixture.verifier.prune().answers == 1)
         #expect(try await recorded(verify) == nil)
     }

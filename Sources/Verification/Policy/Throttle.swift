@@ -193,8 +193,8 @@ struct GuessLimits: Hashable, Sendable {
 
     /// The limits of recovery codes.
     ///
-    /// Nobody can guess one of 80 bits, so that wrong ones never disable a set or delay it for long
-    /// (NIST SP 800-63B-4, sections 3.1.2.2 and 4.2.1.1).
+    /// Nobody can guess one of 80 bits, so wrong ones never disable a set or delay it for long. A limit
+    /// is required below 64 bits (NIST SP 800-63B-4, section 3.1.2.2).
     init(ofRecoveryCodes policy: Policy) {
         freeFailures = policy.freeFailures
         disablingFailures = .max
