@@ -160,9 +160,10 @@ package final class AgentClient {
 
     private var noAnswer: AgentFailure { isSystem ? .noAnswerFromSystem : .noAnswer }
 
-    /// systemd closes connections that wait for a service that does not start.
+    /// Connections that wait are closed by an agent that ends, and by systemd if its service does
+    /// not start.
     private func failure(of error: SystemCallFailure) -> AgentFailure {
-        isSystem && error.isConnectionLost ? noAnswer : .system(error)
+        error.isConnectionLost ? noAnswer : .system(error)
     }
 
     private func receive(within timeout: Duration) throws(AgentFailure) -> AgentResponse {

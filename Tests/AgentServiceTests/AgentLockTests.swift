@@ -189,6 +189,34 @@ struct AgentLockTests {
         }
     }
 
+    @Test("stop and lock succeed while the agent is ending")
+    func ending() throws {
+        let agent = try AgentFixture()
+        try agent.run(AgentFixture.unlock)
+        let place = try agent.place()
+        let id = try agent.listing(agent.client(), of: place).entries[0].summary.id
+        // A save waits for this lock, and the agent that ends waits for the save.
+        let own = try Folder(
+            opening: agent.folder.file(".local/share/watchword/.watchword/by-name/vault"))
+        let lock = try FileLock("lock", in: own, timeout: .seconds(10))
+        let busy = FrameConnection(
+            try LocalSocket.connect(to: agent.folder.file("run/watchword/agent.sock")))
+        let frame = try FrameWriter()
+        frame.append(AgentProtocol.version)
+        frame.append(AgentRequest.edit(place, .remove(id, purge: false), .none))
+        #expect(try busy.send(frame, timeout: .seconds(10)))
+        guard case .done = try agent.client().send(.stop) else {
+            Issue.record("not stopped")
+            return
+        }
+        let printed = try agent.together([
+            "watchword agent stop; echo $?", "watchword lock; echo $?",
+            "watchword lock --all; echo $?",
+        ])
+        #expect(printed == "0\n0\n0\n")
+        withExtendedLifetime(lock) {}
+    }
+
     @Test("an agent of another version can be locked and stopped, and does nothing else")
     func otherVersion() throws {
         let agent = try AgentFixture()

@@ -32,13 +32,13 @@ enum AgentCommand {
     }
 
     static func stop(_ session: Session) throws(CommandFailure) -> ExitCode {
-        guard let client = try session.runningAgent() else {
+        guard let client = try session.runningAgent(),
+            let response = try session.exchange(.stop, withRunning: client)
+        else {
             session.printer.note("The agent is not running.")
             return .done
         }
-        guard case .done = try session.exchange(.stop, with: client) else {
-            throw .agent(.malformed)
-        }
+        guard case .done = response else { throw .agent(.malformed) }
         client.waitForEnd()
         session.printer.note("Stopped the agent.")
         return .done

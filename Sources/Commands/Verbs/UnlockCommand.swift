@@ -99,13 +99,15 @@ enum LockCommand {
             let response = try session.exchange(.lock(.ofSystem), with: system)
             guard all else { return try end(with: response, session) }
         }
-        guard let client = try session.runningAgent() else {
-            session.printer.note("The agent is not running; nothing is unlocked.")
-            return .done
+        if let client = try session.runningAgent() {
+            let request: AgentRequest =
+                all ? .lockAll : .lock(try session.place(of: session.vaultPath()))
+            if let response = try session.exchange(request, withRunning: client) {
+                return try end(with: response, all: all, session)
+            }
         }
-        let request: AgentRequest =
-            all ? .lockAll : .lock(try session.place(of: session.vaultPath()))
-        return try end(with: session.exchange(request, with: client), all: all, session)
+        session.printer.note("The agent is not running; nothing is unlocked.")
+        return .done
     }
 
     private static func end(
@@ -132,6 +134,20 @@ extension Session {
     func runningAgent() throws(CommandFailure) -> AgentClient? {
         do { return try AgentClient() } catch .notRunning { return nil } catch {
             throw .agent(error)
+        }
+    }
+
+    /// Sends a request to the running agent.
+    ///
+    /// - Returns: `nil` if the agent ended instead of answering.
+    func exchange(
+        _ request: AgentRequest, withRunning client: AgentClient
+    ) throws(CommandFailure) -> AgentResponse? {
+        do { return try client.send(request) } catch {
+            guard [.noAnswer, .notLocked].contains(error), try runningAgent() == nil else {
+                throw .agent(error)
+            }
+            return nil
         }
     }
 
