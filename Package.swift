@@ -8,15 +8,28 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// A module in Sources; `documents` are the Markdown files beside its code.
+// A module in a part of Sources; `documents` are the Markdown files beside its code.
 func module(
-    _ name: String, documents: [String] = [], _ imports: Target.Dependency...
+    _ part: String, _ name: String, documents: [String] = [], resources: [Resource]? = nil,
+    _ imports: Target.Dependency...
 ) -> Target {
-    .target(name: name, dependencies: imports, exclude: documents, swiftSettings: settings)
+    .target(
+        name: name, dependencies: imports, path: "Sources/\(part)/\(name)", exclude: documents,
+        resources: resources, swiftSettings: settings)
 }
 
+// A program in Sources, or in another folder.
 func program(_ name: String, path: String? = nil, _ imports: Target.Dependency...) -> Target {
-    .executableTarget(name: name, dependencies: imports, path: path, swiftSettings: settings)
+    .executableTarget(
+        name: name, dependencies: imports, path: path ?? "Sources/Programs/\(name)",
+        swiftSettings: settings)
+}
+
+// The declarations of a C library; `pkgConfig` is `nil` if programs load the library themselves.
+func library(_ name: String, pkgConfig: String? = nil, _ package: String) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig,
+        providers: [.apt([package])])
 }
 
 // Only the code under test is optimised in release builds: the optimiser would need more time for the
@@ -40,14 +53,17 @@ let package = Package(
         .executable(name: "watchword-screenshot", targets: ["watchword-screenshot"]),
         .executable(name: "watchword-courier", targets: ["watchword-courier"]),
         .executable(name: "watchword-token", targets: ["watchword-token"]),
-        .library(name: "OneTimePassword", targets: ["Cryptography", "OneTimePassword"]),
+        .library(name: "OneTimePassword", targets: ["OneTimePassword", "WatchwordCryptography"]),
         .library(
-            name: "Verification", targets: ["Cryptography", "OneTimePassword", "Verification"]),
-        .library(name: "DeviceKeys", targets: ["Attestation", "Cryptography", "Verification"]),
+            name: "Verification",
+            targets: ["OneTimePassword", "Verification", "WatchwordCryptography"]),
+        .library(
+            name: "DeviceKeys", targets: ["Attestation", "Verification", "WatchwordCryptography"]),
         .library(
             name: "Passkeys",
             targets: [
-                "Attestation", "Cryptography", "JSONText", "Verification", "WebAuthnMessages",
+                "Attestation", "Verification", "WatchwordCoding", "WatchwordCryptography",
+                "WebAuthnMessages",
             ]),
         .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
         .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore"]),
@@ -55,173 +71,149 @@ let package = Package(
         .library(
             name: "InternalModules",
             targets: [
-                "Attestation", "CBORReading", "Courier", "Cryptography", "DeviceLogin",
-                "ExportReader", "ExportReading", "GzipReading", "HardwareTokens", "ImageFile",
-                "Interchange", "JSONReading", "JSONText", "OneTimePassword", "POSIX", "Raster",
-                "SecretVault", "SymbolDrawing", "SymbolReading", "VaultAgent", "Verification",
-                "WebAuthnMessages",
+                "Attestation", "Courier", "DeviceLogin", "Devices", "ExportReading", "Exports",
+                "JSONReading", "OneTimePassword", "PictureReading", "QRDrawing", "SecretVault",
+                "VaultService", "Verification", "WatchwordCoding", "WatchwordCryptography",
+                "WatchwordSystem", "WebAuthnMessages",
             ]),
     ],
     targets: [
-        // System libraries. Each one is imported by a single module.
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        // System libraries. Each one is imported by a single module, but libpng and SQLite by two.
+        library("COpenSSL", pkgConfig: "libcrypto", "libssl-dev"),
         // Not linked: the program loads the library when it draws the first symbol.
-        .systemLibrary(name: "CQREncode", providers: [.apt(["libqrencode-dev"])]),
-        .systemLibrary(name: "CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
-        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-        .systemLibrary(
-            name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
-        .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+        library("CQREncode", "libqrencode-dev"),
+        library("CZBar", pkgConfig: "zbar", "libzbar-dev"),
+        library("CPNG", pkgConfig: "libpng", "libpng-dev"),
+        library("CTurboJPEG", pkgConfig: "libturbojpeg", "libturbojpeg0-dev"),
+        library("CWebP", pkgConfig: "libwebp", "libwebp-dev"),
         // Not linked: `watchword-reader` loads these when it reads a picture in their formats.
-        .systemLibrary(name: "CGIF", providers: [.apt(["libgif-dev"])]),
-        .systemLibrary(name: "CTIFF", providers: [.apt(["libtiff-dev"])]),
-        .systemLibrary(name: "CHEIF", providers: [.apt(["libheif-dev"])]),
-        .systemLibrary(
-            name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
-        .systemLibrary(
-            name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-        .systemLibrary(name: "CCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
-        .systemLibrary(
-            name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
-            providers: [.apt(["libmicrohttpd-dev"])]),
-        .systemLibrary(name: "CPAM", pkgConfig: "pam", providers: [.apt(["libpam0g-dev"])]),
-        .systemLibrary(
-            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(
-            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(
-            name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(
-            name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
-        .systemLibrary(
-            name: "CGcrypt", pkgConfig: "libgcrypt", providers: [.apt(["libgcrypt20-dev"])]),
-        .systemLibrary(
-            name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .systemLibrary(name: "CRNP", pkgConfig: "librnp", providers: [.apt(["librnp-dev"])]),
-        .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
-        .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
-        .systemLibrary(name: "CTSS2", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
-        .systemLibrary(name: "CFIDO2", pkgConfig: "libfido2", providers: [.apt(["libfido2-dev"])]),
-        .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
-        .target(name: "CSystemd"),
-
-        // Level 0
-        module("POSIX", "CLinux", "CSeccomp"),
-        module("Presence"),
-        module("Raster"),
+        library("CGIF", "libgif-dev"),
+        library("CTIFF", "libtiff-dev"),
+        library("CHEIF", "libheif-dev"),
+        library("CSeccomp", pkgConfig: "libseccomp", "libseccomp-dev"),
+        library("CJansson", pkgConfig: "jansson", "libjansson-dev"),
+        library("CCBOR", pkgConfig: "libcbor", "libcbor-dev"),
+        library("CMicroHTTPD", pkgConfig: "libmicrohttpd", "libmicrohttpd-dev"),
+        library("CPAM", pkgConfig: "pam", "libpam0g-dev"),
+        library("CSQLite", pkgConfig: "sqlite3", "libsqlite3-dev"),
+        library("CCurl", pkgConfig: "libcurl", "libcurl4-openssl-dev"),
+        library("CPostgreSQL", pkgConfig: "libpq", "libpq-dev"),
+        library("CZlib", pkgConfig: "zlib", "zlib1g-dev"),
+        library("CArgon2", pkgConfig: "libargon2", "libargon2-dev"),
+        library("CGcrypt", pkgConfig: "libgcrypt", "libgcrypt20-dev"),
+        library("CSodium", pkgConfig: "libsodium", "libsodium-dev"),
+        library("CRNP", pkgConfig: "librnp", "librnp-dev"),
+        library("CXML2", pkgConfig: "libxml-2.0", "libxml2-dev"),
+        library("CZip", pkgConfig: "libzip", "libzip-dev"),
+        library("CTSS2", pkgConfig: "tss2-esys", "libtss2-dev"),
+        library("CFIDO2", pkgConfig: "libfido2", "libfido2-dev"),
         .target(
-            name: "BrowserPages", exclude: ["Pages.md"],
+            name: "CLinux", path: "Sources/CLibraries/CLinux", cSettings: [.define("_GNU_SOURCE")]),
+        .target(name: "CSystemd", path: "Sources/CLibraries/CSystemd"),
+
+        // Core: what everything stands on
+        module("Core", "WatchwordCryptography", "COpenSSL"),
+        module("Core", "WatchwordSystem", "CLinux", "CSystemd"),
+        module("Core", "ProcessConfinement", "CLinux", "CSeccomp", "WatchwordSystem"),
+        module("Core", "OneTimePassword", "WatchwordCryptography"),
+        module("Core", "QRDrawing", "CPNG", "CQREncode", "WatchwordSystem"),
+        module("Core", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
+        module(
+            "Core", "JSONReading", "CJansson", "OneTimePassword", "WatchwordCoding",
+            "WatchwordCryptography", "WatchwordSystem"),
+
+        // Exchange: the files of other apps, and pictures
+        module("Exchange", "Pictures", "ProcessConfinement", "WatchwordSystem"),
+        module(
+            "Exchange", "Exports", "ProcessConfinement", "OneTimePassword", "QRDrawing",
+            "WatchwordCoding",
+            "WatchwordCryptography", "WatchwordSystem"),
+        module(
+            "Exchange", "PictureReading", "CGIF", "CHEIF", "CPNG", "CTIFF", "CTurboJPEG", "CWebP",
+            "CZBar", "Pictures", "QRDrawing", "WatchwordSystem"),
+        module(
+            "Exchange", "ExportReading", "CArgon2", "CGcrypt", "CRNP", "CSodium", "CSQLite",
+            "CXML2", "CZip", "CZlib", "Exports", "JSONReading", "OneTimePassword",
+            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
+
+        // Vault: what a person has
+        module(
+            "Vault", "Courier", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
+        module(
+            "Vault", "Devices", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
+        module("Vault", "PAMAuthentication", "CPAM", "Devices", "WatchwordSystem"),
+        module(
+            "Vault", "SecretVault", documents: ["Security.md", "VaultFile.md"], "Devices",
+            "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"),
+        module(
+            "Vault", "TokenDrivers", "CFIDO2", "CTSS2", "Devices", "WatchwordCryptography",
+            "WatchwordSystem"),
+        module(
+            "Vault", "DeviceLogin", "Courier", "Devices", "SecretVault", "WatchwordCryptography",
+            "WatchwordSystem"),
+        module(
+            "Vault", "VaultService", "Devices", "OneTimePassword", "SecretVault",
+            "WatchwordCryptography", "WatchwordSystem"),
+        module(
+            "Vault", "Agent", "ProcessConfinement", "Courier", "DeviceLogin", "Devices",
+            "OneTimePassword", "SecretVault",
+            "VaultService", "WatchwordCryptography", "WatchwordSystem"),
+
+        // Server: what decides
+        module("Server", "Attestation", "CCBOR", "WatchwordCryptography", "WatchwordSystem"),
+        module("Server", "HTTPListener", "CMicroHTTPD", "WatchwordCoding", "WatchwordCryptography"),
+        module(
+            "Server", "Verification",
+            documents: ["DeviceKeys.md", "EnrolledSecrets.md", "Passkeys.md"], "Attestation",
+            "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"),
+        module(
+            "Server", "PostgreSQLStore", "CPostgreSQL", "Verification", "WatchwordCryptography",
+            "WatchwordSystem"),
+        module(
+            "Server", "SQLiteStore", "CSQLite", "Verification", "WatchwordCryptography",
+            "WatchwordSystem"),
+        module(
+            "Server", "WebAuthnMessages", "JSONReading", "Verification", "WatchwordCoding",
+            "WatchwordCryptography"),
+        module(
+            "Server", "VerificationService", documents: ["API.md", "Pages/Pages.md"],
             resources: ["enrol.html", "page.css", "page.js", "sign-in.html"].map {
-                .embedInCode("Files/\($0)")
-            },
-            swiftSettings: settings),
-        // Level 1
-        module("CBORReading", "CCBOR"),
-        module("Cryptography", "COpenSSL"),
+                .embedInCode("Pages/Files/\($0)")
+            }, "Attestation", "JSONReading", "OneTimePassword", "QRDrawing", "Verification",
+            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem", "WebAuthnMessages"),
+
+        // Programs
+        program("watchword-clipboard", "Devices", "WatchwordSystem"),
+        program("watchword-screenshot", "OneTimePassword", "WatchwordSystem"),
         module(
-            "ImageFile", "CGIF", "CHEIF", "CPNG", "CTIFF", "CTurboJPEG", "CWebP", "POSIX", "Raster"),
-        module("SymbolReading", "CZBar", "POSIX", "Raster"),
-        module("SymbolDrawing", "CQREncode", "POSIX", "Raster"),
-        module("PresenceDevices", "POSIX", "Presence"),
-        module("MessageBus", "CSystemd", "POSIX"),
-        module("HTTPClient", "CCurl", "POSIX"),
-        // Level 2
-        module("Attestation", "CBORReading", "Cryptography", "POSIX"),
-        module("Arguments", "POSIX"),
-        module("JSONText", "Cryptography", "POSIX"),
-        module("Clipboard", "Cryptography", "POSIX"),
-        module("Courier", "Cryptography", "POSIX"),
-        module("HTTPMessage", "Cryptography"),
-        module("OneTimePassword", "Cryptography"),
-        module("HardwareTokens", "Cryptography", "POSIX"),
-        module("PAMAuthentication", "CPAM", "MessageBus", "POSIX", "PresenceDevices"),
-        module("ExportCryptography", "CArgon2", "CGcrypt", "CSodium", "Cryptography"),
-        module("GzipReading", "CZlib", "Cryptography", "POSIX"),
-        module("OpenPGPReading", "CRNP", "Cryptography", "POSIX"),
-        module("SQLiteReading", "CSQLite", "Cryptography", "POSIX"),
-        module("XMLReading", "CXML2", "Cryptography", "POSIX"),
-        module("ZipReading", "CZip", "Cryptography", "POSIX"),
-        // Level 3
-        module("FIDOAuthenticator", "CFIDO2", "Cryptography", "HardwareTokens", "POSIX"),
-        module("TrustedPlatform", "CTSS2", "Cryptography", "HardwareTokens", "POSIX"),
+            "Programs", "CommandLineInterface", "ProcessConfinement", "Exports", "WatchwordCoding",
+            "WatchwordCryptography", "WatchwordSystem"),
+        program(
+            "watchword-courier", "CCurl", "Courier", "JSONReading", "WatchwordCoding",
+            "WatchwordCryptography", "WatchwordSystem"),
+        program("watchword-presence", "PAMAuthentication", "WatchwordSystem"),
+        program("watchword-reader", "PictureReading", "Pictures", "QRDrawing", "WatchwordSystem"),
+        program("watchword-token", "Devices", "TokenDrivers", "WatchwordSystem"),
         module(
-            "SecretVault", documents: ["Security.md", "VaultFile.md"], "Cryptography",
-            "HardwareTokens", "OneTimePassword", "POSIX", "Presence"),
+            "Programs", "Commands", "ProcessConfinement", "CommandLineInterface", "Courier",
+            "DeviceLogin", "Devices",
+            "Exports", "OneTimePassword", "Pictures", "QRDrawing", "SecretVault", "VaultService",
+            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
+        program("watchword-exports", "ExportReading", "Exports", "WatchwordSystem"),
         module(
-            "Verification", documents: ["DeviceKeys.md", "EnrolledSecrets.md", "Passkeys.md"],
-            "Attestation",
-            "Cryptography",
-            "OneTimePassword",
-            "POSIX"),
-        module("Interchange", "Cryptography", "OneTimePassword"),
-        module(
-            "JSONReading", "CJansson", "Cryptography", "JSONText", "OneTimePassword", "POSIX"),
-        // Level 4
-        module(
-            "CommandRunner", "Arguments", "Cryptography", "Interchange", "JSONText", "POSIX"),
-        module("DeviceLogin", "Courier", "Cryptography", "HardwareTokens", "POSIX", "SecretVault"),
-        module(
-            "ExportReading", "Cryptography", "ExportCryptography", "GzipReading", "Interchange",
-            "JSONReading", "JSONText", "OneTimePassword", "OpenPGPReading", "POSIX",
-            "SQLiteReading", "XMLReading", "ZipReading"),
-        module(
-            "ExportWriting", "Cryptography", "Interchange", "JSONText", "OneTimePassword", "POSIX",
-            "SymbolDrawing"),
-        module("ExportReader", "Cryptography", "Interchange", "OneTimePassword", "POSIX"),
-        module("PictureReader", "ImageFile", "POSIX"),
-        module(
-            "VaultAgent", "Cryptography", "OneTimePassword", "POSIX", "PresenceDevices",
-            "SecretVault"),
-        module("HTTPListener", "CMicroHTTPD", "Cryptography", "HTTPMessage"),
-        module("PostgreSQLStore", "CPostgreSQL", "Cryptography", "POSIX", "Verification"),
-        module("SQLiteStore", "Cryptography", "CSQLite", "POSIX", "Verification"),
-        module("WebAuthnMessages", "Cryptography", "JSONReading", "JSONText", "Verification"),
-        // Level 5
-        module(
-            "VerificationService", documents: ["API.md"], "Attestation", "BrowserPages",
-            "Cryptography", "HTTPMessage", "ImageFile", "JSONReading", "JSONText",
-            "OneTimePassword", "POSIX", "Raster", "SymbolDrawing", "Verification",
-            "WebAuthnMessages"),
-        // Level 6
-        module(
-            "Commands", "Arguments", "Clipboard", "CommandRunner", "Courier", "Cryptography",
-            "DeviceLogin",
-            "ExportReader", "ExportWriting", "HardwareTokens", "ImageFile", "Interchange",
-            "JSONText", "OneTimePassword", "PictureReader", "POSIX", "Presence", "PresenceDevices",
-            "Raster", "SecretVault", "SymbolDrawing", "VaultAgent"),
-        module(
-            "AgentService", "Arguments", "Courier", "Cryptography", "DeviceLogin",
-            "HardwareTokens", "MessageBus", "OneTimePassword", "POSIX", "Presence",
-            "PresenceDevices", "SecretVault", "VaultAgent"),
-        module(
-            "ServerCommands", documents: ["Operations.md"], "Arguments", "CommandRunner",
-            "Cryptography", "ExportReader", "HTTPListener", "Interchange", "JSONReading",
-            "JSONText", "OneTimePassword", "POSIX", "PostgreSQLStore", "SQLiteStore",
-            "Verification", "VerificationService"),
-        // Level 7
+            "Programs", "ServerCommands", documents: ["Operations.md"], "ProcessConfinement",
+            "CommandLineInterface",
+            "Exports", "HTTPListener", "JSONReading", "OneTimePassword", "PostgreSQLStore",
+            "SQLiteStore", "Verification", "VerificationService", "WatchwordCoding",
+            "WatchwordCryptography", "WatchwordSystem"),
         program("watchword", "Commands"),
-        program("watchword-agent", "AgentService"),
-        program(
-            "watchword-reader", "Arguments", "ImageFile", "PictureReader", "POSIX", "Raster",
-            "SymbolReading"),
-        program(
-            "watchword-exports", "Arguments", "ExportReader", "ExportReading", "Interchange"),
-        program("watchword-presence", "Arguments", "PAMAuthentication"),
-        program("watchword-clipboard", "Arguments", "Clipboard", "POSIX"),
-        program(
-            "watchword-screenshot", "Arguments", "MessageBus", "OneTimePassword", "POSIX"),
-        program(
-            "watchword-token", "Arguments", "FIDOAuthenticator", "HardwareTokens",
-            "TrustedPlatform"),
+        program("watchword-agent", "Agent"),
         program("watchword-server", "ServerCommands"),
-        program(
-            "watchword-courier", "Arguments", "Courier", "Cryptography", "HTTPClient",
-            "JSONReading", "JSONText", "POSIX"),
 
         // Tests
         .target(
-            name: "TestSupport", dependencies: ["Cryptography", "OneTimePassword", "POSIX"],
+            name: "TestSupport",
+            dependencies: ["WatchwordCryptography", "OneTimePassword", "WatchwordSystem"],
             path: "Tests/TestSupport", swiftSettings: settings),
         // Starts a PostgreSQL server for a test.
         .target(
@@ -231,140 +223,148 @@ let package = Package(
         // Readers of pictures or exports that crash, lie or stay unconfined.
         .target(name: "Faults", path: "Tests/FaultyReaders/Faults", swiftSettings: settings),
         program(
-            "FaultyReader", path: "Tests/FaultyReaders/FaultyReader", "Faults", "ImageFile",
-            "PictureReader"),
+            "FaultyReader", path: "Tests/FaultyReaders/FaultyReader", "Faults", "PictureReading",
+            "Pictures"),
         program(
-            "FaultyExportReader", path: "Tests/FaultyReaders/FaultyExportReader", "Cryptography",
-            "ExportReader", "Faults", "Interchange", "OneTimePassword"),
+            "FaultyExportReader", path: "Tests/FaultyReaders/FaultyExportReader",
+            "WatchwordCryptography", "Exports", "Faults", "OneTimePassword"),
         .target(
-            name: "Lies", dependencies: ["POSIX"], path: "Tests/FaultyReaders/Lies",
+            name: "Lies", dependencies: ["WatchwordSystem"], path: "Tests/FaultyReaders/Lies",
             swiftSettings: settings),
         program("LyingReader", path: "Tests/FaultyReaders/LyingReader", "Lies"),
         program("LyingExportReader", path: "Tests/FaultyReaders/LyingExportReader", "Lies"),
         program(
-            "UnconfinedReader", path: "Tests/FaultyReaders/UnconfinedReader", "CSeccomp",
-            "PictureReader"),
+            "UnconfinedReader", path: "Tests/FaultyReaders/UnconfinedReader", "CSeccomp", "Pictures"
+        ),
         tests(
-            "ModelTests", "Courier", "Cryptography", "DeviceLogin", "OneTimePassword", "POSIX",
-            "SecretVault", "Verification"),
-        tests("POSIXTests", "POSIX"),
-        tests("PresenceTests", "Presence"),
+            "ModelTests", "Courier", "WatchwordCryptography", "DeviceLogin", "OneTimePassword",
+            "WatchwordSystem", "SecretVault", "Verification"),
+        tests("POSIXTests", "ProcessConfinement", "WatchwordSystem"),
+        tests("PresenceTests", "Devices"),
         // One runs the PAM modules that a test names; the other checks presence as `watchword`
         // does.
         program(
-            "StackedPresence", path: "Tests/PresencePrograms/StackedPresence", "PAMAuthentication"
-        ),
+            "StackedPresence", path: "Tests/PresencePrograms/StackedPresence", "PAMAuthentication"),
         program(
-            "PresenceAsker", path: "Tests/PresencePrograms/PresenceAsker", "POSIX",
-            "PresenceDevices"),
-        tests("PresenceDevicesTests", "POSIX", "Presence", "PresenceDevices"),
+            "PresenceAsker", path: "Tests/PresencePrograms/PresenceAsker", "WatchwordSystem",
+            "Devices"),
+        tests("PresenceDevicesTests", "WatchwordSystem", "Devices"),
         // `watchword-token` with an authenticator in software.
         program(
             "software-authenticator", path: "Tests/SoftwareAuthenticator", "CFIDO2", "COpenSSL",
-            "FIDOAuthenticator", "HardwareTokens"),
-        tests("HardwareTokensTests", "Attestation", "Cryptography", "HardwareTokens", "POSIX"),
-        tests("AttestationTests", "Attestation", "CBORReading", "Cryptography"),
-        tests("CBORReadingTests", "CBORReading"),
-        tests("CryptographyTests", "Cryptography"),
+            "TokenDrivers", "Devices"),
+        tests(
+            "HardwareTokensTests", "Attestation", "WatchwordCryptography", "Devices",
+            "WatchwordSystem"),
+        tests("AttestationTests", "Attestation", "WatchwordCryptography"),
+        tests("CBORReadingTests", "Attestation"),
+        tests("CryptographyTests", "WatchwordCryptography"),
         // Decrypts in a confined process.
         program(
-            "ConfinedDecryption", path: "Tests/ConfinedDecryption", "Cryptography",
-            "ExportCryptography", "GzipReading", "POSIX"),
-        tests("ExportCryptographyTests", "Cryptography", "ExportCryptography", "POSIX"),
-        tests("GzipReadingTests", "Cryptography", "GzipReading"),
-        tests("ImageFileTests", "ImageFile", "Raster"),
+            "ConfinedDecryption", path: "Tests/ConfinedDecryption", "ProcessConfinement",
+            "WatchwordCryptography",
+            "ExportReading", "WatchwordSystem"),
         tests(
-            "SymbolReadingTests", "POSIX", "SymbolReading", "SymbolDrawing", "ImageFile",
-            "Raster"),
-        tests("SymbolDrawingTests", "SymbolDrawing", "Raster", "ImageFile"),
+            "ExportCryptographyTests", "WatchwordCryptography", "ExportReading", "WatchwordSystem"),
+        tests("GzipReadingTests", "WatchwordCryptography", "ExportReading"),
+        tests("ImageFileTests", "PictureReading", "Pictures", "QRDrawing"),
+        tests("SymbolReadingTests", "WatchwordSystem", "PictureReading", "QRDrawing"),
+        tests("SymbolDrawingTests", "QRDrawing", "PictureReading"),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
-        tests("OneTimePasswordTests", "AllocationCounter", "OneTimePassword", "Cryptography"),
         tests(
-            "SecretVaultTests", "SecretVault", "OneTimePassword", "Cryptography", "HardwareTokens",
-            "POSIX"),
+            "OneTimePasswordTests", "AllocationCounter", "OneTimePassword", "WatchwordCryptography"),
+        tests(
+            "SecretVaultTests", "SecretVault", "OneTimePassword", "WatchwordCryptography",
+            "Devices", "WatchwordSystem"),
         program(
-            "vault-writer", path: "Tests/VaultWriter", "Cryptography", "Presence", "SecretVault"),
+            "vault-writer", path: "Tests/VaultWriter", "WatchwordCryptography", "Devices",
+            "SecretVault"),
         // Calls the functions that compare secrets while valgrind counts instructions.
         .target(name: "InstructionCounter", path: "Tests/InstructionCounter"),
         program(
-            "constant-time-probe", path: "Tests/ConstantTimeProbe", "Cryptography",
+            "constant-time-probe", path: "Tests/ConstantTimeProbe", "WatchwordCryptography",
             "InstructionCounter", "OneTimePassword", "Verification"),
         tests(
-            "VerificationTests", "Attestation", "Verification", "OneTimePassword", "Cryptography",
-            "StoreContract"),
+            "VerificationTests", "Attestation", "Verification", "OneTimePassword",
+            "WatchwordCryptography", "StoreContract"),
         tests(
-            "WebAuthnMessagesTests", "Cryptography", "JSONReading", "JSONText", "Verification",
-            "WebAuthnMessages"),
+            "WebAuthnMessagesTests", "WatchwordCryptography", "JSONReading", "WatchwordCoding",
+            "Verification", "WebAuthnMessages"),
         .target(
-            name: "StoreContract", dependencies: ["Cryptography", "Verification"],
+            name: "StoreContract", dependencies: ["WatchwordCryptography", "Verification"],
             path: "Tests/StoreContract", swiftSettings: settings),
         program(
-            "store-writer", path: "Tests/StoreWriter", "CSQLite", "SQLiteStore",
-            "StoreContract", "Verification"),
+            "store-writer", path: "Tests/StoreWriter", "CSQLite", "SQLiteStore", "StoreContract",
+            "Verification"),
         tests(
-            "SQLiteStoreTests", "Cryptography", "OneTimePassword", "POSIX", "SQLiteStore",
-            "StoreContract", "Verification"),
+            "SQLiteStoreTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
+            "SQLiteStore", "StoreContract", "Verification"),
         tests(
-            "PostgreSQLStoreTests", "Cryptography", "POSIX", "PostgreSQLServer", "PostgreSQLStore",
-            "StoreContract", "Verification"),
+            "PostgreSQLStoreTests", "WatchwordCryptography", "WatchwordSystem", "PostgreSQLServer",
+            "PostgreSQLStore", "StoreContract", "Verification"),
         // Reads an export in a confined process.
         program(
-            "ConfinedReading", path: "Tests/ConfinedReading", "Cryptography", "ExportReading",
-            "Interchange",
-            "POSIX"),
+            "ConfinedReading", path: "Tests/ConfinedReading", "ProcessConfinement",
+            "WatchwordCryptography",
+            "ExportReading", "Exports", "WatchwordSystem"),
         tests(
-            "ExportReadingTests", "CSQLite", "CZip", "Cryptography", "ExportCryptography",
-            "ExportReading", "Interchange", "JSONReading", "JSONText", "OneTimePassword",
-            "OpenPGPReading", "POSIX", "SQLiteReading", "XMLReading", "ZipReading"),
+            "ExportReadingTests", "CSQLite", "CZip", "WatchwordCryptography", "ExportReading",
+            "Exports", "JSONReading", "WatchwordCoding", "OneTimePassword", "WatchwordSystem"),
         tests(
-            "ExportWritingTests", "Cryptography", "ExportReading", "ExportWriting", "Interchange",
-            "JSONReading", "JSONText", "OneTimePassword"),
-        tests("InterchangeTests", "Interchange", "OneTimePassword", "Cryptography"),
+            "ExportWritingTests", "WatchwordCryptography", "ExportReading", "Exports",
+            "JSONReading", "WatchwordCoding", "OneTimePassword"),
+        tests("InterchangeTests", "Exports", "OneTimePassword", "WatchwordCryptography"),
         tests(
-            "ExportReaderTests", "Cryptography", "ExportReader", "Interchange", "OneTimePassword",
-            "POSIX"),
-        tests("PictureReaderTests", "Cryptography", "ImageFile", "PictureReader", "POSIX"),
+            "ExportReaderTests", "ProcessConfinement", "WatchwordCryptography", "Exports",
+            "OneTimePassword",
+            "WatchwordSystem"),
+        tests(
+            "PictureReaderTests", "ProcessConfinement", "WatchwordCryptography", "PictureReading",
+            "Pictures",
+            "WatchwordSystem"),
         .target(
             name: "ServiceTranscripts",
             dependencies: [
-                "Cryptography", "HTTPMessage", "JSONReading", "JSONText", "OneTimePassword",
+                "WatchwordCryptography", "WatchwordCoding", "JSONReading", "OneTimePassword",
                 "TestSupport", "Verification", "VerificationService",
             ], path: "Tests/ServiceTranscripts", swiftSettings: settings),
         tests(
-            "VerificationServiceTests", "Cryptography", "HTTPMessage", "JSONReading", "JSONText",
-            "OneTimePassword", "POSIX", "ServiceTranscripts", "StoreContract", "Verification",
-            "VerificationService"),
-        tests("JSONReadingTests", "JSONReading", "JSONText", "Cryptography"),
-        program("FaultyCourier", path: "Tests/FaultyCourier", "Courier", "POSIX"),
-        tests("CourierTests", "Courier", "Cryptography", "POSIX"),
+            "VerificationServiceTests", "WatchwordCryptography", "WatchwordCoding", "JSONReading",
+            "OneTimePassword", "WatchwordSystem", "ServiceTranscripts", "StoreContract",
+            "Verification", "VerificationService"),
+        tests("JSONReadingTests", "JSONReading", "WatchwordCoding", "WatchwordCryptography"),
+        program("FaultyCourier", path: "Tests/FaultyCourier", "Courier", "WatchwordSystem"),
+        tests("CourierTests", "Courier", "WatchwordCryptography", "WatchwordSystem"),
         tests(
-            "DeviceLoginTests", "Courier", "Cryptography", "DeviceLogin", "HardwareTokens",
-            "POSIX", "SecretVault"),
-        tests("CommandRunnerTests", "Arguments", "Commands", "ServerCommands"),
+            "DeviceLoginTests", "Courier", "WatchwordCryptography", "DeviceLogin", "Devices",
+            "WatchwordSystem", "SecretVault"),
         tests(
-            "CommandsTests", "Arguments", "Clipboard", "Commands", "DeviceLogin", "JSONText",
-            "OneTimePassword", "Cryptography", "POSIX", "PictureReader", "PresenceDevices",
-            "Raster", "SecretVault"),
+            "CommandRunnerTests", "CommandLineInterface", "Commands", "ServerCommands",
+            "WatchwordSystem"),
+        tests(
+            "CommandsTests", "CommandLineInterface", "Devices", "Commands", "DeviceLogin",
+            "WatchwordCoding", "OneTimePassword", "WatchwordCryptography", "WatchwordSystem",
+            "Pictures", "QRDrawing", "SecretVault"),
         // Confines itself like the agent's process with the keys.
-        program("KeyHolderProbe", path: "Tests/KeyHolderProbe", "POSIX"),
-        // `watchword-agent` on a machine that a test suspends.
-        program("suspending-agent", path: "Tests/SuspendingAgent", "AgentService"),
-        tests(
-            "AgentServiceTests", "AgentService", "Courier", "Cryptography", "DeviceLogin",
-            "HardwareTokens", "OneTimePassword", "POSIX", "PresenceDevices", "SecretVault",
-            "VaultAgent"),
         program(
-            "service-process", path: "Tests/ServiceProcess", "HTTPListener", "POSIX",
+            "KeyHolderProbe", path: "Tests/KeyHolderProbe", "ProcessConfinement", "WatchwordSystem"),
+        // `watchword-agent` on a machine that a test suspends.
+        program("suspending-agent", path: "Tests/SuspendingAgent", "Agent"),
+        tests(
+            "AgentServiceTests", "Agent", "Courier", "WatchwordCryptography", "DeviceLogin",
+            "Devices", "OneTimePassword", "WatchwordSystem", "SecretVault", "VaultService"),
+        program(
+            "service-process", path: "Tests/ServiceProcess", "HTTPListener", "WatchwordSystem",
             "PostgreSQLStore", "ServerCommands", "ServiceTranscripts", "StoreContract",
             "Verification", "VerificationService"),
         tests(
-            "VaultAgentTests", "Cryptography", "OneTimePassword", "POSIX", "SecretVault",
-            "VaultAgent"),
-        tests("HTTPListenerTests", "HTTPListener", "HTTPMessage", "Cryptography"),
+            "VaultAgentTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
+            "SecretVault", "VaultService"),
+        tests("HTTPListenerTests", "HTTPListener", "WatchwordCoding", "WatchwordCryptography"),
         tests(
-            "ServerTests", "Arguments", "Attestation", "CommandRunner", "Cryptography",
-            "DeviceLogin", "HardwareTokens", "HTTPListener", "HTTPMessage", "JSONReading",
-            "JSONText", "OneTimePassword", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
+            "ServerTests", "CommandLineInterface", "Attestation", "WatchwordCryptography",
+            "DeviceLogin", "Devices", "HTTPListener", "WatchwordCoding", "JSONReading",
+            "OneTimePassword", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
             "ServerCommands", "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
             "VerificationService"),
     ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a Watchword vault without Watchword: the second reader of Sources/SecretVault/VaultFile.md.
+"""Reads a Watchword vault without Watchword: the second reader of Sources/Vault/SecretVault/VaultFile.md.
 
     Scripts/read-vault.py VAULT --passphrase-file FILE [--reveal]
     Scripts/read-vault.py VAULT --recovery-key-file FILE [--reveal]

@@ -1,10 +1,10 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 /// Another program of the same user attacks the agent (see Security.md).
 @Suite(.serialized)

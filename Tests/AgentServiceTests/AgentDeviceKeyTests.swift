@@ -1,14 +1,14 @@
 import Courier
-import Cryptography
+import WatchwordCryptography
 import DeviceLogin
 import Foundation
-import HardwareTokens
-import POSIX
+import Devices
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 
-@testable import VaultAgent
+@testable import VaultService
 
 /// Signing with a device key that the agent holds, for a real server.
 @Suite(.serialized)

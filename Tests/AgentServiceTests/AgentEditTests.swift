@@ -1,9 +1,9 @@
-import Cryptography
+import WatchwordCryptography
 import OneTimePassword
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 /// Changes of a vault that the agent holds.
 struct AgentEditTests {

@@ -1,13 +1,13 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import POSIX
+import WatchwordSystem
 import SecretVault
 import Synchronization
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
-@testable import AgentService
+@testable import Agent
 
 /// When and how the agent ends, and what it does when resources run out.
 @Suite(.serialized)

@@ -1,13 +1,13 @@
 import Courier
-import Cryptography
+import WatchwordCryptography
 import DeviceLogin
 import Foundation
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 
-@testable import VaultAgent
+@testable import VaultService
 
 /// Registering device keys through the agent, at a real server.
 @Suite(.serialized)

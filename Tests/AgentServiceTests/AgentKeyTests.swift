@@ -1,9 +1,9 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 @testable import SecretVault
 

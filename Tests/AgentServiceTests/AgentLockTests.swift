@@ -1,12 +1,12 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
-@testable import AgentService
+@testable import Agent
 
 /// What the agent gives while and after it locks a vault, and to clients that are not `watchword`.
 @Suite(.serialized)

@@ -1,13 +1,13 @@
 import Courier
-import Cryptography
+import WatchwordCryptography
 import DeviceLogin
 import Foundation
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 
-@testable import VaultAgent
+@testable import VaultService
 
 /// Signing in with an enrolled secret that the agent holds.
 @Suite(.serialized)

@@ -1,11 +1,11 @@
-import Cryptography
-import POSIX
-import PresenceDevices
+import WatchwordCryptography
+import WatchwordSystem
+import Devices
 import TestSupport
 import Testing
 
 @testable import SecretVault
-@testable import VaultAgent
+@testable import VaultService
 
 struct AgentMessagesTests {
     private func bytes(of value: some Transferable) throws -> [UInt8] {

@@ -1,9 +1,9 @@
-import Cryptography
-import POSIX
+import WatchwordCryptography
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 /// Changes of an entry that PAM protects, through the agent and without it.
 struct AgentPAMEditTests {

@@ -1,11 +1,11 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
 import OneTimePassword
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 /// Reusing a check, with the real programs.
 struct AgentReuseTests {

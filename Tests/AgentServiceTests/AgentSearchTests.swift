@@ -1,8 +1,8 @@
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 /// The entries that the agent finds for a command.
 @Suite(.serialized)

@@ -1,10 +1,10 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
 import OneTimePassword
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 /// The verbs that show secrets, through the agent.
 struct AgentSecretsTests {

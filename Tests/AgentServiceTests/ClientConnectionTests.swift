@@ -1,12 +1,12 @@
-import Cryptography
-import POSIX
+import WatchwordCryptography
+import WatchwordSystem
 import SecretVault
 import Synchronization
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
-@testable import AgentService
+@testable import Agent
 
 /// One client of an agent in this process.
 struct ClientConnectionTests {

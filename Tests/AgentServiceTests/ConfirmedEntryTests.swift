@@ -1,13 +1,13 @@
 import Courier
-import Cryptography
+import WatchwordCryptography
 import DeviceLogin
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
-@testable import AgentService
+@testable import Agent
 
 /// What a presence check for the next change of an entry allows.
 struct ConfirmedEntryTests {

@@ -1,11 +1,11 @@
 import Foundation
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
-@testable import AgentService
+@testable import Agent
 
 /// The client's end of a connection, in a collection.
 final class Peer {

@@ -1,8 +1,8 @@
 import SecretVault
 import Testing
-import VaultAgent
+import VaultService
 
-@testable import AgentService
+@testable import Agent
 
 // The key of a vault that is locked while requests use it.
 extension HeldVaultsTests {

@@ -1,14 +1,14 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
 import OneTimePassword
-import POSIX
+import WatchwordSystem
 import SecretVault
 import Synchronization
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
-@testable import AgentService
+@testable import Agent
 
 /// How long vaults are held, by clocks that the test sets.
 struct HeldVaultsTests {

@@ -1,8 +1,8 @@
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
 
-@testable import AgentService
+@testable import Agent
 
 /// What the key holder accepts from the supervisor.
 final class HelperChannelTests {

@@ -1,7 +1,7 @@
-import POSIX
+import WatchwordSystem
 import Testing
 
-@testable import AgentService
+@testable import Agent
 
 /// Turns of users, who share a limited amount of memory.
 struct MemoryTurnsTests {

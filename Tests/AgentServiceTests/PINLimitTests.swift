@@ -1,12 +1,12 @@
-import Cryptography
-import HardwareTokens
-import POSIX
+import WatchwordCryptography
+import Devices
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
-@testable import AgentService
+@testable import Agent
 @testable import DeviceLogin
 
 /// The wrong PINs that users of the system agent may give the TPM.

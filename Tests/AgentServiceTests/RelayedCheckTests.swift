@@ -1,13 +1,12 @@
-import Cryptography
-import Presence
+import WatchwordCryptography
+@testable import Devices
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
-@testable import AgentService
-@testable import POSIX
-@testable import PresenceDevices
+@testable import Agent
+@testable import WatchwordSystem
 
 /// A check by the system's modules that passes through a client.
 struct RelayedCheckTests {

@@ -1,12 +1,12 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
 
-@testable import AgentService
+@testable import Agent
 @testable import SecretVault
-@testable import VaultAgent
+@testable import VaultService
 
 /// Every kind of request at its largest takes no more memory than is charged for it.
 @Suite(

@@ -1,12 +1,12 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
 
-@testable import AgentService
+@testable import Agent
 @testable import SecretVault
-@testable import VaultAgent
+@testable import VaultService
 
 /// The memory that one request has.
 struct RequestTurnTests {

@@ -1,10 +1,10 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 /// Another program of a user, and another user, attack the system agent (see Security.md).
 @Suite(

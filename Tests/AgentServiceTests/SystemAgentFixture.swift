@@ -1,8 +1,8 @@
 import Foundation
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 /// A system agent that belongs to the test, and users of it.
 ///

@@ -1,11 +1,11 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
-@testable import POSIX
+@testable import WatchwordSystem
 
 /// How much of the system agent's memory one user's requests take.
 @Suite(

@@ -1,10 +1,10 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 /// Moves that run at once, and processes that are killed meanwhile: a complete copy always exists.
 @Suite(

@@ -1,10 +1,10 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 /// Moving a vault to and from the system agent.
 @Suite(

@@ -1,8 +1,8 @@
 import Foundation
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 /// The system agent and its users.
 @Suite(

@@ -1,8 +1,8 @@
 import Courier
-import Cryptography
+import WatchwordCryptography
 import DeviceLogin
 import Foundation
-import HardwareTokens
+import Devices
 import SecretVault
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
 import TestSupport
 import Testing
@@ -49,7 +49,9 @@ struct DeviceKeyAttestationTests {
                         endorsementKey: attestation.endorsementKey)
                 }
             } catch let error as DeviceKeyAttestationError {
-                #expect("\(error)" == vector.outcome, "\(vector.name)")
+                // The vectors were made when the module had this name.
+                let outcome = "\(error)".replacing("WatchwordCryptography.", with: "Cryptography.")
+                #expect(outcome == vector.outcome, "\(vector.name)")
             }
         }
     }

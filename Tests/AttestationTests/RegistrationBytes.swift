@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import TestSupport
 
 /// The parts of the authenticator data of a registration, so that tests can change one.

@@ -42,7 +42,7 @@ LOST_RESPONSE = """
     };
 """
 SENT_KEYS = "JSON.parse(localStorage.getItem('keys'))"
-SCRIPT = ROOT / "Sources/BrowserPages/Files/page.js"
+SCRIPT = ROOT / "Sources/Server/VerificationService/Pages/Files/page.js"
 
 subjects = (f"person-{number}" for number in itertools.count(1))
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import CBORReading
+@testable import Attestation
 
 @Suite("CBOR")
 struct CBORReadingTests {

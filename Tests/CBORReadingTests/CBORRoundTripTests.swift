@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import CBORReading
+@testable import Attestation
 
 @Suite("CBOR round trip")
 struct CBORRoundTripTests {

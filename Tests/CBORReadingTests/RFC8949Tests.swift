@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import CBORReading
+@testable import Attestation
 
 @Suite("RFC 8949")
 struct RFC8949Tests {

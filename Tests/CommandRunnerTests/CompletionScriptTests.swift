@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Arguments
+@testable import CommandLineInterface
 
 /// The completion scripts of both programs in real shells.
 struct CompletionScriptTests {

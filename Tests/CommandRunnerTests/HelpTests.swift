@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Arguments
+@testable import CommandLineInterface
 @testable import Commands
 @testable import ServerCommands
 

@@ -1,6 +1,6 @@
-import Arguments
 import TestSupport
 import Testing
+import WatchwordSystem
 
 struct ProgramVersionTests {
     private static let helpers = [

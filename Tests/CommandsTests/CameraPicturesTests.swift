@@ -1,6 +1,6 @@
-import Cryptography
-import POSIX
-import Raster
+import WatchwordCryptography
+import WatchwordSystem
+import QRDrawing
 import Testing
 
 @testable import Commands

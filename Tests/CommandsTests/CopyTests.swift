@@ -1,9 +1,9 @@
 import Foundation
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
 
-@testable import Clipboard
+@testable import Devices
 @testable import Commands
 
 /// Codes on the clipboard of a display that the test starts, and of the terminal.

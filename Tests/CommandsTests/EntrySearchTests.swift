@@ -1,10 +1,10 @@
-import Cryptography
+import WatchwordCryptography
 import TestSupport
 import Testing
 
 @testable import Commands
 @testable import SecretVault
-@testable import VaultAgent
+@testable import VaultService
 
 struct EntrySearchTests {
     /// An entry with an ID that begins with these bytes.

@@ -1,10 +1,10 @@
-import Cryptography
-import Interchange
+import WatchwordCryptography
+import Exports
 import OneTimePassword
 import SecretVault
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 @testable import Commands
 

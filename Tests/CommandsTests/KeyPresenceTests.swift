@@ -1,6 +1,5 @@
-import Arguments
-import CommandRunner
-import Cryptography
+import CommandLineInterface
+import WatchwordCryptography
 import SecretVault
 import Testing
 

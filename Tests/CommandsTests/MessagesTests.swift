@@ -1,7 +1,8 @@
-import Interchange
-import POSIX
-import PictureReader
-import PresenceDevices
+import ProcessConfinement
+import Exports
+import WatchwordSystem
+import Pictures
+import Devices
 import SecretVault
 import Testing
 

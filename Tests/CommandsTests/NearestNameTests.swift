@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Arguments
+@testable import CommandLineInterface
 @testable import Commands
 
 struct NearestNameTests {

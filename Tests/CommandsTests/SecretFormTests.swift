@@ -1,4 +1,4 @@
-import Arguments
+import CommandLineInterface
 import Testing
 
 @testable import Commands

@@ -1,8 +1,8 @@
-internal import Cryptography
-internal import ExportCryptography
+internal import WatchwordCryptography
+internal import ExportReading
 internal import Glibc
-internal import GzipReading
-internal import POSIX
+internal import ProcessConfinement
+internal import WatchwordSystem
 
 /// Derives keys and decrypts in a confined process, as the reader of exports does.
 ///

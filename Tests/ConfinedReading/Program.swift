@@ -1,8 +1,9 @@
-internal import Cryptography
+internal import WatchwordCryptography
 internal import ExportReading
 internal import Glibc
-internal import Interchange
-internal import POSIX
+internal import Exports
+internal import ProcessConfinement
+internal import WatchwordSystem
 
 /// Reads the export on standard input in a confined process, and prints the result.
 ///

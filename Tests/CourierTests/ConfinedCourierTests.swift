@@ -1,6 +1,6 @@
 import Courier
-import Cryptography
-import POSIX
+import WatchwordCryptography
+import WatchwordSystem
 import TestSupport
 import Testing
 

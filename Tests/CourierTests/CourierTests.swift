@@ -1,7 +1,7 @@
 import Courier
-import Cryptography
+import WatchwordCryptography
 import Dispatch
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
 

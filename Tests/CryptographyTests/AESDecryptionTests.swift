@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Cryptography
+@testable import WatchwordCryptography
 
 struct AESVector: Codable, Sendable {
     let mode: String

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Cryptography
+@testable import WatchwordCryptography
 
 struct AgreementVector: Codable, Sendable {
     let `private`: String

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Cryptography
+@testable import WatchwordCryptography
 
 @Suite("Certificates", .enabled(if: ForeignProgram("openssl") != nil, "needs openssl"))
 struct CertificateTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Cryptography
+@testable import WatchwordCryptography
 
 @Suite("DER")
 struct DERElementTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Cryptography
+@testable import WatchwordCryptography
 
 /// Compares the prepared key with OpenSSL's own HMAC, which the published vectors check.
 struct HMACKeyTests {

@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import Testing
 
 @Suite("What TPMs say about keys") struct KeyAttestationTests {

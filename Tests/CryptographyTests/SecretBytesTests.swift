@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import Dispatch
 import Foundation
 import Synchronization

@@ -1,5 +1,5 @@
 import Courier
-import Cryptography
+import WatchwordCryptography
 import DeviceLogin
 import SecretVault
 import TestSupport

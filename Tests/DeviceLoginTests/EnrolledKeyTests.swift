@@ -1,6 +1,6 @@
 import Courier
-import Cryptography
-import HardwareTokens
+import WatchwordCryptography
+import Devices
 import SecretVault
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Courier
-import Cryptography
+import WatchwordCryptography
 import SecretVault
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Courier
-import Cryptography
+import WatchwordCryptography
 import TestSupport
 import Testing
 

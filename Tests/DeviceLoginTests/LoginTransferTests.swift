@@ -1,7 +1,7 @@
 import Courier
-import Cryptography
-import HardwareTokens
-import POSIX
+import WatchwordCryptography
+import Devices
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Courier
-import Cryptography
+import WatchwordCryptography
 import TestSupport
 
 /// A server inside this process that follows EnrolledSecrets.md, and a network that loses and

@@ -1,5 +1,5 @@
-import Cryptography
-import ExportCryptography
+import WatchwordCryptography
+import ExportReading
 import TestSupport
 import Testing
 

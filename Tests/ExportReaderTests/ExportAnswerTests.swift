@@ -1,10 +1,8 @@
-import Cryptography
-import Interchange
+import WatchwordCryptography
+@testable import Exports
 import OneTimePassword
 import TestSupport
 import Testing
-
-@testable import ExportReader
 
 @Suite struct ExportAnswerTests {
     private static let errors: [ExportError] =

@@ -1,8 +1,8 @@
-internal import Cryptography
-internal import ExportReader
-internal import Interchange
+internal import WatchwordCryptography
+internal import Exports
 internal import OneTimePassword
-internal import POSIX
+internal import ProcessConfinement
+internal import WatchwordSystem
 internal import TestSupport
 internal import Testing
 

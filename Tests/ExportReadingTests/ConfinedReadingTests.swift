@@ -1,6 +1,6 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import Interchange
+import Exports
 import TestSupport
 import Testing
 

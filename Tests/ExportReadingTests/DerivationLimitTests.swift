@@ -1,11 +1,9 @@
-import Cryptography
-import ExportCryptography
+import WatchwordCryptography
+@testable import ExportReading
 import Foundation
-import Interchange
+import Exports
 import TestSupport
 import Testing
-
-@testable import ExportReading
 
 /// A file with an excessive cost is refused before the cost is spent: none of these takes time.
 @Suite("Limits of key derivations")

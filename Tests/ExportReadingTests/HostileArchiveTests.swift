@@ -1,10 +1,8 @@
 import CZip
-import Cryptography
-import Interchange
+import WatchwordCryptography
+import Exports
 import TestSupport
 import Testing
-import ZipReading
-
 @testable import ExportReading
 
 @Suite("Hostile archives")

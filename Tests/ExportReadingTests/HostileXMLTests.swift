@@ -1,9 +1,7 @@
-import Cryptography
-import Interchange
+import WatchwordCryptography
+import Exports
 import TestSupport
 import Testing
-import XMLReading
-
 @testable import ExportReading
 
 @Suite("Hostile XML")

@@ -1,4 +1,4 @@
-import Interchange
+import Exports
 import Testing
 
 /// A made-up export and what it contains.

@@ -1,10 +1,8 @@
-import Cryptography
-import Interchange
-import OpenPGPReading
+import WatchwordCryptography
+import Exports
+@testable import ExportReading
 import TestSupport
 import Testing
-
-@testable import ExportReading
 
 @Suite("OpenPGP messages")
 struct OpenPGPFormatTests {

@@ -1,5 +1,5 @@
-import Cryptography
-import Interchange
+import WatchwordCryptography
+import Exports
 import TestSupport
 import Testing
 

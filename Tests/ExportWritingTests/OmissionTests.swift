@@ -1,6 +1,5 @@
-import Cryptography
-import ExportWriting
-import Interchange
+import WatchwordCryptography
+import Exports
 import OneTimePassword
 import TestSupport
 import Testing

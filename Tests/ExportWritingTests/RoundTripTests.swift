@@ -1,7 +1,6 @@
-import Cryptography
+import WatchwordCryptography
 import ExportReading
-import ExportWriting
-import Interchange
+import Exports
 import OneTimePassword
 import TestSupport
 import Testing

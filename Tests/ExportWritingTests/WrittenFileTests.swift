@@ -1,7 +1,7 @@
-import Cryptography
+import WatchwordCryptography
 import ExportReading
 import Foundation
-import Interchange
+import Exports
 import OneTimePassword
 import TestSupport
 import Testing

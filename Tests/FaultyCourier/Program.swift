@@ -1,6 +1,6 @@
 internal import Courier
 internal import Glibc
-internal import POSIX
+internal import WatchwordSystem
 
 /// What a compromised helper process could do, by name.
 ///

@@ -1,6 +1,6 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import GzipReading
+import ExportReading
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import HTTPMessage
+import WatchwordCoding
 import Synchronization
 import TestSupport
 import Testing

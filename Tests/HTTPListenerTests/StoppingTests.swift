@@ -1,4 +1,4 @@
-import HTTPMessage
+import WatchwordCoding
 import TestSupport
 import Testing
 

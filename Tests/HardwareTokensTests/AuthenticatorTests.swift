@@ -1,6 +1,6 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import HardwareTokens
+import Devices
 import TestSupport
 import Testing
 

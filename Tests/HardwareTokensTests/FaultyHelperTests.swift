@@ -1,5 +1,5 @@
-import HardwareTokens
-import POSIX
+import Devices
+import WatchwordSystem
 import TestSupport
 import Testing
 

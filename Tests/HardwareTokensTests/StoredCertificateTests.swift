@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import HardwareTokens
+@testable import Devices
 
 @Suite("Certificates in a TPM's memory") struct StoredCertificateTests {
     private func certificate(_ fill: UInt8, _ count: Int) -> [UInt8] {

@@ -1,6 +1,6 @@
 import Attestation
-import Cryptography
-import HardwareTokens
+import WatchwordCryptography
+import Devices
 import TestSupport
 import Testing
 

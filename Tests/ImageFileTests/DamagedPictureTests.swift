@@ -1,5 +1,6 @@
-import ImageFile
-import Raster
+import Pictures
+import PictureReading
+import QRDrawing
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
+import Pictures
 import Foundation
-import ImageFile
+import PictureReading
 import TestSupport
 import Testing
 

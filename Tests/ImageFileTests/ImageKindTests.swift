@@ -1,4 +1,5 @@
-import ImageFile
+import Pictures
+import PictureReading
 import Testing
 
 @Suite struct ImageKindTests {

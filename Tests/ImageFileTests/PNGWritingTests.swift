@@ -1,5 +1,5 @@
-import ImageFile
-import Raster
+import PictureReading
+import QRDrawing
 import Testing
 
 @Suite struct PNGWritingTests {

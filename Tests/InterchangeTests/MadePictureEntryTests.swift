@@ -1,4 +1,4 @@
-import Interchange
+import Exports
 import OneTimePassword
 import TestSupport
 import Testing

@@ -1,9 +1,9 @@
-import Cryptography
+import WatchwordCryptography
 import OneTimePassword
 import TestSupport
 import Testing
 
-@testable import Interchange
+@testable import Exports
 
 @Suite("Google Authenticator exports in several parts")
 struct MigrationSetTests {

@@ -1,6 +1,6 @@
-import Cryptography
+import WatchwordCryptography
 import JSONReading
-import JSONText
+import WatchwordCoding
 import TestSupport
 import Testing
 

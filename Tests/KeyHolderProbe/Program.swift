@@ -1,5 +1,6 @@
 import Glibc
-import POSIX
+import ProcessConfinement
+import WatchwordSystem
 
 /// Confines itself like the agent's process with the keys, and reports what it can still do.
 ///

@@ -2,7 +2,7 @@ import AllocationCounter
 import TestSupport
 import Testing
 
-@testable import Cryptography
+@testable import WatchwordCryptography
 @testable import OneTimePassword
 
 @Suite(

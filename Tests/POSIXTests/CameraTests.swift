@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import POSIX
+@testable import WatchwordSystem
 
 /// There is no camera here; these tests cover what happens without one.
 @Suite struct CameraTests {

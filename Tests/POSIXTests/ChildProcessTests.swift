@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import POSIX
+@testable import WatchwordSystem
 
 @Suite struct ChildProcessTests {
     @Test("a child receives input and returns output")

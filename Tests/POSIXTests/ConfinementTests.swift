@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import POSIX
+@testable import WatchwordSystem
 
 /// Checks the kernel's information about the reader after its greeting.
 @Suite struct ConfinementTests {

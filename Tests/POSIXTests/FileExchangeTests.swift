@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import POSIX
+@testable import WatchwordSystem
 
 /// Another program, which ignores the lock, replaces the file while a writer is working.
 struct FileExchangeTests {

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import POSIX
+import ProcessConfinement
+@testable import WatchwordSystem
 
 struct HelperGreetingTests {
     private static let program = HelperGreeting.Identity(mark: "WWT", version: 2)

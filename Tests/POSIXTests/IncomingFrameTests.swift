@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import POSIX
+@testable import WatchwordSystem
 
 struct IncomingFrameTests {
     private static let largest = 64 << 20

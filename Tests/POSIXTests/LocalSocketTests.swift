@@ -1,5 +1,5 @@
 import Foundation
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
 

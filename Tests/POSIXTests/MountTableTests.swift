@@ -1,6 +1,6 @@
 import Testing
 
-@testable import POSIX
+@testable import ProcessConfinement
 
 /// Paths that lead to the same folder.
 struct MountTableTests {

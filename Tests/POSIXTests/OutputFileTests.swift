@@ -1,5 +1,5 @@
 import Glibc
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import POSIX
+@testable import WatchwordSystem
 
 struct ProgramInputTests {
     private func status(

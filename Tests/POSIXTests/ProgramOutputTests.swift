@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import POSIX
+@testable import WatchwordSystem
 
 @Suite struct ProgramOutputTests {
     private func run(

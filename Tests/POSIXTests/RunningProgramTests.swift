@@ -1,6 +1,6 @@
 import Testing
 
-@testable import POSIX
+@testable import WatchwordSystem
 
 struct RunningProgramTests {
     @Test("paths are divided at each slash, whatever follows it")

@@ -1,4 +1,4 @@
-import POSIX
+import WatchwordSystem
 import Testing
 
 struct SpanSearchTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import POSIX
+@testable import WatchwordSystem
 
 struct TerminalKeysTests {
     /// The keys in `bytes`, which arrive in these pieces.

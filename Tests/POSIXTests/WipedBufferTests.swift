@@ -1,6 +1,6 @@
 import Testing
 
-@testable import POSIX
+@testable import WatchwordSystem
 
 @Suite struct WipedBufferTests {
     @Test("bytes are appended up to the capacity, replaced in place, and wiped on removal")

@@ -1,8 +1,8 @@
-import ImageFile
+import PictureReading
 import TestSupport
 import Testing
 
-@testable import PictureReader
+@testable import Pictures
 
 @Suite struct AnswerTests {
     private static let findings: [PictureFinding] = [

@@ -1,6 +1,7 @@
+import ProcessConfinement
 internal import Glibc
-internal import POSIX
-internal import PictureReader
+internal import WatchwordSystem
+internal import Pictures
 internal import TestSupport
 internal import Testing
 

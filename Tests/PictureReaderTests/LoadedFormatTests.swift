@@ -1,7 +1,8 @@
+import ProcessConfinement
 internal import Foundation
-internal import ImageFile
-internal import POSIX
-internal import PictureReader
+internal import PictureReading
+internal import WatchwordSystem
+internal import Pictures
 internal import TestSupport
 internal import Testing
 

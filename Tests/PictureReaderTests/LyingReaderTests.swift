@@ -1,5 +1,6 @@
-internal import POSIX
-internal import PictureReader
+internal import ProcessConfinement
+internal import WatchwordSystem
+internal import Pictures
 internal import Testing
 
 /// Everything that a reader sends is checked.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import PictureReader
+internal import Pictures
 internal import TestSupport
 internal import Testing
 

@@ -1,8 +1,9 @@
-internal import Cryptography
+import ProcessConfinement
+internal import WatchwordCryptography
 internal import Foundation
-internal import ImageFile
-internal import POSIX
-internal import PictureReader
+internal import PictureReading
+internal import WatchwordSystem
+internal import Pictures
 internal import TestSupport
 internal import Testing
 

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import POSIX
-internal import PictureReader
+internal import WatchwordSystem
+internal import Pictures
 internal import TestSupport
 internal import Testing
 

@@ -1,5 +1,5 @@
-internal import POSIX
-internal import PictureReader
+internal import WatchwordSystem
+internal import Pictures
 internal import TestSupport
 
 /// The results for a list of pictures: each one's outcome and its symbols' bytes as text.

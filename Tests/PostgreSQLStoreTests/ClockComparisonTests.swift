@@ -1,4 +1,4 @@
-import POSIX
+import WatchwordSystem
 import PostgreSQLServer
 import StoreContract
 import Synchronization

@@ -1,7 +1,7 @@
-import POSIX
+import WatchwordSystem
 import Testing
 
-@testable import PresenceDevices
+@testable import Devices
 
 /// Messages between the system's modules and a person who leaves.
 struct ModuleRelayTests {

@@ -1,4 +1,4 @@
-import PresenceDevices
+import Devices
 import TestSupport
 import Testing
 

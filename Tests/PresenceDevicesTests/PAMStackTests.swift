@@ -24,8 +24,8 @@ struct PAMStackTests {
         #expect(try stack.askBlindly() == outcome("accountRefused(\(pamDevices)\(failure))"))
     }
 
-    private let pamDevices = "PresenceDevices."
-    private let pamCall = "PresenceDevices.PAMCallFailure.Call"
+    private let pamDevices = "Devices."
+    private let pamCall = "Devices.PAMCallFailure.Call"
 
     @Test("without a service file no module runs, even if a service named “other” exists")
     func noServiceFile() throws {
@@ -49,10 +49,10 @@ struct PAMStackTests {
     func endings() throws {
         #expect(
             try Stack(strange: "crashes").askBlindly()
-                == outcome("ended(POSIX.ChildProcess.Ending.crashed(signal: 11))"))
+                == outcome("ended(WatchwordSystem.ChildProcess.Ending.crashed(signal: 11))"))
         #expect(
             try Stack(strange: "leaves").askBlindly()
-                == outcome("ended(POSIX.ChildProcess.Ending.exited(0))"))
+                == outcome("ended(WatchwordSystem.ChildProcess.Ending.exited(0))"))
     }
 
     @Test("a module that sends too many messages is killed", arguments: ["floods", "shouts"])

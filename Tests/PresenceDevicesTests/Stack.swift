@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import Presence
+import Devices
 import Testing
 
 /// A check with a preset answer.

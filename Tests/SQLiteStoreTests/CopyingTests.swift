@@ -1,6 +1,6 @@
-import Cryptography
+import WatchwordCryptography
 import OneTimePassword
-import POSIX
+import WatchwordSystem
 import StoreContract
 import Synchronization
 import TestSupport

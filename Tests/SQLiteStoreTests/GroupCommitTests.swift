@@ -1,4 +1,4 @@
-import POSIX
+import WatchwordSystem
 import StoreContract
 import Synchronization
 import TestSupport

@@ -1,5 +1,5 @@
 import Foundation
-import POSIX
+import WatchwordSystem
 import StoreContract
 import TestSupport
 import Testing

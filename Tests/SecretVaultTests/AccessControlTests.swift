@@ -1,4 +1,4 @@
-import Presence
+import Devices
 import Testing
 
 @testable import SecretVault

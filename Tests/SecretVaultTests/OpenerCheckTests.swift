@@ -1,4 +1,4 @@
-import Presence
+import Devices
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-import Cryptography
-import Presence
+import WatchwordCryptography
+import Devices
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
 

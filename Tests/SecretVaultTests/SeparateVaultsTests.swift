@@ -1,5 +1,5 @@
 import Foundation
-import Cryptography
+import WatchwordCryptography
 import TestSupport
 import Testing
 

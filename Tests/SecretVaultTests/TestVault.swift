@@ -1,7 +1,7 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
 import OneTimePassword
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
 

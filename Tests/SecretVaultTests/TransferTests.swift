@@ -1,7 +1,7 @@
-import Cryptography
+import WatchwordCryptography
 import OneTimePassword
-import POSIX
-import Presence
+import WatchwordSystem
+import Devices
 import TestSupport
 import Testing
 

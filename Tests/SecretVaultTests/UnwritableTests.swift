@@ -1,7 +1,7 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import POSIX
-import Presence
+import WatchwordSystem
+import Devices
 import TestSupport
 import Testing
 

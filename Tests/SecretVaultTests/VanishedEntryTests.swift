@@ -1,5 +1,5 @@
-import POSIX
-import Presence
+import WatchwordSystem
+import Devices
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import CommandRunner
+import CommandLineInterface
 import PostgreSQLServer
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import DeviceLogin
 import Foundation
 import SecretVault

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Verification
 
-@testable import Arguments
+@testable import CommandLineInterface
 @testable import ServerCommands
 
 struct KeyTests {

@@ -1,7 +1,7 @@
 import Attestation
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import JSONText
+import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing

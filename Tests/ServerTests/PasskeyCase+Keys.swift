@@ -1,5 +1,5 @@
 import Attestation
-import Cryptography
+import WatchwordCryptography
 import TestSupport
 
 // Public keys that no registration may have.

@@ -1,5 +1,5 @@
 import Attestation
-import Cryptography
+import WatchwordCryptography
 import TestSupport
 
 /// One change to a good ceremony, and the reason for which it is denied.

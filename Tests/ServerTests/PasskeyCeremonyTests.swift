@@ -1,6 +1,6 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
-import JSONText
+import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing

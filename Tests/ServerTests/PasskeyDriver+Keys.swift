@@ -1,4 +1,4 @@
-import JSONText
+import WatchwordCoding
 import ServiceTranscripts
 
 // Device keys, next to passkeys.

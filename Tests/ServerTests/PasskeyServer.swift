@@ -1,8 +1,8 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
 import HTTPListener
 import JSONReading
-import JSONText
+import WatchwordCoding
 import PostgreSQLServer
 import PostgreSQLStore
 import ServiceTranscripts

@@ -1,5 +1,5 @@
 import Foundation
-import JSONText
+import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing

@@ -1,10 +1,10 @@
-import POSIX
+import WatchwordSystem
 import TestSupport
 import Testing
 import Verification
 import VerificationService
 
-@testable import Arguments
+@testable import CommandLineInterface
 @testable import ServerCommands
 
 /// Which clocks `restore` accepts.

@@ -1,7 +1,7 @@
-import Cryptography
+import WatchwordCryptography
 import Foundation
 import HTTPListener
-import HTTPMessage
+import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing

@@ -10,7 +10,8 @@ struct UnitFileTests {
         .enabled(if: systemd != nil, "systemd is not installed"))
     func confinement() throws {
         let page = try String(
-            contentsOf: PackageFolder.root.appending(path: "Sources/ServerCommands/Operations.md"),
+            contentsOf: PackageFolder.root.appending(
+                path: "Sources/Programs/ServerCommands/Operations.md"),
             encoding: .utf8)
         let unit = try #require(page.components(separatedBy: "```ini\n").dropFirst().first)
             .components(separatedBy: "```")[0]

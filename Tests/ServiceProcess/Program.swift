@@ -1,6 +1,6 @@
 import Foundation
 import HTTPListener
-import POSIX
+import WatchwordSystem
 import PostgreSQLStore
 import ServerCommands
 import ServiceTranscripts

@@ -1,7 +1,6 @@
-package import Cryptography
-package import HTTPMessage
+package import WatchwordCryptography
+package import WatchwordCoding
 internal import JSONReading
-internal import JSONText
 internal import TestSupport
 
 extension HTTPTranscript {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import JSONText
+internal import WatchwordCoding
 internal import JSONReading
 internal import TestSupport
 

@@ -1,5 +1,5 @@
-internal import Cryptography
-package import JSONText
+internal import WatchwordCryptography
+package import WatchwordCoding
 package import TestSupport
 
 /// An application or a page that runs ceremonies with a ``TestPasskey``, over any transport.

@@ -1,4 +1,4 @@
-package import Cryptography
+package import WatchwordCryptography
 package import Verification
 package import VerificationService
 

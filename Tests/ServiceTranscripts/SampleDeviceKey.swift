@@ -1,4 +1,4 @@
-package import Cryptography
+package import WatchwordCryptography
 internal import TestSupport
 
 /// A device key that is derived from a name; a test changes what it signs.

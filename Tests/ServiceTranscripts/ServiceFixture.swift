@@ -1,4 +1,4 @@
-package import Cryptography
+package import WatchwordCryptography
 internal import Synchronization
 package import Verification
 package import VerificationService

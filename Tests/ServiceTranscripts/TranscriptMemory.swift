@@ -1,6 +1,5 @@
-internal import Cryptography
-internal import HTTPMessage
-internal import JSONText
+internal import WatchwordCryptography
+internal import WatchwordCoding
 internal import OneTimePassword
 internal import TestSupport
 internal import Verification

@@ -1,7 +1,7 @@
 import CFIDO2
-import FIDOAuthenticator
+import TokenDrivers
 import Foundation
-import HardwareTokens
+import Devices
 
 /// A `watchword-token` that is connected to a software authenticator.
 ///

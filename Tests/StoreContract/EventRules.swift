@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 public import Verification
 
 extension StoreContract {

@@ -1,4 +1,4 @@
-internal import Cryptography
+internal import WatchwordCryptography
 public import Verification
 
 /// Keys that are the same in every process of a test.

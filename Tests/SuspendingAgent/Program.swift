@@ -1,4 +1,4 @@
-import AgentService
+import Agent
 import Glibc
 
 /// Does what `watchword-agent` does, but a test controls it with files beside the vault: if

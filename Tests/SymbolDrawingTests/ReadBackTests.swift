@@ -1,6 +1,5 @@
-import ImageFile
-import Raster
-import SymbolDrawing
+import PictureReading
+import QRDrawing
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
-import Raster
-import SymbolDrawing
+import QRDrawing
 import Testing
 
 @Suite struct SymbolTests {

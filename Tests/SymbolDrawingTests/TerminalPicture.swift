@@ -1,4 +1,4 @@
-import Raster
+import QRDrawing
 
 /// The picture that a terminal shows for lines of half blocks: a small, strict emulator.
 struct TerminalPicture {

@@ -1,5 +1,4 @@
-import Raster
-import SymbolDrawing
+import QRDrawing
 
 /// A picture of a symbol with its margin, from which the tests derive other pictures.
 func drawn(_ text: String, modulePixels: Int = 4) throws -> GrayImage {

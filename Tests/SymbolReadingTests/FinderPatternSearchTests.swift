@@ -1,7 +1,7 @@
-import Raster
+import QRDrawing
 import Testing
 
-@testable import SymbolReading
+@testable import PictureReading
 
 @Suite struct FinderPatternSearchTests {
     @Test("a symbol's three finder patterns are found with their positions and sizes")

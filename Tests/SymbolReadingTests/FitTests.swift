@@ -1,7 +1,7 @@
-import Raster
+import QRDrawing
 import Testing
 
-@testable import SymbolReading
+@testable import PictureReading
 
 @Suite struct FitTests {
     private let modulePixels = 6

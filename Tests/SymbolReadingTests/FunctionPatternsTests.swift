@@ -1,7 +1,7 @@
-import SymbolDrawing
+import QRDrawing
 import Testing
 
-@testable import SymbolReading
+@testable import PictureReading
 
 @Suite struct FunctionPatternsTests {
     @Test("the function patterns of all 40 versions match libqrencode's")

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SymbolReading
+@testable import PictureReading
 
 @Suite struct ProjectionTests {
     private let square = [(0.0, 0.0), (1, 0), (1, 1), (0, 1), (0.5, 0.25)]

@@ -1,8 +1,8 @@
-import POSIX
-import Raster
+import WatchwordSystem
+import QRDrawing
 import Testing
 
-@testable import SymbolReading
+@testable import PictureReading
 
 @Suite struct ReadingTests {
     private let text = "otpauth://totp/ACME:alice?secret=MFRGGZDF&issuer=ACME"

@@ -2,8 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ImageFile
-@testable import SymbolReading
+@testable import PictureReading
 
 /// The shared pictures next to the project, and the results of other readers.
 @Suite(.enabled(if: SharedPicture.folder != nil, "there are no pictures in ../shared"))

@@ -1,4 +1,4 @@
-/// An encoder of CBOR that is independent of `CBORReading`.
+/// An encoder of CBOR that is independent of `Attestation`.
 ///
 /// It writes members in the given order, and duplicates too.
 public indirect enum EncodedCBOR: Hashable, Sendable {

@@ -1,7 +1,8 @@
-package import Cryptography
+package import WatchwordCryptography
 internal import Foundation
 
-/// A key pair that the program `openssl` makes and signs with, independently of `Cryptography`.
+/// A key pair that the program `openssl` makes and signs with, independently of
+/// `WatchwordCryptography`.
 package struct OpenSSLKey: Sendable {
     /// Thrown if `openssl` refuses a command, with its message.
     package struct Failure: Error {
@@ -105,7 +106,7 @@ package struct OpenSSLKey: Sendable {
 }
 
 extension TestPasskey {
-    /// A passkey with this key in place of one that `Cryptography` made.
+    /// A passkey with this key in place of one that `WatchwordCryptography` made.
     package init(id: [UInt8]? = nil, _ key: OpenSSLKey) throws {
         try self.init(id: id)
         editKey = { _ in key.publicKey.encoded }

@@ -1,6 +1,6 @@
 public import Foundation
 internal import Glibc
-internal import POSIX
+internal import WatchwordSystem
 
 /// A program on its own pseudo-terminal, with the test at the keyboard.
 public final class PseudoTerminal {

@@ -1,4 +1,4 @@
-public import Cryptography
+public import WatchwordCryptography
 
 extension SecretBytes {
     /// A known secret in a test.

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import OneTimePassword
-internal import Cryptography
+internal import WatchwordCryptography
 
 /// A known secret, in every form in which it could leak.
 public struct SecretForms: Sendable {

@@ -1,4 +1,4 @@
-public import Cryptography
+public import WatchwordCryptography
 public import OneTimePassword
 
 extension SeededGenerator {

@@ -1,4 +1,4 @@
-internal import Cryptography
+internal import WatchwordCryptography
 
 /// A maker of authenticators: a root certificate, and a certificate for attestations.
 package struct TestMaker: Sendable {

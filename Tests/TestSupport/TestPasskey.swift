@@ -1,4 +1,4 @@
-package import Cryptography
+package import WatchwordCryptography
 
 /// An authenticator in software, and the browser in front of it; a test changes what they say.
 package struct TestPasskey: Sendable {

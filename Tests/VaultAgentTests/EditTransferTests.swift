@@ -1,11 +1,11 @@
-import Cryptography
+import WatchwordCryptography
 import OneTimePassword
-import POSIX
+import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 
-@testable import VaultAgent
+@testable import VaultService
 
 /// The edits and their outcomes as `watchword` and its agent send them to each other.
 struct EditTransferTests {

@@ -1,9 +1,9 @@
-import Cryptography
+import WatchwordCryptography
 import OneTimePassword
 import SecretVault
 import TestSupport
 
-@testable import VaultAgent
+@testable import VaultService
 
 /// A vault in its own folder, with methods that edit its entries.
 struct EditedVault {

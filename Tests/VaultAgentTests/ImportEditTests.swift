@@ -1,10 +1,10 @@
-import Cryptography
+import WatchwordCryptography
 import OneTimePassword
 import SecretVault
 import TestSupport
 import Testing
 
-@testable import VaultAgent
+@testable import VaultService
 
 struct ImportEditTests {
     private static let otherKey = SecretBytes(text: "the key of another account")

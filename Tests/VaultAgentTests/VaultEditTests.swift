@@ -1,10 +1,10 @@
-import Cryptography
+import WatchwordCryptography
 import OneTimePassword
 import TestSupport
 import Testing
 
 @testable import SecretVault
-@testable import VaultAgent
+@testable import VaultService
 
 struct VaultEditTests {
     @Test("a name can be added only once, and the outcome names an entry with the same secret")

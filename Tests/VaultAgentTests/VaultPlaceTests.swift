@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import VaultAgent
+import VaultService
 
 struct VaultPlaceTests {
     @Test("two paths to one file are one place, and two files are two")

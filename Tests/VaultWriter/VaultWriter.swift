@@ -1,6 +1,6 @@
-import Cryptography
+import WatchwordCryptography
 import Glibc
-import Presence
+import Devices
 import SecretVault
 
 /// The writer for tests: creates and changes a vault in a process that can be killed, starved and

@@ -1,7 +1,6 @@
-import HTTPMessage
-import JSONText
-import Cryptography
-import POSIX
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 import ServiceTranscripts
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
-import Cryptography
-import HTTPMessage
+import WatchwordCryptography
+import WatchwordCoding
 import JSONReading
-import JSONText
 import OneTimePassword
 import ServiceTranscripts
 import TestSupport

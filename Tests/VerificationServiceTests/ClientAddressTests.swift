@@ -1,6 +1,6 @@
-import Cryptography
-import HTTPMessage
-import POSIX
+import WatchwordCryptography
+import WatchwordCoding
+import WatchwordSystem
 import Testing
 
 @testable import VerificationService

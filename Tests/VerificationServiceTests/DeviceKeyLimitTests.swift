@@ -1,4 +1,4 @@
-import JSONText
+import WatchwordCoding
 import ServiceTranscripts
 import Testing
 

@@ -1,6 +1,5 @@
-import Cryptography
-import HTTPMessage
-import JSONText
+import WatchwordCryptography
+import WatchwordCoding
 import OneTimePassword
 import ServiceTranscripts
 import TestSupport

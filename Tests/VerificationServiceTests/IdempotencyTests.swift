@@ -1,6 +1,5 @@
-import HTTPMessage
-import JSONText
-import Cryptography
+import WatchwordCoding
+import WatchwordCryptography
 import OneTimePassword
 import ServiceTranscripts
 import TestSupport

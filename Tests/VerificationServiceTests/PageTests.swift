@@ -1,5 +1,5 @@
-import Cryptography
-import HTTPMessage
+import WatchwordCryptography
+import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
-import Cryptography
-import HTTPMessage
-import JSONText
+import WatchwordCryptography
+import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import HTTPMessage
+import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing

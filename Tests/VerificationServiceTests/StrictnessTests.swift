@@ -1,6 +1,5 @@
-import HTTPMessage
-import JSONText
-import Cryptography
+import WatchwordCoding
+import WatchwordCryptography
 import ServiceTranscripts
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
-import Cryptography
-import POSIX
+import WatchwordCryptography
+import WatchwordSystem
 import StoreContract
 import TestSupport
 import Testing

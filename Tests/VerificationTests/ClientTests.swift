@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import TestSupport
 import Testing
 

@@ -11,7 +11,7 @@ struct GuessingOddsTests {
     init() throws {
         page = try String(
             contentsOf: PackageFolder.root.appending(
-                path: "Sources/Verification/EnrolledSecrets.md"), encoding: .utf8)
+                path: "Sources/Server/Verification/EnrolledSecrets.md"), encoding: .utf8)
     }
 
     @Test("V-01 the documentation states the guessing odds that follow from the constants")

@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import OneTimePassword
 import Synchronization
 import TestSupport

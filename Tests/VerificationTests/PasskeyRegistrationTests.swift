@@ -1,5 +1,5 @@
 import Attestation
-import Cryptography
+import WatchwordCryptography
 import StoreContract
 import TestSupport
 import Testing

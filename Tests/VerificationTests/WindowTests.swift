@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import OneTimePassword
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import Testing
 import Verification
 

@@ -1,5 +1,5 @@
-import Cryptography
-import JSONText
+import WatchwordCryptography
+import WatchwordCoding
 import TestSupport
 import Testing
 import Verification

@@ -188,7 +188,7 @@ class Recorder:
 
 def record():
     """Returns the known answers."""
-    script = {"/ui/page.js": (ROOT / "Sources/BrowserPages/Files/page.js").read_text(), "/": "<p>Page."}
+    script = {"/ui/page.js": (ROOT / "Sources/Server/VerificationService/Pages/Files/page.js").read_text(), "/": "<p>Page."}
     related = {"/.well-known/webauthn": json.dumps({"origins": [RELATED]})}
     with tempfile.TemporaryDirectory() as folder:
         certificate = Certificate(folder, HOSTS)

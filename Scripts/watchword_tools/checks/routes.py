@@ -12,7 +12,7 @@ from watchword_tools import ROOT
 
 from .tree import section
 
-REFERENCE = ROOT / "Sources/VerificationService/API.md"
+REFERENCE = ROOT / "Sources/Server/VerificationService/API.md"
 PAGES = [REFERENCE, ROOT / "README.md"]
 PROGRAMS = ROOT / ".build/release"
 METHODS = {"get", "post", "patch", "delete"}

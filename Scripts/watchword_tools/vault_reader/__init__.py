@@ -1,4 +1,4 @@
-"""The second reader of the vault format, written from Sources/SecretVault/VaultFile.md alone.
+"""The second reader of the vault format, written from Sources/Vault/SecretVault/VaultFile.md alone.
 
 It needs only the library `cryptography`, and verifies everything that the document describes.
 """

@@ -1,7 +1,6 @@
-internal import Cryptography
-internal import ExportReader
+internal import WatchwordCryptography
+internal import Exports
 internal import Faults
-internal import Interchange
 internal import OneTimePassword
 
 /// A reader of exports, confined like the real one, that performs the action named in the “export”,

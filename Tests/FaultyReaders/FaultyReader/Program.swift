@@ -1,6 +1,6 @@
 internal import Faults
-internal import ImageFile
-internal import PictureReader
+internal import PictureReading
+internal import Pictures
 
 /// A reader, confined like the real one, that performs the action named in the “picture”, so that
 /// tests can simulate attacks.

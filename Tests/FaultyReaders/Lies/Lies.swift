@@ -1,4 +1,4 @@
-internal import POSIX
+internal import WatchwordSystem
 
 /// What a reader can send that violates the pipe's protocol, whatever the file is, by name.
 public let pipeLies: [String: @Sendable () -> Void] = [

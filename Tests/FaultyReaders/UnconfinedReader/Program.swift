@@ -1,5 +1,5 @@
 internal import CSeccomp
-internal import PictureReader
+internal import Pictures
 
 /// A reader on a simulated system without seccomp.
 @main struct Program {

@@ -1,5 +1,5 @@
-import POSIX
-import PresenceDevices
+import WatchwordSystem
+import Devices
 
 /// Asks for presence as `watchword` does, and prints the outcome: `PresenceAsker PROGRAM
 /// MILLISECONDS`.

@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import OneTimePassword
 
 /// Measures codes and the minimum number of compressions for them; prints “NAME NANOSECONDS” lines.

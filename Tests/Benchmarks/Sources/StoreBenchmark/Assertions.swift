@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import JSONReading
 import Verification
 import WebAuthnMessages

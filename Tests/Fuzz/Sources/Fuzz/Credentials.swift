@@ -1,5 +1,5 @@
 import Attestation
-import Cryptography
+import WatchwordCryptography
 
 private let hash = [UInt8](repeating: 7, count: 32)
 

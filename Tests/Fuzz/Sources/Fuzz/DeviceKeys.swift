@@ -1,5 +1,5 @@
 import Attestation
-import Cryptography
+import WatchwordCryptography
 
 /// Reads the bytes as a key in COSE that follows a field, and verifies that field as its signature.
 func fuzzPublicKey(_ bytes: [UInt8]) {

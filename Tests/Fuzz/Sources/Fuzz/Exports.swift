@@ -1,8 +1,6 @@
-import Cryptography
-import ExportReader
+import WatchwordCryptography
+import Exports
 import ExportReading
-import GzipReading
-import Interchange
 
 /// Reads the bytes as another app's export, whatever format they have.
 ///

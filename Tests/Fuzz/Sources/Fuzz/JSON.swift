@@ -1,6 +1,6 @@
-import Cryptography
+import WatchwordCryptography
 import JSONReading
-import JSONText
+import WatchwordCoding
 
 /// Parses the bytes as JSON; accepted JSON must be written in a form that round-trips.
 func fuzzJSON(_ bytes: [UInt8]) {

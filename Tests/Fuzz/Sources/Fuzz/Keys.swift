@@ -1,4 +1,4 @@
-import Cryptography
+import WatchwordCryptography
 import Verification
 
 /// Parses the bytes as a key file, unchanged and with a valid digest; an accepted file must be

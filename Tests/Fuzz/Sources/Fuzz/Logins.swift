@@ -1,5 +1,5 @@
-import Cryptography
-import POSIX
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import Courier
 @testable import DeviceLogin

@@ -1,7 +1,6 @@
-import ImageFile
-import Raster
-import SymbolDrawing
-import SymbolReading
+import Pictures
+import PictureReading
+import QRDrawing
 
 /// The libraries that are loaded for some formats, once.
 private let libraries = Dictionary(

@@ -1,5 +1,5 @@
-import Cryptography
-import Interchange
+import WatchwordCryptography
+import Exports
 import OneTimePassword
 
 /// Parses the bytes as a key URI; an accepted URI must be written in a form that parses to the same

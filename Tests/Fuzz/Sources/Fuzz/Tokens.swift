@@ -1,5 +1,5 @@
-@testable import HardwareTokens
-import POSIX
+@testable import Devices
+import WatchwordSystem
 
 /// Parses the bytes as a frame in each direction between `watchword` and `watchword-token`; an accepted
 /// frame must be written back byte for byte.

@@ -1,5 +1,5 @@
-import Cryptography
-import POSIX
+import WatchwordCryptography
+import WatchwordSystem
 @testable import SecretVault
 
 /// Parses the bytes as a vault file, unchanged and with a valid checksum.

@@ -1,0 +1,121 @@
+public import WatchwordCryptography
+
+/// Base32 (RFC 4648, section 6), in which keys are printed and typed.
+public enum Base32 {
+    /// Whether text is padded with `=` to a multiple of eight characters.
+    public enum Padding: Hashable, Sendable {
+        /// As in RFC 4648.
+        case required
+        /// As in key URIs.
+        case omitted
+    }
+
+    /// Decodes text strictly: capital letters, the digits 2 to 7, and exactly the required padding.
+    ///
+    /// - Throws: ``Base32Error``.
+    public static func decode(
+        _ text: Span<UInt8>, padding: Padding = .required
+    ) throws(Base32Error) -> SecretBytes {
+        let (secret, tolerances) = try decodeTolerantly(text, expecting: padding)
+        guard let first = tolerances.first else { return secret }
+        throw .notStrict(first)
+    }
+
+    /// Decodes text as apps actually print it, and reports each deviation that it accepted.
+    ///
+    /// White space (ASCII only) and hyphens may be anywhere. The digits 0, 1 and 8 are never read
+    /// as letters, because the letter would be a guess.
+    ///
+    /// - Parameter padding: the padding that is not reported as a deviation.
+    /// - Returns: the bytes, and each deviation once, in the order of ``Base32Deviation``.
+    /// - Throws: ``Base32Error``.
+    public static func decodeTolerantly(
+        _ text: Span<UInt8>, expecting padding: Padding = .omitted
+    ) throws(Base32Error) -> (secret: SecretBytes, tolerances: [Base32Deviation]) {
+        var reader = Base32Reader()
+        let secret = try SecretBytes(
+            capacity: text.count / 8 * 5 + 5
+        ) { output throws(Base32Error) in
+            for index in text.indices {
+                try reader.take(text[index], at: index, into: &output)
+            }
+            reader.end(expecting: padding)
+        }
+        return (secret, Base32Deviation.allCases.filter(reader.tolerances.contains))
+    }
+
+    /// Encodes a secret in capital letters.
+    ///
+    /// The text is also secret.
+    public static func encode(
+        _ secret: SecretBytes, padding: Padding = .omitted
+    ) -> SecretBytes {
+        SecretBytes(capacity: encodedCount(of: secret.count)) { output in
+            encode(secret, padding: padding, into: &output)
+        }
+    }
+
+    /// The number of characters for `count` bytes, including padding.
+    static func encodedCount(of count: Int) -> Int { (count + 4) / 5 * 8 }
+
+    /// Appends a secret in capital letters.
+    static func encode(
+        _ secret: SecretBytes, padding: Padding = .omitted, into output: inout OutputSpan<UInt8>
+    ) {
+        secret.withBytes { bytes in
+            var bits: UInt64 = 0
+            var held = 0
+            var written = 0
+            for index in bytes.indices {
+                bits = bits << 8 | UInt64(bytes[index])
+                held += 8
+                while held >= 5 {
+                    held -= 5
+                    output.append(character(of: bits >> UInt64(held)))
+                    written += 1
+                }
+            }
+            if held > 0 {
+                output.append(character(of: bits << UInt64(5 - held)))
+                written += 1
+            }
+            guard padding == .required else { return }
+            while !written.isMultiple(of: 8) {
+                output.append(UInt8(ascii: "="))
+                written += 1
+            }
+        }
+    }
+
+    /// The character for the lowest five bits.
+    private static func character(of bits: UInt64) -> UInt8 {
+        let value = UInt8(truncatingIfNeeded: bits) & 31
+        return value < 26 ? UInt8(ascii: "A") + value : UInt8(ascii: "2") + (value - 26)
+    }
+}
+
+/// Why a text is not Base32.
+///
+/// It reports the position, never the content.
+public enum Base32Error: Error, Hashable, Sendable {
+    /// A character outside the alphabet, or anything after the padding.
+    case character(at: Int)
+    /// A deviation that a strict reading refuses.
+    case notStrict(Base32Deviation)
+}
+
+/// A deviation from Base32 that a tolerant reading accepts.
+public enum Base32Deviation: CaseIterable, Hashable, Sendable {
+    /// Lowercase letters.
+    case lowerCase
+    /// White space.
+    case spaces
+    /// Hyphens.
+    case dashes
+    /// Padding that is missing, superfluous or of the wrong length.
+    case padding
+    /// Unused bits after the last byte that are not zero; they are dropped.
+    case nonzeroTrailingBits
+    /// One, three or six characters after the last full group, the last of which encodes no byte.
+    case strayCharacter
+}

@@ -1,0 +1,122 @@
+public import WatchwordCryptography
+
+/// Everything that determines one account's codes: the key, its parameters and its names.
+public struct Credential: Sendable {
+    /// A parameter of a key URI that is not interpreted here but kept for other programs.
+    ///
+    /// Names and values are kept as text: they contain no key, because a key is always called
+    /// `secret`.
+    public struct Parameter: Hashable, Sendable {
+        /// The name as written.
+        public let name: String
+        /// The decoded value.
+        public let value: String
+
+        /// Creates a parameter.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The provider of the account; may be empty.
+    public let issuer: String
+    /// The account's name; may be empty.
+    public let account: String
+    /// The shared secret, never empty.
+    public let key: SecretBytes
+    /// The hash function of the HMAC.
+    public let algorithm: HashAlgorithm
+    /// How codes are written.
+    public let style: CodeStyle
+    /// The moving factor.
+    public let movingFactor: MovingFactor
+    /// The key URI's other parameters, in order.
+    public let otherParameters: [Parameter]
+
+    /// Creates a credential.
+    ///
+    /// - Throws: ``CredentialError``.
+    public init(
+        issuer: String, account: String, key: SecretBytes, algorithm: HashAlgorithm = .sha1,
+        style: CodeStyle = .decimal(.six), movingFactor: MovingFactor = .time(.standard),
+        otherParameters: [Parameter] = []
+    ) throws(CredentialError) {
+        guard key.count > 0 else { throw .emptyKey }
+        guard !issuer.hasSpaceAround else { throw .spaceAround(.issuer) }
+        guard !account.hasSpaceAround else { throw .spaceAround(.account) }
+        var names: Set<String> = []
+        for (position, parameter) in otherParameters.enumerated() {
+            let name = parameter.name.asciiLowercased
+            let isOwn = KeyURIParameter(name)?.belongs(isHOTP: movingFactor.isCounter) ?? false
+            guard !isOwn, names.insert(name).inserted else { throw .parameter(position: position) }
+        }
+        guard
+            KeyURI.longestCount(issuer, account, key, otherParameters) <= KeyURI.maximumCount
+        else { throw .tooLong }
+        self.issuer = issuer
+        self.account = account
+        self.key = key
+        self.algorithm = algorithm
+        self.style = style
+        self.movingFactor = movingFactor
+        self.otherParameters = otherParameters
+    }
+}
+
+/// Why a credential, or one of its parameters, is invalid.
+public enum CredentialError: Error, Hashable, Sendable {
+    /// One of a credential's two names.
+    public enum Name: Hashable, Sendable {
+        case issuer, account
+    }
+
+    /// The key is empty.
+    case emptyKey
+    /// A name begins or ends with a space of any kind, which a key URI does not preserve.
+    case spaceAround(Name)
+    /// The names, the key and the parameters do not fit into a key URI of the maximum length.
+    case tooLong
+    /// A parameter occurs twice, or has the name of one of the credential's own parameters.
+    case parameter(position: Int)
+    /// This number of digits is not between 1 and 10.
+    case unsupportedLength(Int)
+    /// The period is less than one second.
+    case periodOutOfRange
+}
+
+extension Credential: Equatable {
+    /// Compares all properties; the keys are compared in constant time.
+    public static func == (left: Credential, right: Credential) -> Bool {
+        let sameKey = left.key == right.key
+        return sameKey && left.issuer == right.issuer && left.account == right.account
+            && left.algorithm == right.algorithm && left.style == right.style
+            && left.movingFactor == right.movingFactor
+            && left.otherParameters == right.otherParameters
+    }
+}
+
+/// A property that the standards do not allow, although services use it.
+public enum CredentialWarning: Hashable, Sendable {
+    /// The key is shorter than the 128 bits of RFC 4226, section 4 (R6).
+    case shortKey(bits: Int)
+    /// Codes do not have six to eight digits (RFC 4226, section 5.3).
+    case digits(Int)
+    /// A code is valid for more than two minutes (NIST SP 800-63B-4, section 3.1.4.1).
+    case longPeriod(seconds: Int64)
+}
+
+extension Credential {
+    /// The properties that the standards do not allow; the credential can still be used.
+    public var warnings: [CredentialWarning] {
+        var warnings: [CredentialWarning] = []
+        if key.count < 16 { warnings.append(.shortKey(bits: key.count * 8)) }
+        if case .decimal(let length) = style, !length.isStandard {
+            warnings.append(.digits(length.digits))
+        }
+        if case .time(let step) = movingFactor, step.period > 120 {
+            warnings.append(.longPeriod(seconds: step.period))
+        }
+        return warnings
+    }
+}

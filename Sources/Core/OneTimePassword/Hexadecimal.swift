@@ -1,0 +1,48 @@
+public import WatchwordCryptography
+
+/// Hexadecimal digits, in which some issuers print keys.
+public enum Hexadecimal {
+    /// Decodes text strictly: pairs of digits in either case, and nothing else.
+    ///
+    /// - Throws: ``HexadecimalError``.
+    public static func decode(_ text: Span<UInt8>) throws(HexadecimalError) -> SecretBytes {
+        try SecretBytes(capacity: text.count / 2 + 1) { output throws(HexadecimalError) in
+            var high: UInt8?
+            for index in text.indices {
+                guard let digit = text[index].hexDigitValue else { throw .character(at: index) }
+                if let first = high {
+                    output.append(first << 4 | digit)
+                    high = nil
+                } else {
+                    high = digit
+                }
+            }
+            guard high == nil else { throw .oddCount }
+        }
+    }
+
+    /// Encodes a secret in lower-case digits.
+    ///
+    /// The text is also secret.
+    package static func encode(_ secret: SecretBytes) -> SecretBytes {
+        secret.withBytes { bytes in
+            SecretBytes(capacity: 2 * bytes.count) { output in
+                for index in bytes.indices {
+                    for digit in [bytes[index] >> 4, bytes[index] & 15] {
+                        output.append(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Why a text is not hexadecimal.
+///
+/// It reports the position, never the content.
+public enum HexadecimalError: Error, Hashable, Sendable {
+    /// A character that is not a hexadecimal digit.
+    case character(at: Int)
+    /// The last digit has no partner.
+    case oddCount
+}

@@ -1,0 +1,78 @@
+public import WatchwordSystem
+
+/// A helper process that gives up all privileges before it reads anything.
+public enum ConfinedHelper {
+    /// The program's exit statuses.
+    enum Status {
+        static let done: Int32 = 0
+        static let badRequest: Int32 = 3
+        static let failure: Int32 = 6
+    }
+
+    /// Confines the process, sends the greeting, calls `serve`, and ends.
+    ///
+    /// Everything that `serve` needs from the file system must already be loaded. If the process
+    /// cannot be confined, it reports this and ends without calling `serve`.
+    ///
+    /// - Parameter runsLibraries: as in ``Confinement/enter(_:runsLibraries:)``.
+    public static func run(
+        as program: HelperGreeting.Identity, limits: Confinement.Limits,
+        runsLibraries: Bool = false,
+        serve: () throws(SystemCallFailure) -> Void
+    ) -> Never {
+        do throws(SystemCallFailure) {
+            do throws(SystemCallFailure) {
+                try Confinement.enter(limits, runsLibraries: runsLibraries)
+            } catch {
+                try send(HelperGreeting.notConfined(error).bytes(from: program))
+                ProcessEnd.atOnce(with: Status.failure)
+            }
+            try send(HelperGreeting.confined.bytes(from: program))
+            try serve()
+            ProcessEnd.atOnce(with: Status.done)
+        } catch {
+            // There is no way to report the failure.
+            ProcessEnd.atOnce(with: Status.failure)
+        }
+    }
+
+    /// Sends an answer.
+    public static func send(_ frame: [UInt8]) throws(SystemCallFailure) {
+        try FileDescriptor.writeFrame(frame, to: 1)
+    }
+
+    /// Ends the process after a request that violates the protocol.
+    public static func refuseRequest() -> Never { ProcessEnd.atOnce(with: Status.badRequest) }
+}
+
+/// Why a confined helper gave no valid answer about a file; other files can still be read.
+public enum HelperLoss: Error, Hashable, Sendable {
+    /// The helper crashed with this signal; the file may be hostile.
+    case crashed(signal: Int32)
+    /// The helper was killed for a forbidden system call (to open a file or a socket, for example).
+    case forbiddenCall
+    /// Reading took too long.
+    case timedOut
+    /// Reading needed more memory than the helper is allowed.
+    case tooMuchMemory
+    /// The helper's answer violated the protocol; all of it was rejected.
+    case badAnswer
+    /// The helper ended without an answer, or in an unknown way.
+    case noAnswer
+
+    /// The reason derived from how the helper ended.
+    public init(ending: ChildProcess.Ending, peakMemory: Int, limits: Confinement.Limits) {
+        let isLarge = peakMemory >= limits.addressSpace / 2
+        self =
+            switch ending {
+            // Swift and the libraries crash when an allocation fails, and the kernel kills
+            // processes when it runs out of memory. Whether that caused a given crash or kill can
+            // only be guessed.
+            case .crashed where isLarge, .killed where isLarge: .tooMuchMemory
+            case .crashed(let signal): .crashed(signal: signal)
+            case .forbiddenCall: .forbiddenCall
+            case .processorTimeSpent: .timedOut
+            case .exited, .killed, .unknown: .noAnswer
+            }
+    }
+}

@@ -1,0 +1,136 @@
+public import WatchwordSystem
+internal import CLinux
+internal import Glibc
+
+/// Limits the files that this process can open for the rest of its life, where the kernel supports it
+/// (Landlock).
+public enum FileAccessLimit {
+    /// Moving a file to another folder needs this version; earlier ones forbid it altogether.
+    private static let leastVersion: Int32 = 2
+
+    /// From here on, this thread and the threads that it starts can open only what is below
+    /// `folders`, and read only `files` besides.
+    ///
+    /// A file or folder that does not exist is skipped. The process must not be able to gain
+    /// privileges (`PR_SET_NO_NEW_PRIVS`).
+    ///
+    /// - Returns: whether the kernel supports it; if not, nothing is limited.
+    public static func enter(
+        folders: [String], files: [String]
+    ) throws(SystemCallFailure) -> Bool {
+        let version = linux_landlock_version()
+        guard version >= leastVersion else { return false }
+        let rules = linux_landlock_make(version)
+        guard rules >= 0 else {
+            throw SystemCallFailure(call: "landlock_create_ruleset", number: errno)
+        }
+        let owned = FileDescriptor(owning: rules)
+        for (paths, writes) in [(folders, true), (files, false)] {
+            for path in paths { try allow(path, writes: writes, by: owned, version) }
+        }
+        try enter(owned)
+        return true
+    }
+
+    /// What Landlock does not limit: who may open a file.
+    private static let modeChanges: [StaticString] = [
+        "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat",
+        "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr",
+        "fremovexattr", "removexattrat",
+    ]
+
+    /// From here on, this thread and the programs that it starts cannot open anything in `folder`, nor
+    /// trace a process that can, nor change who may open any file.
+    ///
+    /// Landlock knows no exceptions, so this allows what is beside the folder and beside each folder
+    /// that leads to it, by any path, as far as it exists now and this process can list it. Those folders themselves
+    /// can no longer be listed. This process gains no privileges any more. An older kernel limits
+    /// nothing.
+    public static func leaveOut(_ folder: String) throws(SystemCallFailure) {
+        let version = linux_landlock_version()
+        guard version >= leastVersion else { return }
+        let names = Folder.parts(of: try realPath(of: folder))
+        let rules = linux_landlock_make_for_files(version)
+        guard rules >= 0 else {
+            throw SystemCallFailure(call: "landlock_create_ruleset", number: errno)
+        }
+        let owned = FileDescriptor(owning: rules)
+        let paths = [names] + (try MountTable.current()).otherPaths(to: names)
+        try allow(in: "", beside: paths.map { $0[...] }, by: owned, version)
+        guard linux_prctl(Int32(LINUX_PR_SET_NO_NEW_PRIVS), 1) == 0 else {
+            throw SystemCallFailure(call: "prctl", number: errno)
+        }
+        try enter(owned)
+        try SystemCallFilter.refusing(modeChanges, with: EPERM).load()
+    }
+
+    /// Allows everything in a folder that is neither at the end of one of these paths nor on the way.
+    private static func allow(
+        in folder: String, beside paths: [ArraySlice<String>], by rules: borrowing FileDescriptor,
+        _ version: Int32
+    ) throws(SystemCallFailure) {
+        for name in try listed(folder + "/") {
+            let path = "\(folder)/\(name)"
+            let rest = paths.filter { $0.first == name }.map { $0.dropFirst() }
+            if rest.isEmpty {
+                guard
+                    unsafe linux_landlock_allow_all(rules.number, version, path) != 0,
+                    errno != ENOENT, errno != EACCES
+                else { continue }
+                throw SystemCallFailure(call: "landlock_add_rule", number: errno)
+            } else if rest.allSatisfy({ !$0.isEmpty }) {
+                try allow(in: path, beside: rest, by: rules, version)
+            }
+        }
+    }
+
+    private static func listed(_ folder: String) throws(SystemCallFailure) -> [String] {
+        do { return try Folder.names(at: folder) } catch
+            where error.number == EACCES || error.isMissing
+        {
+            return []
+        }
+    }
+
+    private static func realPath(of path: String) throws(SystemCallFailure) -> String {
+        guard let found = unsafe realpath(path, nil) else {
+            throw SystemCallFailure(call: "realpath", number: errno)
+        }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }
+
+    /// From here on, this thread can connect over TCP only to these ports, where the kernel supports
+    /// it (Linux 6.7).
+    static func limitConnections(to ports: [UInt16]) throws(SystemCallFailure) {
+        let version = linux_landlock_version()
+        guard version >= 4 else { return }
+        let rules = linux_landlock_make_for_connecting(version)
+        guard rules >= 0 else {
+            throw SystemCallFailure(call: "landlock_create_ruleset", number: errno)
+        }
+        let owned = FileDescriptor(owning: rules)
+        for port in ports {
+            guard linux_landlock_allow_port(owned.number, port) == 0 else {
+                throw SystemCallFailure(call: "landlock_add_rule", number: errno)
+            }
+        }
+        try enter(owned)
+    }
+
+    private static func enter(_ rules: borrowing FileDescriptor) throws(SystemCallFailure) {
+        guard linux_landlock_enter(rules.number) == 0 else {
+            throw SystemCallFailure(call: "landlock_restrict_self", number: errno)
+        }
+    }
+
+    private static func allow(
+        _ path: String, writes: Bool, by rules: borrowing FileDescriptor, _ version: Int32
+    ) throws(SystemCallFailure) {
+        let file: FileDescriptor
+        do { file = try FileDescriptor(reading: path) } catch  where error.isMissing { return }
+        guard linux_landlock_allow(rules.number, version, file.number, writes ? 1 : 0) == 0 else {
+            throw SystemCallFailure(call: "landlock_add_rule", number: errno)
+        }
+    }
+}

@@ -1,0 +1,154 @@
+public import WatchwordCryptography
+internal import WatchwordSystem
+
+/// A JSON value (RFC 8259).
+///
+/// The members of an object keep their order.
+///
+/// A secret is written and read without ever becoming a `String`. Fractions have no value, because
+/// Watchword neither writes nor uses any.
+public enum JSONValue: Sendable {
+    /// A text that is not secret.
+    case text(String)
+    /// A text that may be secret, as UTF-8.
+    case secret(SecretBytes)
+    /// A whole number.
+    case number(Int64)
+    /// A whole number that may exceed `Int64`.
+    case counter(UInt64)
+    /// A number that is not whole or exceeds `Int64`, whose value is not kept; written as `null`.
+    case otherNumber
+    /// A Boolean.
+    case flag(Bool)
+    /// Null.
+    case null
+    /// Values, in order.
+    case list([JSONValue])
+    /// Named values, in order.
+    case object([(String, JSONValue)])
+
+    /// The value as JSON on one line, without a line ending.
+    public func rendered() -> SecretBytes {
+        SecretBytes(capacity: bound) { output in write(into: &output) }
+    }
+
+    /// The value as JSON on one line, with a line ending.
+    public func renderedLine() -> SecretBytes {
+        SecretBytes(capacity: bound + 1) { output in
+            write(into: &output)
+            output.append(UInt8(ascii: "\n"))
+        }
+    }
+
+    /// An upper bound for the length of the JSON: a byte becomes at most six (`\u001b`).
+    private var bound: Int {
+        switch self {
+        case .text(let text): 2 + 6 * text.utf8.count
+        case .secret(let secret): 2 + 6 * secret.count
+        case .number, .counter: 20
+        case .flag, .null, .otherNumber: 5
+        case .list(let values): 2 + values.reduce(0) { $0 + $1.bound + 1 }
+        case .object(let members):
+            2 + members.reduce(0) { $0 + 6 * $1.0.utf8.count + $1.1.bound + 4 }
+        }
+    }
+
+    private func write(into output: inout OutputSpan<UInt8>) {
+        switch self {
+        case .text(let text): JSONValue.write(text, into: &output)
+        case .secret(let secret):
+            secret.withBytes { JSONValue.write($0, into: &output) }
+        case .number(let number): output.append(ascii: String(number))
+        case .counter(let number): output.append(ascii: String(number))
+        case .flag(let flag): output.append(ascii: flag ? "true" : "false")
+        case .null, .otherNumber: output.append(ascii: "null")
+        case .list(let values):
+            output.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                value.write(into: &output)
+            }
+            output.append(UInt8(ascii: "]"))
+        case .object(let members):
+            output.append(UInt8(ascii: "{"))
+            for (index, (name, value)) in members.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                JSONValue.write(name, into: &output)
+                output.append(UInt8(ascii: ":"))
+                value.write(into: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func write(_ text: String, into output: inout OutputSpan<UInt8>) {
+        write(Array(text.utf8).span, into: &output)
+    }
+
+    // Terminal control characters are escaped although JSON does not require it, because JSON is
+    // often shown on terminals.
+    private static func write(_ bytes: Span<UInt8>, into output: inout OutputSpan<UInt8>) {
+        output.append(UInt8(ascii: "\""))
+        // Most texts contain only characters that need no escaping.
+        let plain = bytes.indices.first { !isPlain(bytes[$0]) } ?? bytes.count
+        output.append(copying: bytes.extracting(..<plain))
+        writeEscaping(bytes.extracting(plain...), into: &output)
+        output.append(UInt8(ascii: "\""))
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    private static func writeEscaping(
+        _ bytes: Span<UInt8>, into output: inout OutputSpan<UInt8>
+    ) {
+        var scalars = TextScalars()
+        while let element = scalars.next(in: bytes) {
+            switch element {
+            case .scalar("\""): output.append(ascii: "\\\"")
+            case .scalar("\\"): output.append(ascii: "\\\\")
+            case .scalar("\n"): output.append(ascii: "\\n")
+            case .scalar("\t"): output.append(ascii: "\\t")
+            case .scalar(let scalar) where scalar.isInvisible:
+                for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter {
+                    output.append(ascii: "\\u" + fourDigits(unit))
+                }
+            case .scalar(let scalar): output.append(scalar)
+            // Callers pass text; an invalid byte must not make the JSON unreadable.
+            case .stray: output.append(ascii: "\u{FFFD}")
+            }
+        }
+    }
+
+    private static func fourDigits(_ unit: UInt16) -> String {
+        let digits = String(unit, radix: 16)
+        return String(repeating: "0", count: 4 - digits.count) + digits
+    }
+}
+
+extension JSONValue {
+    /// A member `name` with `bytes` as text, or a member `base64` if they are not UTF-8.
+    public static func text(named name: String, _ bytes: SecretBytes) -> (String, JSONValue) {
+        let isText = bytes.withBytes { bytes in
+            var scalars = TextScalars()
+            while let element = scalars.next(in: bytes) {
+                if case .stray = element { return false }
+            }
+            return true
+        }
+        return isText ? (name, .secret(bytes)) : ("base64", .secret(Base64.encode(bytes)))
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// Appends ASCII text.
+    package mutating func append(ascii text: String) {
+        for byte in text.utf8 { append(byte) }
+    }
+
+    /// Appends the scalar as UTF-8.
+    package mutating func append(_ scalar: Unicode.Scalar) {
+        for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { append(byte) }
+    }
+}

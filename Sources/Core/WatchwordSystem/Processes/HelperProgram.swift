@@ -1,0 +1,48 @@
+/// The command line of a helper process, which takes no operands and communicates over pipes.
+package enum HelperProgram {
+    /// Calls `serve`, or prints what the only argument requests.
+    ///
+    /// - Parameters:
+    ///   - name: the program's name.
+    ///   - hint: what a user who starts the program by hand needs to know.
+    package static func main(_ name: String, hint: String, serve: () -> Never) {
+        main(name, hint: hint, tasks: []) { _ in serve() }
+    }
+
+    /// Does the same for a program whose only argument can be one of `tasks`.
+    package static func main(
+        _ name: String, hint: String, tasks: [String], serve: (String?) -> Never
+    ) {
+        let about = "\(name) is a helper program of watchword; \(hint)."
+        switch CommandLine.arguments.dropFirst().first {
+        case let task where task.map(tasks.contains) ?? true:
+            // On a terminal, `serve` would wait for input; print what the program is instead.
+            guard !StandardStream.input.isTerminal else { refuse(about) }
+            serve(task)
+        case "--version": say("\(name) \(ProgramVersion.text)", on: .output)
+        case "--help": say(about, on: .output)
+        default: refuse("\(name) takes no arguments.")
+        }
+    }
+
+    /// Does the same for a program that takes no arguments, or one option with a value.
+    package static func main(
+        _ name: String, hint: String, option: String, serve: (String?) -> Never
+    ) {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count == 2, arguments.first == option, let value = arguments.last,
+            !StandardStream.input.isTerminal
+        else { return main(name, hint: hint) { serve(nil) } }
+        serve(value)
+    }
+
+    private static func refuse(_ sentence: String) -> Never {
+        say(sentence, on: .error)
+        ProcessEnd.atOnce(with: 2)
+    }
+
+    private static func say(_ sentence: String, on stream: StandardStream) {
+        // If this fails, there is nowhere to report it.
+        do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
+    }
+}

@@ -1,0 +1,71 @@
+internal import WatchwordCryptography
+internal import Exports
+
+/// The cipher of a KDBX file's content.
+struct KDBXCipher {
+    private enum Algorithm {
+        case aes, twofish, chaCha20
+    }
+
+    private let algorithm: Algorithm
+    private let vector: SecretBytes
+
+    /// Recognises a cipher by its identifier.
+    init(_ identifier: SecretBytes, vector: SecretBytes?) throws(ExportError) {
+        switch identifier.encodedHex().decodedText() {
+        case "31c1f2e6bf714350be5805216afc5aff": algorithm = .aes
+        case "ad68f29f576f4bb9a36ad47af965346c": algorithm = .twofish
+        case "d6038a2b8b6f4cb5a524339a31dbb59a": algorithm = .chaCha20
+        default: throw .unreadable(.keePass, .unsupportedAlgorithm)
+        }
+        guard let vector, vector.count == (algorithm == .chaCha20 ? 12 : 16) else {
+            throw .damaged(.keePass)
+        }
+        self.vector = vector
+    }
+
+    func decrypt(
+        _ ciphertext: SecretBytes, _ key: SecretBytes
+    ) throws(ExportError) -> SecretBytes {
+        let decryption = Decryption(.keePass)
+        switch algorithm {
+        case .aes: return try decryption.openCBC(ciphertext, key: key, vector: vector)
+        case .twofish: return try decryptTwofish(ciphertext, key)
+        case .chaCha20:
+            do {
+                let stream = try vector.withBytes { vector throws(DecryptionError) in
+                    try ChaCha20Stream(key: key, nonce: vector)
+                }
+                return try ciphertext.withBytes { ciphertext throws(CryptographyFailure) in
+                    try stream.apply(to: ciphertext)
+                }
+            } catch {
+                throw decryption.unsupported
+            }
+        }
+    }
+
+    private func decryptTwofish(
+        _ ciphertext: SecretBytes, _ key: SecretBytes
+    ) throws(ExportError) -> SecretBytes {
+        let padded: SecretBytes
+        do {
+            padded = try ciphertext.withBytes { ciphertext throws(ExportCryptographyError) in
+                try vector.withBytes { vector throws(ExportCryptographyError) in
+                    try decryptTwofishCBC(ciphertext, key: key, vector: vector)
+                }
+            }
+        } catch {
+            throw Decryption(.keePass).exportError(error)
+        }
+        // PKCS #7 (RFC 5652, section 6.3).
+        let paddingCount = padded.withBytes { padded in
+            guard let last = padded.indices.last.map({ padded[$0] }), (1...16).contains(last),
+                padded.indices.suffix(Int(last)).allSatisfy({ padded[$0] == last })
+            else { return 0 }
+            return Int(last)
+        }
+        guard paddingCount > 0 else { throw .wrongPassword(.keePass) }
+        return padded.part(0..<(padded.count - paddingCount))
+    }
+}

@@ -1,0 +1,202 @@
+internal import WatchwordCryptography
+internal import Exports
+internal import OneTimePassword
+
+/// Comma-separated values of password managers, and of extract_otp_secrets.
+enum CSVFormat {
+    /// Whether the text looks like a table: two or more rows with the same number of cells, at
+    /// least two, and short names in the first row.
+    static func isTable(_ text: Span<UInt8>) -> Bool {
+        var rows = CSVRows(text)
+        do {
+            guard let names = try rows.next(in: text), names.count > 1,
+                names.allSatisfy({ (1...32).contains($0.count) })
+            else { return false }
+            var rowCount = 1
+            while rowCount < 100, let row = try rows.next(in: text) {
+                guard row.count == names.count else { return false }
+                rowCount += 1
+            }
+            return rowCount > 1
+        } catch {
+            return false
+        }
+    }
+
+    /// Whether the first row names a column with one-time passwords.
+    static func isRecognised(_ text: Span<UInt8>) -> Bool {
+        var rows = CSVRows(text)
+        do { return try rows.next(in: text).flatMap(Header.init) != nil } catch { return false }
+    }
+
+    static func read(_ text: SecretBytes) throws(ExportError) -> ExportRows {
+        do {
+            return try text.withBytes { text throws(CSVReadingError) in try rows(text) }
+        } catch {
+            switch error {
+            case .csv: throw .damaged(.passwordManagerCSV)
+            case .export(let error): throw error
+            }
+        }
+    }
+
+    private enum CSVReadingError: Error {
+        case csv
+        case export(ExportError)
+    }
+
+    private static func rows(_ text: Span<UInt8>) throws(CSVReadingError) -> ExportRows {
+        var lines = CSVRows(text)
+        guard let header = try next(&lines, text).flatMap(Header.init) else { throw .csv }
+        var rows = ExportRows(header.format)
+        while let cells = try next(&lines, text) {
+            let row: ExportRow?
+            do { row = try header.row(cells) } catch { row = ExportRow(refusal: error) }
+            guard let row else { continue }
+            do { try rows.append(row) } catch { throw .export(error) }
+        }
+        return rows
+    }
+
+    private static func next(
+        _ lines: inout CSVRows, _ text: Span<UInt8>
+    ) throws(CSVReadingError) -> [SecretBytes]? {
+        do { return try lines.next(in: text) } catch { throw .csv }
+    }
+}
+
+/// The meaning of the columns.
+private struct Header {
+    /// How the columns state the secret.
+    private enum Secret {
+        /// One column has a complete field: a key URI or a bare secret.
+        case field
+        /// The columns of extract_otp_secrets, which has `type` and `counter`.
+        case base32(type: Int, counter: Int)
+        /// The columns of its CSV for KeePass, whose entries all have counters.
+        case hotp(counter: Int)
+    }
+
+    let format: ExportFormat
+    private let secret: Secret
+    private let field: Int
+    private let title: Int?
+    private let users: [Int]
+    private let note: Int?
+    private let group: Int?
+    private let favourite: Int?
+    private let archived: Int?
+    private let count: Int
+
+    init?(_ cells: [SecretBytes]) {
+        var columns: [String: Int] = [:]
+        for (index, cell) in cells.enumerated() where cell.count <= 64 {
+            guard let name = cell.decodedText()?.trimmed.asciiLowercased else { return nil }
+            if columns[name] == nil { columns[name] = index }
+        }
+        func first(_ names: String...) -> Int? { names.compactMap { columns[$0] }.first }
+        if let field = first("login_totp", "otpauth", "totp", "timeotp-secret-base32"),
+            let title = first("title", "name")
+        {
+            secret = .field
+            self.field = field
+            self.title = title
+        } else if let field = first("hmacotp-secret-base32"), let title = first("title"),
+            let counter = first("hmacotp-counter")
+        {
+            secret = .hotp(counter: counter)
+            self.field = field
+            self.title = title
+        } else if let field = first("secret"), let issuer = first("issuer"),
+            let type = first("type"), let counter = first("counter"), columns["name"] != nil
+        {
+            // The URL repeats the other columns.
+            secret = .base32(type: type, counter: counter)
+            self.field = field
+            title = issuer
+        } else {
+            return nil
+        }
+        var names = ["login_username", "username", "user name", "email"]
+        if case .base32 = secret { names = ["name"] }
+        users = names.compactMap { columns[$0] }
+        note = first("notes", "note", "extra")
+        group = first("folder", "group", "grouping", "vault", "tags")
+        favourite = first("favorite", "fav")
+        archived = first("archived")
+        count = cells.count
+        if columns["login_totp"] != nil {
+            format = columns["login_username"] == nil ? .bitwardenAuthenticator : .bitwarden
+        } else {
+            format = columns["group"] == nil ? .passwordManagerCSV : .keePassXCCSV
+        }
+    }
+
+    /// The row of an item, or `nil` if the item has no one-time password.
+    ///
+    /// A row with more or fewer cells than columns is refused, because it is not known which cell
+    /// belongs to which column.
+    func row(_ cells: [SecretBytes]) throws(ExportRowRefusal) -> ExportRow? {
+        var row = ExportRow()
+        let field: SecretBytes
+        // Bitwarden Authenticator writes issuer, period and digits after the last column, and a
+        // comma in an unquoted name shifts all columns.
+        if format == .bitwardenAuthenticator,
+            let uri = cells.first(where: { $0.withBytes(Self.isURI) })
+        {
+            field = uri
+            row.isLabelHTML = true
+        } else {
+            guard cells.count == count else { throw .malformed }
+            field = cells[self.field]
+        }
+        guard field.count > 0 else { return nil }
+        switch secret {
+        case .field: row.secret = .field(field)
+        case .base32(let type, let counter):
+            row.secret = .base32(field)
+            row.kind = ExportRow.Kind(word: try text(type, cells))
+            row.counter = ExportRow.Number(try text(counter, cells))
+        case .hotp(let counter):
+            row.secret = .base32(field)
+            row.kind = .hotp
+            row.counter = ExportRow.Number(try text(counter, cells))
+        }
+        // The counters come from Google Authenticator.
+        if row.kind == .hotp { row.warnings.append(.counterOfLastCode) }
+        if format == .keePassXCCSV { row.placeholders = KeePassAttributes.placeholders }
+        row.issuer = try text(title, cells)
+        for user in users where row.account.isEmpty { row.account = try text(user, cells) }
+        row.note = try text(note, cells)
+        row.tags = tags(try text(group, cells))
+        row.isFavourite = try isTrue(favourite, cells)
+        if try isTrue(archived, cells) { row.state = .archived }
+        return row
+    }
+
+    /// KeePassXC writes the path from the root group, whose name means nothing; 1Password separates
+    /// tags with semicolons.
+    private func tags(_ text: String) -> [String] {
+        guard format == .keePassXCCSV else {
+            return text.split(separator: ";").map { String($0) }
+        }
+        return [text.split(separator: "/").dropFirst().joined(separator: "/")]
+    }
+
+    private func text(
+        _ column: Int?, _ cells: [SecretBytes]
+    ) throws(ExportRowRefusal) -> String {
+        guard let column, cells.indices.contains(column) else { return "" }
+        return try cells[column].name()
+    }
+
+    private func isTrue(
+        _ column: Int?, _ cells: [SecretBytes]
+    ) throws(ExportRowRefusal) -> Bool {
+        ["1", "true"].contains(try text(column, cells).asciiLowercased)
+    }
+
+    private static func isURI(_ cell: Span<UInt8>) -> Bool {
+        cell.hasPrefixIgnoringCase("otpauth://") || cell.hasPrefixIgnoringCase("steam://")
+    }
+}

@@ -1,0 +1,87 @@
+internal import WatchwordCryptography
+internal import Exports
+internal import OneTimePassword
+
+/// gauth's text: lines `name:base32`, or key URIs.
+enum GauthFormat {
+    /// The length in bytes that secrets must have, because short words are Base32 too.
+    private static let plausibleCount = 10
+    /// The same for secrets after a space, because configuration files have a space after a colon.
+    private static let plausibleCountAfterSpace = 20
+
+    /// Whether each line is a key URI or a name and a Base32 secret.
+    ///
+    /// Every secret must have a plausible length, or only one if the text was decrypted, because a
+    /// wrong password hardly ever yields such lines.
+    static func isRecognised(_ text: Span<UInt8>, isDecrypted: Bool = false) -> Bool {
+        var lines = TextLines(text)
+        var isPlausible = false
+        var count = 0
+        while let line = lines.next(in: text) {
+            let content = text.extracting(line.range)
+            if KeyURI.isKeyURI(content) {
+                isPlausible = true
+            } else {
+                guard let colon = colon(of: content) else { return false }
+                let isSecret = isPlausibleSecret(content.extracting((colon + 1)...))
+                guard isSecret || isDecrypted else { return false }
+                isPlausible = isPlausible || isSecret
+            }
+            // A longer list is refused anyway.
+            count += 1
+            if count > ExportLimits.current.rows(of: .gauth) { break }
+        }
+        return isPlausible
+    }
+
+    private static func isPlausibleSecret(_ text: Span<UInt8>) -> Bool {
+        text.base32Count >= (text[0].isASCIISpace ? plausibleCountAfterSpace : plausibleCount)
+    }
+
+    static func read(_ text: SecretBytes) throws(ExportError) -> ExportRows {
+        var rows = ExportRows(.gauth)
+        try text.withBytes { text throws(ExportError) in
+            var lines = TextLines(text)
+            while let line = lines.next(in: text) {
+                let content = text.extracting(line.range)
+                try rows.append { row throws(ExportRowRefusal) in
+                    row.line = line.number
+                    try fill(&row, content)
+                }
+            }
+        }
+        return rows
+    }
+
+    private static func fill(
+        _ row: inout ExportRow, _ line: Span<UInt8>
+    ) throws(ExportRowRefusal) {
+        if KeyURI.isKeyURI(line) {
+            row.secret = .field(SecretBytes(copying: line))
+            return
+        }
+        guard let colon = colon(of: line) else { throw .malformed }
+        row.issuer = try SecretBytes(copying: line.extracting(..<colon)).name()
+        row.secret = .base32(SecretBytes(copying: line.extracting((colon + 1)...)))
+    }
+
+    /// The colon before a Base32 secret.
+    private static func colon(of line: Span<UInt8>) -> Int? {
+        guard let colon = line.indices.last(where: { line[$0] == UInt8(ascii: ":") }) else {
+            return nil
+        }
+        return line.extracting((colon + 1)...).isBase32 ? colon : nil
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether it is Base32 in any form that apps write, and not empty.
+    var isBase32: Bool { base32Count > 0 }
+
+    /// The number of bytes that it encodes in any form of Base32 that apps write; 0 if it is
+    /// anything else.
+    fileprivate var base32Count: Int {
+        guard let decoded = SecretBytes(copying: self).decodedBase32() else { return 0 }
+        return decoded.secret.count
+    }
+}

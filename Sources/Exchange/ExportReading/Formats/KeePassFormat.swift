@@ -1,0 +1,186 @@
+internal import WatchwordCryptography
+internal import Exports
+internal import OneTimePassword
+
+/// KeePass' database, and its XML without encryption.
+enum KeePassFormat {
+    /// Reads the XML that KeePass, KeePassXC and `keepassxc-cli export` write.
+    static func read(plain root: XMLElement) throws(ExportError) -> ExportRows {
+        try rows(root, protection: nil)
+    }
+
+    static func read(
+        _ source: ExportSource, password: SecretBytes?
+    ) throws(ExportError) -> ExportRows {
+        let document = try open(source, password)
+        let root: XMLElement
+        do { root = try readXML(document.xml, limits: .current) } catch { throw exportError(error) }
+        guard root.name == "KeePassFile" else { throw .damaged(.keePass) }
+        try checkDigest(root, document)
+        return try rows(root, protection: document.protection)
+    }
+
+    private static func rows(
+        _ root: XMLElement, protection: KDBXProtection?
+    ) throws(ExportError) -> ExportRows {
+        var reader = KeePassReader(protection, recycleBin: recycleBin(of: root))
+        try reader.read(root)
+        return reader.rows
+    }
+
+    /// Opens the database: before a password is asked for, with the key file alone; then with both,
+    /// and with the password alone, because the key file may belong to another database.
+    private static func open(
+        _ source: ExportSource, _ password: SecretBytes?
+    ) throws(ExportError) -> KDBXContainer.Document {
+        guard password != nil || source.keyFile != nil else { throw .passwordNeeded(.keePass) }
+        do {
+            return try KDBXContainer.open(
+                source.file, password: password, keyFile: source.keyFile)
+        } catch {
+            let isKeyWrong =
+                [.wrongPassword(.keePass), .unreadable(.keePass, .badKeyFile)].contains(error)
+            guard isKeyWrong, source.keyFile != nil else { throw error }
+            guard let password else { throw .passwordNeeded(.keePass) }
+            do {
+                return try KDBXContainer.open(source.file, password: password, keyFile: nil)
+            } catch .wrongPassword {
+                // The damaged key file may be the reason.
+                throw error
+            }
+        }
+    }
+
+    /// Version 3 states the header's digest in the document, and nothing else authenticates it.
+    private static func checkDigest(
+        _ root: XMLElement, _ document: KDBXContainer.Document
+    ) throws(ExportError) {
+        guard let stated = root["Meta"]?["HeaderHash"]?.text, stated.count > 0 else { return }
+        guard let digest = stated.decodedBase64(), digest == document.headerDigest else {
+            throw .damaged(.keePass)
+        }
+    }
+
+    /// The recycle bin's identifier; `nil` if there is none.
+    private static func recycleBin(of root: XMLElement) -> SecretBytes? {
+        guard let meta = root["Meta"], let identifier = meta["RecycleBinUUID"]?.text,
+            meta["RecycleBinEnabled"]?.string.asciiLowercased == "true",
+            let bytes = identifier.decodedBase64()
+        else { return nil }
+        let isZero = bytes.withBytes { bytes in bytes.indices.allSatisfy { bytes[$0] == 0 } }
+        return isZero ? nil : identifier
+    }
+
+    private static func exportError(_ error: XMLReadingError) -> ExportError {
+        switch error {
+        case .notWellFormed, .notUTF8, .documentType: .damaged(.keePass)
+        case .outOfMemory: .outOfMemory
+        case .overLimit(let limit, let found, let allowed):
+            .overLimit(
+                .keePass, limit == .depth ? .depth : limit == .bytes ? .documentSize : .rows,
+                found: found, allowed: allowed)
+        }
+    }
+}
+
+/// Reads the document in its own order, which is that of the keystream.
+private struct KeePassReader {
+    private(set) var rows = ExportRows(.keePass)
+    /// The keystream of a database; `nil` for XML without encryption.
+    private let protection: KDBXProtection?
+    private let recycleBin: SecretBytes?
+
+    init(_ protection: KDBXProtection?, recycleBin: SecretBytes?) {
+        self.protection = protection
+        self.recycleBin = recycleBin
+    }
+
+    /// Where a group is.
+    private struct Place {
+        /// The names of the groups from below the root group.
+        var path: [String] = []
+        var state = ExportedEntry.State.active
+        var isRoot = true
+    }
+
+    mutating func read(_ file: XMLElement) throws(ExportError) {
+        for child in file.children {
+            guard child.name == "Root" else {
+                try skip(child)
+                continue
+            }
+            for child in child.children {
+                if child.name == "Group" {
+                    try read(group: child, Place())
+                } else {
+                    try skip(child)
+                }
+            }
+        }
+    }
+
+    private mutating func read(group: XMLElement, _ parent: Place) throws(ExportError) {
+        var place = parent
+        place.isRoot = false
+        if let recycleBin, let identifier = group["UUID"]?.text, identifier == recycleBin {
+            place.state = .deleted
+            place.path = []
+        } else if !parent.isRoot, let name = group["Name"]?.string {
+            place.path.append(name)
+        }
+        for child in group.children {
+            switch child.name {
+            case "Group": try read(group: child, place)
+            case "Entry": try read(entry: child, place)
+            default: try skip(child)
+            }
+        }
+    }
+
+    private mutating func read(entry: XMLElement, _ place: Place) throws(ExportError) {
+        var attributes: [String: SecretBytes] = [:]
+        for child in entry.children {
+            guard child.name == "String" else {
+                // Earlier versions of the entry do not become rows, but their values are part of
+                // the keystream.
+                try skip(child)
+                continue
+            }
+            let name = child["Key"]?.string ?? ""
+            for part in child.children {
+                let value = try value(of: part)
+                if part.name == "Value", attributes[name] == nil { attributes[name] = value }
+            }
+        }
+        let strings = KeePassAttributes(attributes)
+        var template = ExportRow()
+        template.issuer = strings.text("Title")
+        template.account = strings.text("UserName")
+        template.note = strings.text("Notes")
+        template.state = place.state
+        template.tags = [place.path.joined(separator: "/")] + tags(of: entry)
+        for row in strings.rows(template) { try rows.append(row) }
+    }
+
+    private func tags(of entry: XMLElement) -> [String] {
+        // KeePass separates tags with semicolons, and old versions of KeePassXC with commas.
+        (entry["Tags"]?.string ?? "").split { $0 == ";" || $0 == "," }.map(String.init)
+    }
+
+    /// The text of an element, decrypted if it is protected.
+    private func value(of element: XMLElement) throws(ExportError) -> SecretBytes {
+        var text = element.text
+        if element.attributeString("Protected")?.asciiLowercased == "true" {
+            // XML without encryption has `ProtectInMemory` instead. The keystream's key is missing.
+            guard let protection else { throw .damaged(.keePass) }
+            text = try protection.next(text)
+        }
+        for child in element.children { try skip(child) }
+        return text
+    }
+
+    /// Decrypts the protected value of an element that is not used, to advance the keystream.
+    private func skip(_ element: XMLElement) throws(ExportError) {
+        _ = try value(of: element)
+    }
+}

@@ -1,0 +1,83 @@
+internal import WatchwordCryptography
+internal import Exports
+internal import WatchwordCoding
+
+/// Proton Pass' JSON, plain or as an OpenPGP message.
+enum ProtonPassFormat {
+    static func read(
+        encrypted message: SecretBytes, password: SecretBytes?
+    ) throws(ExportError) -> ExportRows {
+        // Whether a password can open the message is known only after an attempt.
+        let attempt = password ?? SecretBytes(capacity: 0) { _ in }
+        let plain: SecretBytes
+        do {
+            plain = try decryptOpenPGP(
+                message, password: attempt, limit: ExportLimits.current.bytes)
+        } catch {
+            if error == .wrongPassword && password == nil { throw .passwordNeeded(.protonPass) }
+            throw ExportError(error)
+        }
+        return try read(try readExportJSON(plain, .protonPass))
+    }
+
+    static func read(_ document: JSONValue) throws(ExportError) -> ExportRows {
+        guard let vaults = document["vaults"]?.members else { throw .damaged(.protonPass) }
+        var rows = ExportRows(.protonPass)
+        for (_, vault) in vaults {
+            let name = vault["name"]?.string ?? ""
+            for item in vault["items"]?.elements ?? [] {
+                for field in fields(of: item) {
+                    try rows.append { row throws(ExportRowRefusal) in
+                        try fill(&row, try JSONFields(item), vault: name)
+                        row.secret = .field(field)
+                    }
+                }
+            }
+        }
+        return rows
+    }
+
+    /// The fields of an item with a one-time password.
+    private static func fields(of item: JSONValue) -> [SecretBytes] {
+        let data = item["data"]
+        let extra = (data?["extraFields"]?.elements ?? []).filter {
+            $0["type"]?.string == "totp"
+        }
+        return ([data?["content"]?["totpUri"]] + extra.map { $0["data"]?["totpUri"] })
+            .compactMap { $0?.secretText }.filter { $0.count > 0 }
+    }
+
+    private static func fill(
+        _ row: inout ExportRow, _ item: JSONFields, vault: String
+    ) throws(ExportRowRefusal) {
+        row.tags = [vault]
+        if item.number("state") == .value(2) { row.state = .deleted }
+        row.isFavourite = try item.flag("pinned")
+        guard let data = try item.fields("data") else { throw .malformed }
+        if let metadata = try data.fields("metadata") {
+            row.issuer = try metadata.text("name")
+            row.note = try metadata.text("note")
+        }
+        if let content = try data.fields("content") {
+            row.account = try content.text("itemUsername")
+            if row.account.isEmpty { row.account = try content.text("itemEmail") }
+        }
+    }
+}
+
+extension ExportError {
+    fileprivate init(_ error: OpenPGPReadingError) {
+        self =
+            switch error {
+            // The beginning of the file was that of a message.
+            case .notAMessage, .damaged: .damaged(.protonPass)
+            case .publicKeyEncryption: .unreadable(.protonPass, .publicKeyEncryption)
+            case .wrongPassword: .wrongPassword(.protonPass)
+            case .tooLong(let allowed):
+                .overLimit(
+                    .protonPass, .documentSize, found: UInt64(allowed) + 1,
+                    allowed: UInt64(allowed))
+            case .outOfMemory: .outOfMemory
+            }
+    }
+}

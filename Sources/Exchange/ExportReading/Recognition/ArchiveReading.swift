@@ -1,0 +1,203 @@
+internal import WatchwordCryptography
+internal import Exports
+internal import OneTimePassword
+
+/// Exports that are zip archives, recognised by their members.
+struct ArchiveReading {
+    private let archive: ZipArchive
+    private let source: ExportSource
+    private let password: SecretBytes?
+
+    static func read(
+        _ source: ExportSource, password: SecretBytes?
+    ) throws(ExportError) -> ExportRows {
+        let file = source.file
+        let archive: ZipArchive
+        do { archive = try ZipArchive(file) } catch {
+            // A damaged archive is recognised by the names of members, which also precede their
+            // content.
+            let names: [(String, ExportFormat)] = [
+                ("export.data", .onePassword), ("proton pass/data.json", .protonPass),
+                ("raivo-otp-export.json", .raivo), ("accounts.txt", .authenticatorPlus),
+            ]
+            let found = file.withBytes { file in
+                names.first { file.firstRange(of: $0.0) != nil }?.1
+            }
+            throw ExportError(error, found)
+        }
+        return try ArchiveReading(archive: archive, source: source, password: password).rows()
+    }
+
+    private func rows() throws(ExportError) -> ExportRows {
+        if let document = try content("export.data", .onePassword) {
+            return try OnePasswordFormat.read(
+                try readExportJSON(document, .onePassword), attachmentCount: attachmentCount)
+        }
+        if let document = try content("Proton Pass/data.json", .protonPass) {
+            return try ProtonPassFormat.read(try readExportJSON(document, .protonPass))
+        }
+        if let document = try content("raivo-otp-export.json", .raivo) {
+            return try RaivoJSON.read(try readExportJSON(document, .raivo))
+        }
+        if let list = try content("Accounts.txt", .authenticatorPlus) {
+            return try URIListFormat.read(list.withoutByteOrderMark, format: .authenticatorPlus)
+        }
+        if let name = onlyName(endingIn: ".pgp"),
+            let message = try content(name, .protonPass)
+        {
+            return try ProtonPassFormat.read(encrypted: message, password: password)
+        }
+        if let document = try content("data.json", .bitwarden) {
+            return try BitwardenFormat.read(
+                try readExportJSON(document, .bitwarden), password: password)
+        }
+        let steamNames = names { $0.hasSuffix(".mafile") }
+        if !steamNames.isEmpty { return try steamRows(steamNames) }
+        guard !archive.members.isEmpty else { throw .unreadable(.zipArchive, .emptyArchive) }
+        // Any export that the user has zipped; WinAuth zips a list of key URIs.
+        guard let name = onlyName(endingIn: ""), let member = try content(name, .zipArchive) else {
+            throw .unreadable(.zipArchive, .unknownMembers)
+        }
+        let inner = ExportSource(member, name: Self.lastPart(of: name), keyFile: source.keyFile)
+        return try readRows(inner, password: password, isMember: true)
+    }
+
+    /// Reads the files of Steam Desktop Authenticator, with the manifest that is needed to decrypt
+    /// them.
+    ///
+    /// A file that cannot be read is refused, and the error names it; the others are read.
+    private func steamRows(_ names: [String]) throws(ExportError) -> ExportRows {
+        var manifest: SecretBytes?
+        if let name = self.names(where: { $0 == "manifest.json" }).first {
+            manifest = try content(name, .steam)
+        }
+        var rows = ExportRows(.steam)
+        var undecrypted = 0
+        var isPasswordRight = false
+        for name in names {
+            switch try steamFile(name, manifest) {
+            case .rows(let found, let wasEncrypted):
+                isPasswordRight = isPasswordRight || wasEncrypted
+                for row in found { try rows.append(row) }
+            case .unreadable(let isWrongPassword):
+                if isWrongPassword { undecrypted += 1 }
+                try rows.append { row throws(ExportRowRefusal) in
+                    row.account = Self.lastPart(of: name)
+                    throw .unreadableFile
+                }
+            }
+        }
+        // If the password opens another file, this one is damaged.
+        guard undecrypted == 0 || isPasswordRight else { throw .wrongPassword(.steam) }
+        return rows
+    }
+
+    private enum SteamFile {
+        case rows([ExportRow], wasEncrypted: Bool)
+        case unreadable(isWrongPassword: Bool)
+    }
+
+    private func steamFile(
+        _ name: String, _ manifest: SecretBytes?
+    ) throws(ExportError) -> SteamFile {
+        do throws(ExportError) {
+            do {
+                let rows = try steamRows(of: name, manifest, password: nil)
+                return .rows(rows, wasEncrypted: false)
+            } catch .passwordNeeded(.steam) {
+                guard let password else { throw .passwordNeeded(.steam) }
+                let rows = try steamRows(of: name, manifest, password: password)
+                return .rows(rows, wasEncrypted: true)
+            }
+        } catch {
+            switch error {
+            case .passwordNeeded(.steam), .overLimit, .outOfMemory: throw error
+            default: return .unreadable(isWrongPassword: error == .wrongPassword(.steam))
+            }
+        }
+    }
+
+    private func steamRows(
+        of name: String, _ manifest: SecretBytes?, password: SecretBytes?
+    ) throws(ExportError) -> [ExportRow] {
+        guard let file = try content(name, .steam, password: password) else { return [] }
+        let inner = ExportSource(file, name: Self.lastPart(of: name), manifest: manifest)
+        let found = try readRows(inner, password: password, isMember: true)
+        // Without its manifest, an encrypted file looks like one of another app.
+        guard found.format == .steam else { throw .damaged(.steam) }
+        return found.rows
+    }
+
+    /// The names of members whose last part, in lower case, meets `condition`.
+    private func names(where condition: (String) -> Bool) -> [String] {
+        archive.members.map(\.name).filter { condition(Self.lastPart(of: $0).asciiLowercased) }
+    }
+
+    private static func lastPart(of name: String) -> String {
+        name.split(separator: "/").last.map(String.init) ?? ""
+    }
+
+    /// The content of the member with exactly this name; `nil` if there is none.
+    private func content(
+        _ name: String, _ format: ExportFormat
+    ) throws(ExportError) -> SecretBytes? {
+        try content(name, format, password: password)
+    }
+
+    private func content(
+        _ name: String, _ format: ExportFormat, password: SecretBytes?
+    ) throws(ExportError) -> SecretBytes? {
+        do throws(ZipReadingError) {
+            guard let member = try archive.member(named: name) else { return nil }
+            return try archive.read(member, password: password, limit: ExportLimits.current.bytes)
+        } catch {
+            throw ExportError(error, format)
+        }
+    }
+
+    /// The name of the archive's member, if it is the only one and ends in `ending`.
+    private func onlyName(endingIn ending: String) -> String? {
+        let files = archive.members.filter { !$0.name.hasSuffix("/") }
+        guard files.count == 1, let name = files.first?.name else { return nil }
+        return name.asciiLowercased.hasSuffix(ending) ? name : nil
+    }
+
+    private var attachmentCount: Int {
+        archive.members.count { $0.name.hasPrefix("files/") && $0.length > 0 }
+    }
+}
+
+extension ExportError {
+    /// - Parameter format: The format, if it is known.
+    fileprivate init(_ error: ZipReadingError, _ format: ExportFormat?) {
+        guard let format else {
+            switch error {
+            case .outOfMemory: self = .outOfMemory
+            case .overLimit(let limit, let found, let allowed):
+                self = .overLimit(nil, ExportLimit(limit), found: found, allowed: allowed)
+            default: self = .unknownFormat
+            }
+            return
+        }
+        switch error {
+        case .notAnArchive, .damaged: self = .damaged(format)
+        case .passwordNeeded: self = .passwordNeeded(format)
+        case .wrongPassword: self = .wrongPassword(format)
+        case .unsupported: self = .unreadable(format, .unsupportedAlgorithm)
+        case .overLimit(let limit, let found, let allowed):
+            self = .overLimit(format, ExportLimit(limit), found: found, allowed: allowed)
+        case .outOfMemory: self = .outOfMemory
+        }
+    }
+}
+
+extension ExportLimit {
+    fileprivate init(_ limit: ZipReadingError.Limit) {
+        self =
+            switch limit {
+            case .members: .archiveMembers
+            case .length: .documentSize
+            case .ratio: .compressionRatio
+            }
+    }
+}

@@ -1,0 +1,66 @@
+internal import WatchwordCryptography
+internal import Exports
+internal import OneTimePassword
+
+/// Exports that begin with `<`: Android preferences, PSKC, KeePass' XML, Stratum's HTML, and
+/// Watchword's sheet.
+enum MarkupReading {
+    static func read(_ text: SecretBytes, password: SecretBytes?) throws(ExportError) -> ExportRows
+    {
+        if text.withBytes({ $0.firstRange(of: KeyURIPage.sheetMark) != nil }) {
+            return try KeyURIPage.read(text, .watchwordSheet)
+        }
+        if text.withBytes({ $0.firstRange(of: "<code>otpauth") != nil }) {
+            return try KeyURIPage.read(text, .stratum)
+        }
+        let root = try document(text)
+        switch root.name {
+        case "map": return try AndroidPreferences(root).read(password: password)
+        case "KeyContainer": return try PSKCFormat.read(root, password: password)
+        case "KeePassFile": return try KeePassFormat.read(plain: root)
+        default: throw .unknownFormat
+        }
+    }
+
+    private static func document(_ text: SecretBytes) throws(ExportError) -> XMLElement {
+        do { return try readXML(text, limits: .current) } catch {
+            let format = format(ofUnreadable: text)
+            switch error {
+            case .outOfMemory: throw .outOfMemory
+            case .overLimit(let limit, let found, let allowed):
+                throw .overLimit(
+                    format, ExportLimit(limit), found: found, allowed: allowed)
+            case .notWellFormed, .notUTF8, .documentType:
+                throw format.map { .damaged($0) } ?? .unknownFormat
+            }
+        }
+    }
+
+    /// The likely format of a text that is not well-formed XML.
+    private static func format(ofUnreadable text: SecretBytes) -> ExportFormat? {
+        let names: [(String, ExportFormat)] = [
+            ("keycontainer", .pskc), ("<keepassfile", .keePass), ("com.authy.storage", .authy),
+            ("com.blizzard.messenger", .battleNet),
+            ("static_totp_codes_list", .totpAuthenticator), ("tokenorder", .freeOTP),
+        ]
+        return text.withBytes { text in names.first { text.firstRange(of: $0.0) != nil }?.1 }
+    }
+}
+
+extension XMLLimits {
+    static var current: XMLLimits {
+        let limits = ExportLimits.current
+        return XMLLimits(bytes: limits.bytes, elements: limits.values / 2)
+    }
+}
+
+extension ExportLimit {
+    fileprivate init(_ limit: XMLReadingError.Limit) {
+        self =
+            switch limit {
+            case .bytes: .documentSize
+            case .depth: .depth
+            case .elements, .attributes: .rows
+            }
+    }
+}

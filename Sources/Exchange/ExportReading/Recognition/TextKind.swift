@@ -1,0 +1,103 @@
+internal import WatchwordCryptography
+internal import Exports
+internal import OneTimePassword
+
+/// Formats of text in lines.
+enum TextKind {
+    case uriList, csv, oathUsers, googlePAM, gauth, passwordStoreItem, base64
+
+    init?(_ text: Span<UInt8>) {
+        let uris = URILines(text)
+        if uris.isFirst {
+            self = .uriList
+        } else if CSVFormat.isRecognised(text) {
+            self = .csv
+        } else if OATHUsersFormat.isRecognised(text) {
+            self = .oathUsers
+        } else if GooglePAMFormat.isRecognised(text) {
+            self = .googlePAM
+        } else if GauthFormat.isRecognised(text) {
+            self = .gauth
+        } else if uris.lineCount > 0 {
+            // An item has one key URI; a list may have headings.
+            self = uris.isOneKeyURI ? .passwordStoreItem : .uriList
+        } else if Self.isBase64(text) {
+            self = .base64
+        } else {
+            return nil
+        }
+    }
+
+    func read(
+        _ text: SecretBytes, _ source: ExportSource, password: SecretBytes?
+    ) throws(ExportError) -> ExportRows {
+        switch self {
+        case .uriList: return try URIListFormat.read(text)
+        case .csv: return try CSVFormat.read(text)
+        case .oathUsers: return try OATHUsersFormat.read(text)
+        case .googlePAM: return try GooglePAMFormat.read(text)
+        case .gauth: return try GauthFormat.read(text)
+        case .passwordStoreItem: return try URIListFormat.readItem(text)
+        case .base64:
+            if let manifest = source.manifest,
+                let rows = try SteamFormat.read(
+                    encrypted: text, name: source.name, manifest, password: password)
+            {
+                return rows
+            }
+            let plain = try TOTPAuthenticatorContainer.open(text, password: password)
+            return try TOTPAuthenticatorJSON.read(try readExportJSON(plain, .totpAuthenticator))
+        }
+    }
+
+    /// Whether the text is one Base64 text of whole cipher blocks.
+    private static func isBase64(_ text: Span<UInt8>) -> Bool {
+        let inner = text.extracting(text.rangeWithoutSpaces)
+        guard let bytes = SecretBytes(copying: inner).decodedBase64() else { return false }
+        return bytes.count > 0 && bytes.count.isMultiple(of: 16)
+    }
+}
+
+/// The URIs of one-time passwords in a text of lines.
+private struct URILines {
+    private static let schemes = [
+        "otpauth:", "otpauth-migration:", "apple-otpauth:", "motp:", "steam:",
+    ]
+
+    /// Whether the first line that is not a comment is a URI.
+    private(set) var isFirst = false
+    /// The number of lines that begin with a URI.
+    private(set) var lineCount = 0
+    private var keyURICount = 0
+    /// The number of lines that are not key URIs and contain a URI anywhere.
+    private var otherCount = 0
+
+    /// Whether there is exactly one key URI and no other URI.
+    var isOneKeyURI: Bool { keyURICount == 1 && otherCount == 0 }
+
+    init(_ text: Span<UInt8>) {
+        var lines = TextLines(text)
+        var isAtStart = true
+        while let line = lines.next(in: text) {
+            let content = text.extracting(line.range)
+            if content[0] == UInt8(ascii: "#") { continue }
+            if isAtStart { isFirst = Self.schemes.contains { content.hasPrefixIgnoringCase($0) } }
+            isAtStart = false
+            // `steam: name` is a line of a password manager's item.
+            let uris = Self.schemes.map { "\($0)//" }
+            if uris.contains(where: { content.hasPrefixIgnoringCase($0) }) { lineCount += 1 }
+            if content.hasPrefixIgnoringCase("otpauth://") {
+                keyURICount += 1
+            } else if content.hasPrefixIgnoringCase("otpauth:")
+                || uris.contains(where: { content.contains($0) })
+            {
+                otherCount += 1
+            }
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether `word`, which is lower-case ASCII, occurs in any case.
+    fileprivate func contains(_ word: String) -> Bool { firstRange(of: word) != nil }
+}

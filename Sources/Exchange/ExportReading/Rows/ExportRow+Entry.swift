@@ -1,0 +1,221 @@
+internal import WatchwordCryptography
+internal import Exports
+internal import OneTimePassword
+
+extension ExportRow {
+    /// The maximum length of a secret in bytes.
+    static let maximumSecretCount = 1 << 10
+    /// The maximum length of a note or a tag in bytes.
+    static let maximumTextCount = 1 << 20
+
+    /// The entry that the row describes.
+    ///
+    /// - Throws: the reason for which there is none.
+    func entry() throws(ExportRowRefusal) -> ExportedEntry {
+        if let refusal { throw refusal }
+        if case .field(let field) = secret { return try entry(ofField: field) }
+        switch kind {
+        case .unknown: throw .unknownType
+        case .motp: return try entry(.notComputed(try motp()), warnings)
+        case .totp, .hotp, .steam, .yandex: break
+        }
+        let (key, secretWarnings) = try key()
+        var warnings = warnings + secretWarnings
+        let content: ExportedEntry.Content
+        if kind == .yandex {
+            content = .notComputed(try uncomputed(.yandex, key))
+        } else {
+            content = .oneTimePassword(try credential(key, &warnings))
+        }
+        return try entry(content, warnings)
+    }
+
+    /// The entry with `content` and the row's other values.
+    func entry(
+        _ content: ExportedEntry.Content, _ warnings: [ExportWarning]
+    ) throws(ExportRowRefusal) -> ExportedEntry {
+        var known: Set<String> = []
+        let tags = tags.map(\.trimmed).filter { !$0.isEmpty && known.insert($0).inserted }
+        for text in tags + [note, icon] where text.utf8.count > Self.maximumTextCount {
+            throw .tooLong
+        }
+        for text in tags + [note, icon, issuer, account] where text.utf8.contains(0) {
+            throw .malformed
+        }
+        var warnings = warnings
+        var lastUsedStep: UInt64?
+        if case .oneTimePassword(let credential) = content {
+            warnings += credential.warnings.map(ExportWarning.credential)
+            lastUsedStep = lastUse.step(of: credential)
+        }
+        return ExportedEntry(
+            content: content, tags: tags, note: note, icon: icon, isFavourite: isFavourite,
+            state: state, warnings: warnings, line: line, lastUsedStep: lastUsedStep)
+    }
+
+    /// What is reported about a row that is not an entry.
+    func refused(_ reason: ExportRowRefusal) -> ExportRefusal {
+        var (issuer, account) = names
+        if issuer.isEmpty, account.isEmpty, case .field(let field) = secret {
+            account = field.withBytes(KeyURIParts.label).trimmed
+        }
+        let isUsable = [issuer, account].allSatisfy {
+            $0.utf8.count <= KeyURI.maximumCount && !$0.utf8.contains(0)
+        }
+        return ExportRefusal(
+            row: number, line: line, issuer: isUsable ? issuer : "",
+            account: isUsable ? account : "",
+            reason: state == .deleted ? .unreadableDeleted : reason)
+    }
+
+    /// The names without surrounding spaces, and the account without the issuer before it.
+    var names: (issuer: String, account: String) {
+        let issuer = issuer.trimmed
+        let account = account.trimmed
+        let prefix = "\(issuer):"
+        guard !issuer.isEmpty, account.utf8.starts(with: prefix.utf8) else {
+            return (issuer, account)
+        }
+        let rest = account.utf8.dropFirst(prefix.utf8.count)
+        return (issuer, String(decoding: Array(rest), as: UTF8.self).trimmed)
+    }
+
+    /// The row's code of a kind that Watchword does not compute.
+    func uncomputed(
+        _ kind: UncomputedCode.Kind, _ secret: SecretBytes
+    ) throws(ExportRowRefusal) -> UncomputedCode {
+        let (issuer, account) = names
+        guard issuer.utf8.count + account.utf8.count <= KeyURI.maximumCount else { throw .tooLong }
+        return UncomputedCode(
+            kind: kind, issuer: issuer, account: account, secret: secret, pin: pin)
+    }
+
+    // MARK: - Secrets
+
+    private func key() throws(ExportRowRefusal) -> (SecretBytes, [ExportWarning]) {
+        let key: SecretBytes
+        var warnings: [ExportWarning] = []
+        switch secret {
+        case .none: throw .noSecret
+        case .base32(let text):
+            guard let decoded = text.decodedBase32() else { throw .badSecret }
+            key = decoded.secret
+            if decoded.tolerances.contains(.strayCharacter) { warnings = [.incompleteSecret] }
+        case .hex(let text):
+            guard let decoded = text.decodedHex() else { throw .badSecret }
+            key = decoded
+        case .bytes(let bytes), .text(let bytes): key = bytes
+        case .field: throw .malformed  // It is not a single secret.
+        }
+        try Self.check(key)
+        return (key, warnings)
+    }
+
+    /// Refuses a secret that is empty or too long.
+    static func check(_ secret: SecretBytes) throws(ExportRowRefusal) {
+        guard secret.count > 0 else { throw .noSecret }
+        guard secret.count <= maximumSecretCount else { throw .secretTooLong }
+    }
+
+    /// Mobile-OTP hashes the secret's text as written, so it is kept as text.
+    ///
+    /// It should be hexadecimal digits, but apps accept any letters and digits.
+    private func motp() throws(ExportRowRefusal) -> UncomputedCode {
+        let secret: SecretBytes
+        switch self.secret {
+        case .none: throw .noSecret
+        case .text(let text): secret = text
+        case .base32, .hex, .bytes, .field: throw .badSecret
+        }
+        try Self.check(secret)
+        let isAlphanumeric = secret.withBytes { text in
+            text.indices.allSatisfy { text[$0].isASCIIAlphanumeric }
+        }
+        guard isAlphanumeric else { throw .badSecret }
+        return try uncomputed(.motp, secret)
+    }
+
+    // MARK: - Parameters
+
+    private func credential(
+        _ key: SecretBytes, _ warnings: inout [ExportWarning]
+    ) throws(ExportRowRefusal) -> Credential {
+        let (issuer, account) = names
+        let (algorithm, style) = try algorithmAndStyle(&warnings)
+        var movingFactor = try movingFactor()
+        if case .counter(let counter) = movingFactor {
+            let generator = CodeGenerator(key: key, algorithm: algorithm, style: style)
+            movingFactor = .counter(lastUse.nextCounter(from: counter, generator))
+        }
+        do {
+            return try Credential(
+                issuer: issuer, account: account, key: key, algorithm: algorithm, style: style,
+                movingFactor: movingFactor)
+        } catch {
+            // The key is not empty, the names were trimmed, and there are no other parameters.
+            throw .tooLong
+        }
+    }
+
+    private func algorithmAndStyle(
+        _ warnings: inout [ExportWarning]
+    ) throws(ExportRowRefusal) -> (HashAlgorithm, CodeStyle) {
+        let written = (algorithm ?? "").trimmed
+        let algorithm = written.isEmpty ? .sha1 : HashAlgorithm(spelling: written)
+        if kind == .steam {
+            // Steam's values are fixed, whatever the file says.
+            if algorithm != .sha1 || !digits.isAbsent(or: Int64(CodeStyle.steamLength))
+                || !period.isAbsent(or: TimeStep.standard.period)
+            {
+                warnings.append(.steamParameters)
+            }
+            return (.sha1, .steam)
+        }
+        guard let algorithm else { throw .unknownAlgorithm }
+        switch digits {
+        case .absent: return (algorithm, .decimal(.six))
+        case .value(let value):
+            guard let count = Int(exactly: value) else { throw .badDigits }
+            do { return (algorithm, .decimal(try CodeLength(digits: count))) } catch {
+                throw .badDigits
+            }
+        case .large, .malformed: throw .badDigits
+        }
+    }
+
+    private func movingFactor() throws(ExportRowRefusal) -> MovingFactor {
+        switch kind {
+        case .steam: return .time(.standard)
+        case .hotp:
+            switch counter {
+            // FreeOTP stores -1 for a token that has not been used.
+            case .absent, .value(-1): return .counter(0)
+            case .value(let value):
+                guard let counter = UInt64(exactly: value) else { throw .badCounter }
+                return .counter(counter)
+            case .large(let counter): return .counter(counter)
+            case .malformed: throw .badCounter
+            }
+        default:
+            switch period {
+            case .absent: return .time(.standard)
+            case .value(let value):
+                do { return .time(try TimeStep(period: value)) } catch { throw .badPeriod }
+            case .large, .malformed: throw .badPeriod
+            }
+        }
+    }
+}
+
+extension ExportRow.Number {
+    fileprivate func isAbsent(or value: Int64) -> Bool {
+        self == .absent || self == .value(value)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isASCIIAlphanumeric: Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+    }
+}

@@ -1,0 +1,130 @@
+internal import WatchwordCryptography
+internal import Exports
+internal import WatchwordCoding
+
+/// An entry of an export with its values as they stand in the file.
+///
+/// Readers of formats create rows; ``ExportRow/entry()`` turns each into an entry or refuses it, so
+/// that the rules for secrets, names, types and numbers exist once.
+struct ExportRow {
+    /// The secret in the file's encoding.
+    enum Secret {
+        case none
+        /// Base32 text.
+        case base32(SecretBytes)
+        /// Hexadecimal text.
+        case hex(SecretBytes)
+        /// The bytes themselves.
+        case bytes(SecretBytes)
+        /// Text that is the secret itself, as for Mobile-OTP.
+        case text(SecretBytes)
+        /// A complete key URI, `otpauth:`, `steam:` or `motp:`, or a bare Base32 secret.
+        case field(SecretBytes)
+    }
+
+    /// A type; the reader of each format interprets its spelling.
+    enum Kind: Hashable {
+        case totp, hotp, steam, motp, yandex, unknown
+    }
+
+    /// A number as it stands in the file: absent or null, or a value that may be out of range.
+    enum Number: Hashable {
+        case absent
+        case value(Int64)
+        /// A counter above `Int64.max`.
+        case large(UInt64)
+        /// Not a whole number.
+        case malformed
+    }
+
+    /// The position in the file, counted from one; set when the row is appended.
+    fileprivate(set) var number = 0
+    /// The line on which the row was found, counted from one; `nil` if the file is not a list of
+    /// lines.
+    var line: Int?
+    var kind = Kind.totp
+    var issuer = ""
+    var account = ""
+    var secret = Secret.none
+    /// The algorithm as written; `nil` or empty is SHA-1.
+    var algorithm: String?
+    var digits = Number.absent
+    var period = Number.absent
+    var counter = Number.absent
+    var pin: SecretBytes?
+    /// The last code that a server accepted, if the file comes from a server.
+    var lastUse = LastUse.unknown
+    var tags: [String] = []
+    var note = ""
+    /// The name of an icon; empty if there is none, or only an image.
+    var icon = ""
+    var isFavourite = false
+    var state = ExportedEntry.State.active
+    /// Deviations that the format's reader accepted.
+    var warnings: [ExportWarning] = []
+    /// Whether the row's names replace those of its key URI.
+    ///
+    /// Otherwise they are used where the URI has none.
+    var prefersOwnNames = false
+    /// Names in the key URI that the app writes for empty ones.
+    var placeholders: [String] = []
+    /// Whether the label of the key URI has HTML entities.
+    var isLabelHTML = false
+    /// A reason for which the format's reader already refuses the row.
+    var refusal: ExportRowRefusal?
+}
+
+/// What the reader of a format returns.
+struct ExportRows {
+    var format: ExportFormat
+    private(set) var rows: [ExportRow] = []
+    var iconCount = 0
+    /// The missing pictures of a Google Authenticator export, counted from one.
+    var missingPictures: [Int] = []
+    var emergencyCodeCount = 0
+
+    init(_ format: ExportFormat) { self.format = format }
+
+    /// Appends a row.
+    ///
+    /// - Throws: ``ExportError/overLimit(_:_:found:allowed:)``.
+    mutating func append(_ row: ExportRow) throws(ExportError) {
+        let limit = ExportLimits.current.rows(of: format)
+        guard rows.count < limit else {
+            throw .overLimit(
+                format, .rows, found: UInt64(rows.count) + 1, allowed: UInt64(limit))
+        }
+        rows.append(row)
+        rows[rows.count - 1].number = rows.count
+    }
+
+    /// Appends a row that `fill` fills.
+    ///
+    /// If it throws, the row is refused with this reason.
+    mutating func append(
+        filling fill: (inout ExportRow) throws(ExportRowRefusal) -> Void
+    ) throws(ExportError) {
+        var row = ExportRow()
+        do { try fill(&row) } catch { row.refusal = error }
+        try append(row)
+    }
+
+    /// Appends a row for each element of a JSON list; one that is not an object is refused.
+    mutating func append(
+        _ elements: [JSONValue],
+        filling fill: (inout ExportRow, JSONFields) throws(ExportRowRefusal) -> Void
+    ) throws(ExportError) {
+        for element in elements {
+            try append { row throws(ExportRowRefusal) in
+                try fill(&row, try JSONFields(element))
+            }
+        }
+    }
+
+    /// Sorts the rows by `position`; rows with the same position stay in the order of the file.
+    mutating func sort(by position: [Int64]) {
+        guard position.count == rows.count else { return }
+        let order = rows.indices.sorted { (position[$0], $0) < (position[$1], $1) }
+        rows = order.map { rows[$0] }
+    }
+}

@@ -1,0 +1,133 @@
+internal import CSQLite
+public import WatchwordCryptography
+internal import WatchwordSystem
+
+/// An SQLite database in memory, for reading tables.
+///
+/// The file may be hostile. Only names that the schema lists as ordinary tables are read, and only
+/// their stored columns: triggers, views, virtual tables, generated columns, indexes and functions
+/// are never evaluated.
+public struct SQLiteDatabase {
+    /// The tables in the order of the schema.
+    public let tables: [SQLiteTable]
+    private let connection: SQLiteConnection
+    private let limits: SQLiteLimits
+
+    /// Opens a copy of `file` and reads its schema.
+    public init(
+        _ file: SecretBytes, limits: SQLiteLimits = SQLiteLimits()
+    ) throws(SQLiteReadingError) {
+        self.limits = limits
+        connection = try SQLiteConnection(copying: file, limits)
+        tables = try connection.tables(limits)
+    }
+
+    /// The table with this name, in any case, if the schema lists it.
+    public func table(named name: String) -> SQLiteTable? {
+        tables.first { $0.name == name.lowercased() }
+    }
+
+    /// Reads the rows of a table in the order in which they are stored.
+    ///
+    /// - Parameter columns: Names in lower case; columns that the table does not have are null.
+    public func rows(
+        of table: String, columns: [String]
+    ) throws(SQLiteReadingError) -> [SQLiteRow] {
+        guard let table = self.table(named: table) else { throw .noTable }
+        let present = columns.filter { table.columns.contains($0) }
+        guard !present.isEmpty else { return [] }
+        let names = present.map(quoted).joined(separator: ", ")
+        var rows: [SQLiteRow] = []
+        var length = 0
+        let isComplete = try connection.query(
+            "SELECT \(names) FROM \(quoted(table.name)) NOT INDEXED", limits
+        ) { row throws(SQLiteReadingError) in
+            guard rows.count < limits.rows else {
+                throw .overLimit(.rows, allowed: UInt64(limits.rows))
+            }
+            var values: [SQLiteValue] = []
+            for column in present.indices {
+                let value = try row.value(Int32(column), limit: limits.valueLength)
+                length += value.length
+                guard length <= limits.totalLength else {
+                    throw .overLimit(.totalLength, allowed: UInt64(limits.totalLength))
+                }
+                values.append(value)
+            }
+            rows.append(SQLiteRow(columns: present, values: values))
+        }
+        guard isComplete else { throw .damaged }
+        return rows
+    }
+}
+
+/// A table of a database.
+public struct SQLiteTable: Hashable, Sendable {
+    /// The name in lower case.
+    public let name: String
+    /// The names of the stored columns in lower case.
+    public let columns: Set<String>
+
+    /// Whether the table has all these columns.
+    public func has(_ columns: String...) -> Bool { self.columns.isSuperset(of: columns) }
+}
+
+extension SQLiteConnection {
+    /// The ordinary tables.
+    ///
+    /// SQLite stores their definitions with the words CREATE TABLE in front,
+    /// so that those of virtual tables are left out.
+    fileprivate func tables(
+        _ limits: SQLiteLimits
+    ) throws(SQLiteReadingError) -> [SQLiteTable] {
+        var names: [String] = []
+        _ = try query(
+            """
+            SELECT name FROM sqlite_master
+            WHERE type = 'table' AND rootpage > 0 AND substr(sql, 1, 13) = 'CREATE TABLE '
+            """, limits
+        ) { row throws(SQLiteReadingError) in
+            guard names.count < limits.tables else {
+                throw .overLimit(.tables, allowed: UInt64(limits.tables))
+            }
+            if let name = try row.value(0, limit: limits.valueLength).name { names.append(name) }
+        }
+        var tables: [SQLiteTable] = []
+        for name in names {
+            var columns: Set<String> = []
+            // This pragma leaves out generated and hidden columns.
+            _ = try query("PRAGMA table_info(\(quoted(name)))", limits) {
+                row throws(SQLiteReadingError) in
+                if let column = try row.value(1, limit: limits.valueLength).name {
+                    columns.insert(column)
+                }
+            }
+            tables.append(SQLiteTable(name: name, columns: columns))
+        }
+        return tables
+    }
+}
+
+extension SQLiteValue {
+    /// A name of the schema, which is not secret.
+    ///
+    /// SQLite ignores the case of ASCII letters.
+    fileprivate var name: String? {
+        guard case .text(let text) = self else { return nil }
+        return text.withBytes { String(validating: [UInt8](copying: $0), as: UTF8.self) }?
+            .lowercased()
+    }
+
+    fileprivate var length: Int {
+        switch self {
+        case .text(let bytes), .blob(let bytes): bytes.count
+        case .tooLong(let length): length
+        default: 8
+        }
+    }
+}
+
+private func quoted(_ name: String) -> String {
+    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+        + "\""
+}

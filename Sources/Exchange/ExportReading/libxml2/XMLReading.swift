@@ -1,0 +1,96 @@
+internal import CXML2
+public import WatchwordCryptography
+internal import WatchwordSystem
+
+/// Reads a small XML document in UTF-8.
+///
+/// The parser opens no network connections and no files, and accepts no document type, so it knows
+/// only the five predefined entities. Comments and processing instructions are dropped. The
+/// library's own copies of the text are wiped when it frees them.
+///
+/// - Throws: ``XMLReadingError``, never content.
+public func readXML(
+    _ text: SecretBytes, limits: XMLLimits = XMLLimits()
+) throws(XMLReadingError) -> XMLElement {
+    XMLLibrary.prepare()
+    return try text.withBytes { text throws(XMLReadingError) in
+        try MarkupCheck(limits).check(text)
+        return try unsafe text.withUnsafeBytes { text throws(XMLReadingError) in
+            try unsafe XMLParser(reading: text).parse(limits)
+        }
+    }
+}
+
+/// Loads what the parser would otherwise load when it reads its first document.
+///
+/// A process calls this before it is confined.
+///
+/// - Returns: Whether a trial document could be read.
+@discardableResult public func prepareXMLReading() -> Bool {
+    let trial = SecretBytes(copying: Array("<?xml version='1.0' encoding='UTF-8'?><a/>".utf8).span)
+    do {
+        return try readXML(trial).name == "a"
+    } catch {
+        return false
+    }
+}
+
+private enum XMLLibrary {
+    // A `static let` is initialised once, before the first document is parsed.
+    private static let isReady: Bool = {
+        // The library can free with these functions what it allocated before.
+        _ = unsafe xmlMemSetup(
+            WipingAllocator.release, WipingAllocator.allocate, WipingAllocator.reallocate,
+            WipingAllocator.duplicate)
+        xmlInitParser()
+        return true
+    }()
+
+    static func prepare() { _ = isReady }
+}
+
+/// A parser of libxml2; freed on deinitialisation.
+///
+/// The bytes must outlive it.
+@safe private struct XMLParser: ~Copyable {
+    private let context: xmlParserCtxtPtr
+
+    init(reading text: UnsafeRawBufferPointer) throws(XMLReadingError) {
+        guard let count = Int32(exactly: text.count),
+            let made = unsafe xmlCreateMemoryParserCtxt(
+                text.baseAddress?.assumingMemoryBound(to: CChar.self), count)
+        else { throw .outOfMemory }
+        unsafe context = made
+    }
+
+    deinit {
+        unsafe xmlFreeParserCtxt(context)
+        // The message of the last error may quote the text.
+        xmlResetLastError()
+    }
+
+    consuming func parse(_ limits: XMLLimits) throws(XMLReadingError) -> XMLElement {
+        let builder = XMLTreeBuilder(limits)
+        // HUGE: without it, the library refuses texts over 10 MB. The limits here replace its own.
+        // IGNORE_ENC: the text is UTF-8, whatever it declares.
+        let options =
+            XML_PARSE_NONET.rawValue | XML_PARSE_HUGE.rawValue | XML_PARSE_IGNORE_ENC.rawValue
+            | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue
+        unsafe xmlCtxtUseOptions(context, Int32(bitPattern: options))
+        unsafe context.pointee.sax.pointee = ParserEvents.handler
+        withExtendedLifetime(builder) {
+            // The events need the parser, to stop it, and find the builder in it.
+            unsafe context.pointee.userData = UnsafeMutableRawPointer(context)
+            unsafe context.pointee._private = Unmanaged.passUnretained(builder).toOpaque()
+            unsafe xmlParseDocument(context)
+        }
+        if let refusal = builder.refusal { throw refusal }
+        let code = unsafe xmlParserErrors(rawValue: UInt32(bitPattern: context.pointee.errNo))
+        if code == XML_ERR_NO_MEMORY { throw .outOfMemory }
+        guard unsafe context.pointee.wellFormed == 1, let root = builder.root else {
+            throw code == XML_ERR_INVALID_ENCODING || code == XML_ERR_INVALID_CHAR
+                ? .notUTF8 : .notWellFormed
+        }
+        return root
+    }
+}

@@ -1,0 +1,122 @@
+internal import CZip
+public import WatchwordCryptography
+
+/// The members of a zip archive in memory.
+///
+/// Nothing is unpacked: a member is selected by its exact name and read into memory, so that paths
+/// and links have no effect, and an archive inside an archive is never opened.
+public struct ZipArchive: Sendable {
+    /// The members in the order of the directory.
+    public let members: [ZipMember]
+    private let bytes: SecretBytes
+
+    /// The maximum number of members.
+    public static let mostMembers = 10_000
+
+    /// Reads the archive's directory.
+    public init(_ bytes: SecretBytes) throws(ZipReadingError) {
+        self.bytes = bytes
+        members = try bytes.withBytes { bytes throws(ZipReadingError) in
+            let count = statedMemberCount(of: bytes)
+            guard count <= ZipArchive.mostMembers else { throw .tooManyMembers(count) }
+            return try unsafe bytes.withUnsafeBytes { bytes throws(ZipReadingError) in
+                try unsafe OpenArchive(reading: bytes).members(atMost: ZipArchive.mostMembers)
+            }
+        }
+    }
+
+    /// The only member with this name; `nil` if there is none.
+    public func member(named name: String) throws(ZipReadingError) -> ZipMember? {
+        let found = members.filter { $0.name == name }
+        // Which of two members an app would take depends on the app.
+        guard found.count <= 1 else { throw .damaged }
+        return found.first
+    }
+
+    /// Reads one member whole.
+    ///
+    /// A member may grow to 1 MiB, or to 100 times its compressed length beyond that.
+    ///
+    /// - Parameters:
+    ///   - password: Ignored if the member is not encrypted.
+    ///   - limit: The maximum length in bytes.
+    public func read(
+        _ member: ZipMember, password: SecretBytes?, limit: Int
+    ) throws(ZipReadingError) -> SecretBytes {
+        let length = try member.checkedLength(inArchiveOf: bytes.count, limit: limit)
+        guard member.encryption != .unknown else { throw .unsupported }
+        var needed: SecretBytes?
+        if member.encryption != .none {
+            guard let password else { throw .passwordNeeded }
+            needed = password
+        }
+        return try bytes.withBytes { bytes throws(ZipReadingError) in
+            try unsafe bytes.withUnsafeBytes { bytes throws(ZipReadingError) in
+                let archive = try unsafe OpenArchive(reading: bytes)
+                let file = try OpenMember(member, of: archive, password: needed)
+                let content = try file.readWhole(length)
+                try file.close()
+                return content
+            }
+        }
+    }
+}
+
+/// A member of an archive, as the archive's directory describes it.
+public struct ZipMember: Hashable, Sendable {
+    /// How a member is encrypted.
+    enum Encryption: Hashable {
+        case none, supported, unknown
+    }
+
+    /// The name as stored; bytes that are not UTF-8 are replaced.
+    public let name: String
+    /// The length in bytes that the directory states.
+    public let length: UInt64
+    let compressedLength: UInt64
+    let encryption: Encryption
+    let index: UInt64
+
+    /// Whether a password is needed.
+    public var isEncrypted: Bool { encryption != .none }
+
+    /// The stated length, checked against the limits before anything is allocated.
+    func checkedLength(inArchiveOf count: Int, limit: Int) throws(ZipReadingError) -> Int {
+        guard length <= UInt64(limit) else {
+            throw .overLimit(.length, found: length, allowed: UInt64(limit))
+        }
+        // A directory may state more compressed bytes than the archive has.
+        let compressed = min(compressedLength, UInt64(count))
+        let allowed = max(1 << 20, compressed * 100)
+        guard length <= allowed else {
+            throw .overLimit(.ratio, found: length, allowed: allowed)
+        }
+        return Int(length)
+    }
+}
+
+extension ZipReadingError {
+    static func tooManyMembers(_ count: Int) -> ZipReadingError {
+        .overLimit(
+            .members, found: UInt64(count), allowed: UInt64(ZipArchive.mostMembers))
+    }
+}
+
+/// The largest number of members that an end-of-directory record states.
+///
+/// The library allocates memory for every member before it reports their number. This function
+/// searches the same range as the library and examines each record that the library might choose.
+/// More than 65,534 members are reported as 65,535, the mark for 64-bit records.
+private func statedMemberCount(of bytes: Span<UInt8>) -> Int {
+    let recordLength = 22
+    guard bytes.count >= recordLength else { return 0 }
+    var largest = 0
+    let start = max(0, bytes.count - recordLength - Int(UInt16.max))
+    for at in start...(bytes.count - recordLength)
+    where bytes[at] == 0x50 && bytes[at + 1] == 0x4B && bytes[at + 2] == 5 && bytes[at + 3] == 6 {
+        let commentLength = Int(bytes[at + 20]) | Int(bytes[at + 21]) << 8
+        guard at + recordLength + commentLength <= bytes.count else { continue }
+        largest = max(largest, Int(bytes[at + 10]) | Int(bytes[at + 11]) << 8)
+    }
+    return largest
+}

@@ -1,0 +1,85 @@
+public import WatchwordCryptography
+public import OneTimePassword
+
+/// A text file with one key URI or migration URI per line, as most apps can export it.
+///
+/// Empty lines and lines that begin with `#` are skipped. Lines are independent: one that is
+/// refused does not affect the others. The text contains keys, so lines are lent, and only what
+/// ``KeyURI`` and ``MigrationBatch`` keep is copied.
+public struct OTPAuthLines: Sendable {
+    /// The content of a line.
+    public enum Content: Sendable {
+        /// A key URI.
+        case key(KeyURI)
+        /// A part of a Google Authenticator export.
+        case migration(MigrationBatch)
+        /// A line that could not be read.
+        case refused(OTPAuthLineError)
+    }
+
+    /// A line that is not empty.
+    public struct Line: Sendable {
+        /// The line number, counted from one, including empty lines and comments.
+        public let number: Int
+        /// The line's content.
+        public let content: Content
+    }
+
+    /// The lines that were read or refused, in order.
+    public let lines: [Line]
+
+    /// Reads a whole file.
+    public init(_ text: SecretBytes, reading: KeyURI.Reading = .lenient) {
+        var lines: [Line] = []
+        Self.read(text, reading: reading) { lines.append($0) }
+        self.lines = lines
+    }
+
+    /// Reads a whole file line by line without keeping the lines.
+    ///
+    /// - Throws: what `take` throws; in that case, the rest of the file is not read.
+    public static func read<Failure: Error>(
+        _ text: SecretBytes, reading: KeyURI.Reading = .lenient,
+        _ take: (Line) throws(Failure) -> Void
+    ) throws(Failure) {
+        try text.withBytes { (text) throws(Failure) in
+            try eachLine(of: text, reading: reading, take)
+        }
+    }
+
+    private static func eachLine<Failure: Error>(
+        of text: Span<UInt8>, reading: KeyURI.Reading, _ take: (Line) throws(Failure) -> Void
+    ) throws(Failure) {
+        var lines = TextLines(text)
+        while let line = lines.next(in: text) {
+            let content = text.extracting(line.range)
+            guard content[0] != UInt8(ascii: "#") else { continue }
+            try take(
+                Line(number: line.number, content: Self.content(of: content, reading: reading)))
+        }
+    }
+
+    private static func content(of line: Span<UInt8>, reading: KeyURI.Reading) -> Content {
+        if MigrationBatch.isMigrationURI(line) {
+            do { return .migration(try MigrationBatch(parsing: line)) } catch {
+                return .refused(.migration(error))
+            }
+        }
+        guard KeyURI.isKeyURI(line) else { return .refused(.notAURI) }
+        do { return .key(try KeyURI(parsing: line, reading: reading)) } catch {
+            return .refused(.keyURI(error))
+        }
+    }
+}
+
+/// Why a line was refused.
+///
+/// It never reveals the line's content.
+public enum OTPAuthLineError: Error, Hashable, Sendable {
+    /// It is neither a key URI nor a migration URI.
+    case notAURI
+    /// An invalid key URI.
+    case keyURI(KeyURIError)
+    /// An invalid migration URI.
+    case migration(MigrationError)
+}

@@ -1,0 +1,67 @@
+public import WatchwordCryptography
+public import QRDrawing
+
+/// Entries in the format of another program.
+public struct WrittenExport: Sendable {
+    /// The file's content; a Google Authenticator export has one URI for each QR code.
+    public let documents: [SecretBytes]
+    /// The entries that were left out, by their index, with the reason.
+    public let omissions: [(entry: Int, reason: EntryOmission)]
+    /// The properties that were left out, by the entry's index.
+    public let losses: [(entry: Int, property: LostProperty)]
+}
+
+/// Why an export could not be written.
+public enum ExportWritingError: Error, Equatable, Sendable {
+    /// A QR code could not be drawn.
+    case symbol(SymbolDrawingError)
+    /// OpenSSL failed, usually because there is not enough memory.
+    case cryptography(CryptographyFailure)
+}
+
+/// Writes entries in the format `target`.
+///
+/// The documents contain keys, in plain text unless there is a password.
+///
+/// - Parameters:
+///   - password: Encrypts the file; for formats that ``ExportTarget/canBeEncrypted`` only.
+///   - now: Unix seconds, for formats that state when they were written.
+public func writeExport(
+    _ entries: [ExportedEntry], as target: ExportTarget, password: SecretBytes? = nil, now: Int64
+) throws(ExportWritingError) -> WrittenExport {
+    precondition(password == nil || target.canBeEncrypted, "the format can be encrypted")
+    var held: [ExportedEntry] = []
+    var omissions: [(entry: Int, reason: EntryOmission)] = []
+    var losses: [(entry: Int, property: LostProperty)] = []
+    for (index, entry) in entries.enumerated() {
+        if let reason = target.omission(of: entry) {
+            omissions.append((index, reason))
+            continue
+        }
+        held.append(entry)
+        losses += target.losses(of: entry).map { (entry: index, property: $0) }
+    }
+    return WrittenExport(
+        documents: try documents(of: held, target, password, now), omissions: omissions,
+        losses: losses)
+}
+
+/// The key URI of an entry, as in the format ``ExportTarget/keyURIs``.
+public func keyURI(of entry: ExportedEntry) -> SecretBytes { KeyURIWriting.uri(of: entry) }
+
+private func documents(
+    of entries: [ExportedEntry], _ target: ExportTarget, _ password: SecretBytes?, _ now: Int64
+) throws(ExportWritingError) -> [SecretBytes] {
+    do throws(CryptographyFailure) {
+        switch target {
+        case .aegis: return [try AegisWriting.document(entries, password: password)]
+        case .twoFAS: return [try TwoFASWriting.document(entries, password: password, now: now)]
+        case .keyURIs: return [KeyURIWriting.lines(entries)]
+        case .google: return try MigrationWriting.uris(entries)
+        case .sheet: break
+        }
+    } catch {
+        throw .cryptography(error)
+    }
+    do { return [try SheetWriting.document(entries, now: now)] } catch { throw .symbol(error) }
+}

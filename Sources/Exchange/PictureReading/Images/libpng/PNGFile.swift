@@ -1,0 +1,108 @@
+internal import Pictures
+import CPNG
+import QRDrawing
+
+/// A PNG file of any bit depth and colour type.
+struct PNGFile {
+    /// Up to this many pixels are decoded in colour; libpng converts larger pictures to gray.
+    private static let colourPixels = 16 << 20
+
+    private static let alphaFlag = PNG_FORMAT_FLAG_ALPHA
+    private static let colourFlag = PNG_FORMAT_FLAG_COLOR
+    private static let wideFlag = PNG_FORMAT_FLAG_LINEAR
+
+    let width: Int
+    let height: Int
+    let frameCount = 1
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8], limits: ImageLimits) throws(ImageFileError) {
+        let header = try PNGHeader(bytes)
+        try limits.check(width: header.width, height: header.height, of: .png)
+        width = header.width
+        height = header.height
+        self.bytes = bytes
+    }
+
+    func frame(_ index: Int, longerSide: Int) throws(ImageFileError) -> ImageFrame {
+        let contents = try contents()
+        let alpha = contents & Self.alphaFlag
+        if contents & Self.wideFlag != 0 {
+            // Gray: colour pictures with 16 bits are rare, and their colours are not worth the
+            // memory.
+            let (words, isWhole) = try decode(
+                Self.wideFlag | alpha, channels: alpha == 0 ? 1 : 2, fill: UInt16.max)
+            let samples = WideSamples(
+                width: width, height: height, hasAlpha: alpha != 0, words: words, isWhole: isWhole)
+            return samples.frame()
+        }
+        let colour = width * height <= Self.colourPixels ? contents & Self.colourFlag : 0
+        return try samples(colour | alpha).frame()
+    }
+
+    func colours(_ index: Int, longerSide: Int) throws(ImageFileError) -> ColourImage? {
+        let contents = try contents()
+        guard contents & Self.colourFlag != 0, width * height <= Self.colourPixels else {
+            return nil
+        }
+        return try samples(contents & (Self.colourFlag | Self.alphaFlag)).colours()
+    }
+
+    private func contents() throws(ImageFileError) -> UInt32 {
+        let result: Result<UInt32, ImageFileError> = unsafe bytes.withUnsafeBytes { raw in
+            do throws(ImageFileError) {
+                return .success(try unsafe PNGDecoder(reading: raw).contents)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private func samples(_ format: UInt32) throws(ImageFileError) -> Samples {
+        let channels =
+            (format & Self.colourFlag == 0 ? 1 : 3) + (format & Self.alphaFlag == 0 ? 0 : 1)
+        let (bytes, isWhole) = try decode(format, channels: channels, fill: UInt8.max)
+        return Samples(
+            width: width, height: height, channels: channels, bytes: bytes, isWhole: isWhole)
+    }
+
+    private func decode<Sample: FixedWidthInteger>(
+        _ format: UInt32, channels: Int, fill: Sample
+    ) throws(ImageFileError) -> ([Sample], Bool) {
+        var pixels = [Sample](repeating: fill, count: width * height * channels)
+        let result: Result<Bool, ImageFileError> = unsafe bytes.withUnsafeBytes { raw in
+            do throws(ImageFileError) {
+                let decoder = try unsafe PNGDecoder(reading: raw)
+                return .success(
+                    unsafe pixels.withUnsafeMutableBufferPointer {
+                        unsafe decoder.finish(format: format, into: $0)
+                    })
+            } catch {
+                return .failure(error)
+            }
+        }
+        return (pixels, try result.get())
+    }
+}
+
+/// The first chunk of a PNG file, which contains the picture's size (PNG specification, 11.2.2).
+///
+/// It is parsed here, so that an oversized picture is refused before libpng sees any of it.
+struct PNGHeader {
+    let width: Int
+    let height: Int
+
+    init(_ bytes: [UInt8]) throws(ImageFileError) {
+        let start: [UInt8] = ImageKind.pngSignature + [0, 0, 0, 13] + Array("IHDR".utf8)
+        guard bytes.count >= start.count + 8, bytes.starts(with: start) else {
+            throw .damaged(.png)
+        }
+        width = Self.number(bytes, at: start.count)
+        height = Self.number(bytes, at: start.count + 4)
+    }
+
+    private static func number(_ bytes: [UInt8], at index: Int) -> Int {
+        bytes[index..<index + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+}

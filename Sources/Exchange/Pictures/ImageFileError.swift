@@ -1,0 +1,25 @@
+/// Why a file could not be read as a picture.
+public enum ImageFileError: Error, Hashable, Sendable {
+    /// The content is not a known picture format.
+    case notAPicture
+    /// A picture format that is recognised but not supported.
+    case unsupported(UnsupportedImageFormat)
+    /// The library for this format is not loaded.
+    case libraryMissing(ImageFormat)
+    /// The file, or the size in its header, exceeds a limit.
+    case tooLarge(ImageLimit, found: Int, allowed: Int)
+    /// The header or the data after it is invalid.
+    case damaged(ImageFormat)
+    /// The file can be read only with a password.
+    case encrypted(ImageFormat)
+    /// The library ran out of memory.
+    case outOfMemory(ImageFormat)
+}
+
+/// The limit that was exceeded.
+public enum ImageLimit: String, Hashable, Sendable, CaseIterable {
+    case bytes
+    case pixels
+    case side
+    case frames
+}

@@ -1,0 +1,200 @@
+internal import ProcessConfinement
+public import WatchwordSystem
+
+/// Lends a picture's bytes to the closure that it is given, each time it is called.
+///
+/// This module does not use `SecretBytes`, so that `watchword-reader` does not load OpenSSL.
+public typealias PictureLender = ((Span<UInt8>) -> Void) -> Void
+
+/// Reads the symbols in pictures with `watchword-reader`, a confined process.
+///
+/// One process reads many pictures. A picture whose format needs a library that must be loaded is
+/// read by a process that was started with this library. If a picture makes it crash, hang or exhaust its memory, only
+/// that picture is lost: the process is killed, and the next picture gets a new one. Everything
+/// that the process sends is checked, and no picture is decoded on this side.
+///
+/// It must be used from one thread, which must outlive it: the kernel kills the processes when that
+/// thread ends.
+public final class ReaderPool {
+    /// A process is replaced after this many pictures, so that the effects of a hostile picture do
+    /// not last.
+    public static let picturesPerProcess = 64
+    /// The maximum number of pictures that have been opened but not yet reported.
+    private static let window = 16
+    /// How many processes read a list of pictures in parallel.
+    private static let processesForLists = 2
+
+    private let path: String
+    private let timeout: Duration
+    private var connections: [ReaderConnection] = []
+
+    /// Sets the program that reads the pictures.
+    ///
+    /// - Parameters:
+    ///   - path: The program; by default the one beside the running program, or else where an
+    ///     installation puts it (`../libexec/watchword/`).
+    ///   - timeout: How long one picture may take.
+    /// - Throws: ``HelperFailure/notFound`` if no path is given and there is no such
+    ///   program.
+    public init(path: String? = nil, timeout: Duration = .seconds(30)) throws(HelperFailure) {
+        guard let path = path ?? RunningProgram.companion("watchword-reader") else {
+            throw .notFound
+        }
+        self.path = path
+        self.timeout = timeout
+    }
+
+    /// Starts a process in advance and does not wait for it.
+    public func prepare() throws(HelperFailure) {
+        guard connections.isEmpty else { return }
+        connections.append(try ReaderConnection(running: path))
+    }
+
+    /// Reads one picture from an open file or pipe.
+    ///
+    /// - Parameter symbol: is lent the bytes of each symbol, which may be a key, once the whole
+    ///   answer has been checked; they are wiped afterwards.
+    /// - Throws: ``HelperFailure`` if no picture at all can be read.
+    public func read(
+        _ file: borrowing FileDescriptor, symbol: (Span<UInt8>) -> Void
+    ) throws(HelperFailure) -> PictureOutcome {
+        let copy: FileDescriptor
+        do { copy = try file.duplicate() } catch { throw .system(error) }
+        let picture: OpenPicture
+        do throws(PictureRefusal) {
+            picture = .source(try PictureFile(copy))
+        } catch {
+            return .refused(error)
+        }
+        return try read(picture, symbol: symbol)
+    }
+
+    /// Reads one picture that is in memory.
+    public func read(
+        byteCount: Int, lend: @escaping PictureLender, symbol: (Span<UInt8>) -> Void
+    ) throws(HelperFailure) -> PictureOutcome {
+        let picture: OpenPicture
+        do throws(PictureRefusal) {
+            picture = .source(try PictureBytes(byteCount: byteCount, lend: lend))
+        } catch {
+            return .refused(error)
+        }
+        return try read(picture, symbol: symbol)
+    }
+
+    private func read(
+        _ picture: OpenPicture, symbol: (Span<UInt8>) -> Void
+    ) throws(HelperFailure) -> PictureOutcome {
+        var outcome = PictureOutcome.refused(.lost(.noAnswer))
+        try read(count: 1, open: { _ in picture }) { _, answer in
+            answer.forEachSymbol(symbol)
+            outcome = answer.outcome
+        }
+        return outcome
+    }
+
+    /// Reads the picture files at `paths`, some in parallel, and reports them in order.
+    ///
+    /// - Parameters:
+    ///   - symbol: is lent the bytes of each symbol with its picture's index, as in
+    ///     ``read(_:symbol:)``.
+    ///   - finished: is called with each picture's outcome, after its symbols and before the next
+    ///     picture's.
+    /// - Throws: ``HelperFailure`` if no picture at all can be read; those already
+    ///   reported stay reported.
+    public func read(
+        _ paths: [String], symbol: (Int, Span<UInt8>) -> Void,
+        finished: (Int, PictureOutcome) -> Void
+    ) throws(HelperFailure) {
+        try read(count: paths.count, open: { OpenPicture(path: paths[$0]) }) { index, answer in
+            answer.forEachSymbol { symbol(index, $0) }
+            finished(index, answer.outcome)
+        }
+    }
+}
+
+/// A picture to be read, or why it cannot be.
+private enum OpenPicture {
+    case source(any PictureSource)
+    case refused(PictureRefusal)
+
+    init(path: String) {
+        do throws(PictureRefusal) {
+            self = .source(try PictureFile(path: path))
+        } catch {
+            self = .refused(error)
+        }
+    }
+}
+
+extension ReaderPool {
+    /// Reads `count` pictures, opening each when its turn comes, and delivers them in order.
+    private func read(
+        count: Int, open: (Int) -> OpenPicture, deliver: (Int, PictureAnswer) -> Void
+    ) throws(HelperFailure) {
+        // If an error ends the loop, the pictures that are still being read are abandoned.
+        defer { connections.removeAll { $0.isBusy } }
+        var answers: [Int: PictureAnswer] = [:]
+        var opened = 0
+        var delivered = 0
+        while delivered < count {
+            while opened < count, opened - delivered < ReaderPool.window,
+                connections.count(where: \.isBusy) < ReaderPool.processesForLists
+            {
+                switch open(opened) {
+                case .refused(let refusal): answers[opened] = PictureAnswer(refused: refusal)
+                case .source(let source): try give(source, index: opened)
+                }
+                opened += 1
+            }
+            var ended: [(Int, PictureAnswer)] = []
+            for connection in connections where connection.isBusy {
+                if let answer = try connection.advance() {
+                    ended.append((connection.index, answer))
+                }
+            }
+            if ended.isEmpty, answers[delivered] == nil { ended = try wait() }
+            for (index, answer) in ended { answers[index] = answer }
+            connections.removeAll { !$0.isBusy && $0.isExhausted }
+            while let answer = answers.removeValue(forKey: delivered) {
+                deliver(delivered, answer)
+                delivered += 1
+            }
+        }
+    }
+
+    /// Hands a picture to an idle process, or to a new one.
+    private func give(_ source: any PictureSource, index: Int) throws(HelperFailure) {
+        for connection in connections where !connection.isBusy {
+            if try connection.take(source, index: index, timeout: timeout) { return }
+        }
+        connections.removeAll { !$0.isBusy && $0.isExhausted }
+        let connection = try ReaderConnection(running: path, library: source.library)
+        connections.append(connection)
+        // A process that has not sent its greeting yet always accepts a picture.
+        _ = try connection.take(source, index: index, timeout: timeout)
+    }
+
+    /// Waits until a process can make progress, and kills those whose timeout has expired.
+    private func wait() throws(HelperFailure) -> [(Int, PictureAnswer)] {
+        let busy = connections.filter(\.isBusy)
+        guard !busy.isEmpty else { return [] }
+        let waited: Duration
+        do throws(SystemCallFailure) {
+            waited = try HelperProcess.wait(
+                for: busy.flatMap(\.interests), timeout: busy.compactMap(\.remainingTime).min())
+        } catch {
+            throw .system(error)
+        }
+        var ended: [(Int, PictureAnswer)] = []
+        for connection in busy {
+            // An answer that has just arrived is not late.
+            var answer = try connection.advance()
+            if answer == nil { answer = try connection.countWait(waited) }
+            if let answer {
+                ended.append((connection.index, answer))
+            }
+        }
+        return ended
+    }
+}

@@ -1,0 +1,112 @@
+internal import WatchwordSystem
+
+/// An error in the command line.
+///
+/// It does not contain operands or values, because the user may have typed a secret by mistake.
+package enum UsageError: Error, Hashable, Sendable {
+    case notUTF8
+    case missingVerb
+    case unknownVerb(String, nearest: String?)
+    case unknownOption(String, nearest: String?)
+    case inapplicableOption(String, verb: String)
+    case duplicateOption(String)
+    case missingValue(String)
+    case unexpectedValue(String)
+    case badValue(String, expected: String)
+    /// An environment variable has an invalid value.
+    case badVariable(String, expected: String)
+    case missingOperand(String)
+    case badOperand(String, expected: String)
+    /// An entry name that is empty.
+    case emptyName
+    /// A secret in the place of an operand with this placeholder.
+    case secretAsOperand(String, SecretForm)
+    case tooManyOperands(verb: String)
+    case conflict(String, String)
+    case needs(String, with: String)
+    case needsOneOf([String])
+    /// The option is given together with an entry that already specifies it.
+    case specifiedByEntry(String)
+    /// The option is given together with a key URI that already specifies it.
+    case specifiedByURI(String)
+    case twoReadersOfStandardInput
+    /// Only completion scripts use this verb.
+    case reservedForShells(String)
+}
+
+extension UsageError {
+    /// The error message for the user of `program`.
+    package func sentence(program: String) -> String {
+        switch self {
+        case .notUTF8:
+            "an argument or $WATCHWORD_VAULT is not UTF-8; if it is a file name, rename the file"
+        case .missingVerb: "no command given; \(program) --help lists the commands"
+        case .unknownVerb(let word, let nearest):
+            "unknown command “\(word.visibleOnTerminal)”"
+                + Self.meant(nearest, "\(program) --help")
+        case .unknownOption(let spelling, let nearest):
+            "unknown option “\(spelling.visibleOnTerminal)”"
+                + Self.meant(nearest.map { "--" + $0 }, "--help")
+        case .inapplicableOption(let name, let verb):
+            "--\(name) does not apply to “\(verb)”; see \(program) \(verb) --help"
+        case .duplicateOption(let name): "--\(name) is given twice; give it once"
+        case .missingValue(let name): "--\(name) needs a value"
+        case .unexpectedValue(let name): "--\(name) takes no value"
+        case .badValue(let name, let expected): "--\(name) must be \(expected)"
+        case .badVariable(let name, let expected): "\(name) must be \(expected)"
+        case .badOperand(let placeholder, let expected): "\(placeholder) must be \(expected)"
+        case .missingOperand(let placeholder): "\(placeholder) is missing; see --help"
+        case .emptyName: "NAME is empty; \(program) list prints all names"
+        case .secretAsOperand(let placeholder, let form):
+            "\(placeholder) \(form.finding), which other users and your shell's history can see; "
+                + form.advice(program: program)
+        case .tooManyOperands(let verb):
+            "too many arguments for “\(verb)”; see \(program) \(verb) --help"
+        case .conflict(let one, let other): "--\(one) and --\(other) cannot be used together"
+        case .needs(let one, let other): "--\(one) requires --\(other)"
+        case .needsOneOf(let choices):
+            "one of these is required: " + choices.joined(separator: ", ")
+        case .specifiedByEntry(let name):
+            "--\(name) is specified by the entry; leave out the option or NAME"
+        case .specifiedByURI(let name): "--\(name) is specified by the URI; leave out the option"
+        case .twoReadersOfStandardInput: "only one option can read standard input"
+        case .reservedForShells(let verb):
+            "\(verb) is only for completion scripts; see \(program) completions --help"
+        }
+    }
+
+    /// A suggestion: the name that was probably meant, or where names are listed.
+    package static func meant(_ nearest: String?, _ help: String) -> String {
+        nearest.map { "; did you mean “\($0)”?" } ?? "; see \(help)"
+    }
+}
+
+/// The form of a secret in the command line.
+package enum SecretForm: Hashable, Sendable {
+    /// An `otpauth://` URI.
+    case keyURI
+    /// Another URI that contains keys, such as a part of an export.
+    case exportURI
+    /// A key in Base32.
+    case key
+
+    fileprivate var finding: String {
+        switch self {
+        case .keyURI, .exportURI: "is a URI with a key"
+        case .key: "looks like a key"
+        }
+    }
+
+    fileprivate func advice(program: String) -> String {
+        switch self {
+        case .keyURI:
+            "paste the URI at the prompt of \(program) add, or use \(program) add --uri-file FILE "
+                + "(- for standard input)"
+        case .exportURI:
+            "write the URI to a file and use \(program) import FILE (- for standard input)"
+        case .key:
+            "paste the key at the prompt of \(program) add, or use --secret-file FILE (- for "
+                + "standard input); for an entry with such a name, use --account or the entry's id"
+        }
+    }
+}

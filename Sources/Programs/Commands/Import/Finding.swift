@@ -1,0 +1,127 @@
+import WatchwordCryptography
+import OneTimePassword
+import ProcessConfinement
+import WatchwordSystem
+import Pictures
+import Exports
+import SecretVault
+import VaultService
+
+/// An item found in a file, or the reason why there is none.
+struct Finding {
+    /// The file's path.
+    let file: String
+    /// The line number in a text file.
+    let line: Int?
+    /// The row number in another app's export; the first row is 1.
+    let row: Int?
+    /// The item's name, if it is known.
+    let name: EntryName?
+    let content: Content
+    /// What a backup states about the entry besides its content; `nil` for other files.
+    let origin: ImportItem.Origin?
+
+    enum Content {
+        case entry(EntryContent, details: EntryDetails, warnings: [ImportWarning])
+        case refused(Refusal)
+        case skipped(SkipReason)
+    }
+
+    /// Why an item was skipped without loss.
+    enum SkipReason: String, CaseIterable {
+        /// A symbolic link in a folder, which is not followed.
+        case symbolicLink = "symbolic-link"
+        /// A part of an export that another image already contained.
+        case repeatedPart = "repeated-part"
+        /// The other app keeps the entry in its trash.
+        case deleted
+        /// The server would treat a copy of an enrolled secret as stolen.
+        case enrolled
+        /// The entry was wiped, so it has no secret.
+        case wiped
+        /// The file only describes other files and contains no entries.
+        case manifest
+    }
+
+    /// Why an item was refused.
+    enum Refusal {
+        case file(InputFileError)
+        case picture(PictureRefusal)
+        /// A QR code without an otpauth URI.
+        case unrelatedSymbol
+        case line(OTPAuthLineError)
+        /// Another app's export that could not be read, or a file of an unknown kind.
+        case export(ExportError)
+        /// A file that the confined export reader could not process, and the limits that applied.
+        case reader(HelperLoss, ExportLimits)
+        /// A vault file that could not be read.
+        case vault(VaultError)
+        /// A copy of the vault into which the entries are imported.
+        case sameVault
+        /// A row of another app's export.
+        case exportRow(ExportRowRefusal)
+        /// The missing pictures of an export that another app made.
+        case missingPictures([Int])
+        /// The number of further lines without an otpauth URI.
+        case unrecognisedLines(Int)
+        /// An invalid entry of an export; the first entry is 1.
+        case exportEntry(Int, MigrationRefusal.Reason)
+        /// The missing parts of an export; the first part is 1.
+        case missingParts([Int], of: Int)
+        /// The number of further exports with missing parts.
+        case incompleteExports(Int)
+        /// The vault already has the maximum number of entries with this key.
+        case keyRepeatedTooOften
+        /// An entry with the same name has another key.
+        case nameTaken(EntryName)
+        /// An entry with the same name requires confirmation at each use, so the keys were not
+        /// compared.
+        case notCompared(EntryName)
+        /// During the import, the entry to replace was changed to require confirmation at each use.
+        case requiresCheckPerUse(String)
+        /// The name or the key is too long for the vault.
+        case tooLong
+    }
+
+    /// An entry without details.
+    init(_ file: String, line: Int?, _ credential: Credential, warnings: [ImportWarning]) {
+        self.init(
+            file, line: line,
+            .entry(
+                .oneTimePassword(credential), details: EntryDetails(), warnings: warnings))
+    }
+
+    init(
+        _ file: String, line: Int? = nil, row: Int? = nil, name: EntryName? = nil,
+        _ content: Content, origin: ImportItem.Origin? = nil
+    ) {
+        self.file = file
+        self.line = line
+        self.row = row
+        self.name = name
+        self.content = content
+        self.origin = origin
+    }
+
+    /// The entry to import, if there is one.
+    var item: ImportItem? {
+        guard case .entry(let entry, let details, _) = content else { return nil }
+        return ImportItem(entry, details: details, origin: origin)
+    }
+
+    /// Where the item was found, safe for a terminal.
+    var place: String {
+        let file = Finding.visibleName(of: file)
+        if let line { return "\(file), line \(line)" }
+        return row.map { "\(file), row \($0)" } ?? file
+    }
+
+    /// The name of a file, safe for a terminal; `-` is standard input.
+    static func visibleName(of file: String) -> String {
+        file == "-" ? "standard input" : VisibleText.of(file)
+    }
+
+    var warnings: [ImportWarning] {
+        if case .entry(_, _, let warnings) = content { warnings } else { [] }
+    }
+}

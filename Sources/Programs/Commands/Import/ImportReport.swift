@@ -1,0 +1,199 @@
+import CommandLineInterface
+import Exports
+import WatchwordCoding
+import OneTimePassword
+
+/// What an import prints.
+///
+/// The items of small files are listed; of larger ones, only those that were not imported. Each
+/// file with several items gets a summary, and one line for its warnings.
+struct ImportReport {
+    private let session: Session
+    private let items: [(finding: Finding, result: ImportResult)]
+    private let exportedFiles: [String: ExportedFile]
+
+    /// Files with more items are not listed item by item.
+    private static let mostListed = 20
+
+    init(_ scan: ImportScan, _ results: [ImportResult], _ session: Session) {
+        self.session = session
+        items = Array(zip(scan.findings, results)).map { (finding: $0.0, result: $0.1) }
+        exportedFiles = scan.exportedFiles
+    }
+
+    private var isRehearsal: Bool { session.arguments.has(.dryRun) }
+    private var isVerbose: Bool { session.arguments.has(.verbose) }
+
+    func print() throws(CommandFailure) {
+        if session.wantsJSON {
+            for item in items {
+                try session.printer.line(ImportReport.json(item, exportedFiles, session))
+            }
+            return summariseAll(files: 0)
+        }
+        let files = files
+        if isRehearsal { try ImportTable(items).print(session.printer) }
+        for file in files {
+            if !isRehearsal { try list(file.items) }
+            if isSummarised(file) { try session.printer.line(summary(of: file)) }
+            warn(of: file)
+        }
+        summariseAll(files: files.count(where: isSummarised))
+    }
+
+    /// A file and its items.
+    private struct File {
+        let name: String
+        var items: [(finding: Finding, result: ImportResult)] = []
+    }
+
+    /// The files in the order in which they were first mentioned.
+    private var files: [File] {
+        var files: [File] = []
+        var positions: [String: Int] = [:]
+        for item in items {
+            let name = item.finding.file
+            if positions[name] == nil {
+                positions[name] = files.count
+                files.append(File(name: name))
+            }
+            if let position = positions[name] { files[position].items.append(item) }
+        }
+        return files
+    }
+
+    private func isSummarised(_ file: File) -> Bool {
+        file.items.count > 1 || exportedFiles[file.name] != nil
+    }
+
+    private func list(_ items: [(finding: Finding, result: ImportResult)]) throws(CommandFailure) {
+        if isVerbose || items.count <= ImportReport.mostListed {
+            for item in items { try session.printer.line(ImportReport.line(for: item)) }
+            return
+        }
+        let notable = items.filter { $0.result.isNotable }
+        for item in notable.prefix(ImportReport.mostListed) {
+            try session.printer.line(ImportReport.line(for: item))
+        }
+        let rest = notable.count - ImportReport.mostListed
+        if rest > 0, let file = items.first?.finding.file {
+            try session.printer.line(
+                "\(Finding.visibleName(of: file)): \(rest) more not imported; --verbose shows each")
+        }
+    }
+
+    private static func line(for item: (finding: Finding, result: ImportResult)) -> String {
+        let place = item.finding.place
+        let name = item.finding.name.map { $0.visible + " " } ?? ""
+        switch item.result {
+        case .added(let name): return "\(place): added: \(name.visible)"
+        case .replaced(let name): return "\(place): replaced: \(name.visible)"
+        case .present(let name, let twin, _):
+            let words = Messages.sentence(forSkipping: name, as: twin)
+            return "\(place): skipped: \(name.visible) (\(words))"
+        case .updated(_, let twin, let updates, _):
+            return "\(place): updated: \(twin.visible) (\(Messages.sentence(for: updates)))"
+        case .declined(let name):
+            return "\(place): skipped: \(name.visible) (at your request)"
+        case .skipped(let reason):
+            let words = Messages.sentence(for: reason)
+            return "\(place): skipped: " + (name.isEmpty ? words : "\(name)(\(words))")
+        case .refused(let refusal):
+            let words = Messages.sentence(for: refusal)
+            guard !name.isEmpty else { return "\(place): refused: \(words)" }
+            return "\(place): refused: \(name)(\(words))"
+        }
+    }
+
+    private func summary(of file: File) -> String {
+        let export = exportedFiles[file.name]
+        let kind = export.map { ExportMessages.plainNoun(for: $0.format) + ": " } ?? ""
+        var parts = ImportCounts(file.items.map(\.result), isRehearsal: isRehearsal).parts
+        if let omissions = export?.omissions { parts.append(omissions) }
+        return "\(Finding.visibleName(of: file.name)): \(kind)" + parts.joined(separator: ", ")
+    }
+
+    private func warn(of file: File) {
+        let warnings = file.items.flatMap { item in
+            let finding = item.finding
+            // An entry of an export has no line.
+            let name = finding.line == nil ? finding.name.map { ", \($0.visible)" } : nil
+            return (finding.warnings + item.result.warnings).map {
+                (place: finding.place + (name ?? ""), warning: $0)
+            }
+        }
+        if isVerbose || warnings.count == 1 {
+            for (place, warning) in warnings {
+                session.printer.warn("\(place): \(Messages.sentence(for: warning))")
+            }
+        } else if !warnings.isEmpty {
+            session.printer.note(
+                Finding.visibleName(of: file.name) + ": "
+                    + Messages.summary(of: warnings.map(\.warning)))
+        }
+    }
+
+    /// Prints the numbers of the whole import, unless the only file's summary has them.
+    private func summariseAll(files: Int) {
+        let counts = ImportCounts(items.map(\.result), isRehearsal: isRehearsal)
+        if isRehearsal {
+            session.printer.note("Dry run: nothing was changed. \(counts.text).")
+        } else if files != 1 || self.files.count > 1 {
+            session.printer.note("\(counts.text).")
+        }
+    }
+}
+
+/// How many items had each result.
+struct ImportCounts {
+    private var added = 0
+    private var replaced = 0
+    private var updated = 0
+    private var present = 0
+    private var declined = 0
+    private var refused = 0
+    private var skipped: [Finding.SkipReason: Int] = [:]
+    /// The words for changes; a rehearsal only says what would change.
+    private let (addedWord, replacedWord, updatedWord): (String, String, String)
+
+    init(_ results: [ImportResult], isRehearsal: Bool) {
+        (addedWord, replacedWord, updatedWord) =
+            isRehearsal
+            ? ("would be added", "would be replaced", "would be updated")
+            : ("added", "replaced", "updated")
+        for result in results {
+            switch result {
+            case .added: added += 1
+            case .replaced: replaced += 1
+            case .updated: updated += 1
+            case .present: present += 1
+            case .declined: declined += 1
+            case .skipped(let reason): skipped[reason, default: 0] += 1
+            case .refused: refused += 1
+            }
+        }
+    }
+
+    /// All numbers; the number of updated entries only if there are any.
+    var text: String {
+        let skipped = skipped.values.reduce(present + declined, +)
+        let updated = updated > 0 ? "\(updated) \(updatedWord), " : ""
+        return "\(added) \(addedWord), \(replaced) \(replacedWord), \(updated)\(skipped) skipped, "
+            + "\(refused) refused"
+    }
+
+    /// The numbers that are not zero, with the reasons of skipped items.
+    var parts: [String] {
+        var parts = [
+            (added, addedWord), (replaced, replacedWord), (updated, updatedWord),
+            (present, "already present"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        if declined > 0 { parts.append("\(declined) skipped (at your request)") }
+        for reason in Finding.SkipReason.allCases {
+            guard let count = skipped[reason] else { continue }
+            parts.append("\(count) skipped (\(Messages.word(for: reason)))")
+        }
+        if refused > 0 { parts.append("\(refused) refused") }
+        return parts
+    }
+}

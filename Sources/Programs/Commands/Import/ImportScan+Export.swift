@@ -1,0 +1,108 @@
+import CommandLineInterface
+import WatchwordCryptography
+import Exports
+import OneTimePassword
+import SecretVault
+
+// Other apps' exports.
+extension ImportScan {
+    /// Reads a file that may be an export; returns false if it is not one.
+    ///
+    /// - Parameter hasLines: Whether the lines of a list are lines of the file.
+    mutating func takeExport(
+        _ content: SecretBytes, of file: String, hasLines: Bool = true
+    ) throws(CommandFailure) -> Bool {
+        switch try exportFiles.read(content, of: file) {
+        case .export(let export): try take(export, of: file, hasLines: hasLines)
+        case .refused(.unknownFormat): return false
+        case .refused(.unreadable(_, .manifest)):
+            try add(Finding(file, .skipped(.manifest)))
+        case .refused(let error): refuse(file, .export(error))
+        case .lost(let loss): refuse(file, .reader(loss, exportFiles.limits))
+        }
+        return true
+    }
+
+    private mutating func take(
+        _ export: Export, of file: String, hasLines: Bool
+    ) throws(CommandFailure) {
+        var exported = exportedFiles[file] ?? ExportedFile(format: export.format)
+        exported.count(export)
+        exportedFiles[file] = exported
+        for entry in export.entries {
+            try add(finding(for: entry, in: file, line: hasLines ? entry.line : nil))
+        }
+        for refusal in export.refusals {
+            let isSkipped = refusal.reason == .unreadableDeleted && !includesDeleted
+            let line = hasLines ? refusal.line : nil
+            try add(
+                Finding(
+                    file, line: line, row: line == nil ? refusal.row : nil,
+                    name: EntryName(refusal),
+                    isSkipped ? .skipped(.deleted) : .refused(.exportRow(refusal.reason))))
+        }
+        if !export.missingPictures.isEmpty {
+            refuse(file, .missingPictures(export.missingPictures))
+        }
+    }
+
+    private func finding(for entry: ExportedEntry, in file: String, line: Int?) -> Finding {
+        let content: EntryContent
+        var warnings = entry.warnings.map(ImportWarning.init)
+        switch entry.content {
+        case .oneTimePassword(let credential): content = .oneTimePassword(credential)
+        case .notComputed(let code):
+            content = .uncomputed(code)
+            warnings.append(.notComputed(code.kind))
+        }
+        let name = EntryName(issuer: content.issuer, account: content.account)
+        if entry.state == .deleted, !includesDeleted {
+            return Finding(file, line: line, name: name, .skipped(.deleted))
+        }
+        let imported = ImportedDetails(entry)
+        return Finding(
+            file, line: line, name: name,
+            .entry(content, details: imported.details, warnings: warnings + imported.warnings))
+    }
+}
+
+extension EntryName {
+    /// The name of a refused row, unless there is none or a part may be a secret.
+    ///
+    /// Where a file's columns are shifted, a key can be in the column of the name.
+    fileprivate init?(_ refusal: ExportRefusal) {
+        let parts = [refusal.issuer, refusal.account]
+        guard parts.contains(where: { !$0.isEmpty }) else { return nil }
+        for part in parts {
+            guard SecretForm(inName: part) == nil, !part.contains("://") else { return nil }
+        }
+        self.init(issuer: refusal.issuer, account: refusal.account)
+    }
+}
+
+/// What the summary says about a file of another app.
+struct ExportedFile {
+    let format: ExportFormat
+    private var icons = 0
+    private var archived = 0
+    private var emergencyCodes = 0
+
+    init(format: ExportFormat) { self.format = format }
+
+    /// Counts what the vault does not store.
+    mutating func count(_ export: Export) {
+        icons += export.iconCount
+        emergencyCodes += export.emergencyCodeCount
+        archived += export.entries.count { $0.state == .archived }
+    }
+
+    /// The numbers that are not zero, such as “2 icons, 1 archive mark left out”, or `nil`.
+    var omissions: String? {
+        let parts = [
+            (icons, "icon", "icons"),
+            (archived, "archive mark", "archive marks"),
+            (emergencyCodes, "emergency code", "emergency codes"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ") + " left out"
+    }
+}

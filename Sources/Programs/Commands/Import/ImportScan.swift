@@ -1,0 +1,179 @@
+import CommandLineInterface
+import WatchwordCryptography
+import Exports
+import OneTimePassword
+import WatchwordSystem
+import Pictures
+import SecretVault
+
+/// All items found at the given paths, in order.
+///
+/// The parts of a Google Authenticator export can be in different files.
+struct ImportScan {
+    var findings: [Finding] = []
+    var migrations = MigrationCollection()
+    /// The first file of each Google Authenticator export, for error messages.
+    var migrationFiles: [String] = []
+    /// The number of findings from inside files.
+    var foundInside = 0
+    /// The files of other apps.
+    var exportedFiles: [String: ExportedFile] = [:]
+    var exportFiles: ExportFiles
+    /// The vault that the items are for.
+    let vault: OpenVault
+    /// Whether entries are imported that the other app keeps in its trash.
+    let includesDeleted: Bool
+
+    /// A vault holds 100,000 entries; files with far more items could exhaust the memory.
+    static let limit = 200_000
+    /// Further invalid lines of a file and further incomplete exports are only counted.
+    static let maximumAlikeReports = 100
+
+    /// A larger text is not a list of key URIs: a vault holds far fewer.
+    private static let largestList = 16 << 20
+
+    /// Reads everything that the operands name.
+    init(for vault: OpenVault, _ session: Session) throws(CommandFailure) {
+        self.vault = vault
+        exportFiles = ExportFiles(session)
+        includesDeleted = session.arguments.has(.includeDeleted)
+        let found = PathWalk(session.arguments.operands.map(PathWalk.path)).found
+        let pictures = try PictureTexts(of: found, readsPipes: false) { done, all in
+            session.printer.progress("\(done) of \(all) images")
+        }
+        session.printer.endProgress()
+        for (index, item) in found.enumerated() {
+            switch item {
+            case .symbolicLink(let path): findings.append(Finding(path, .skipped(.symbolicLink)))
+            case .refused(let path, let error): refuse(ImportScan.name(of: path), .file(error))
+            case .pipe(let path): try takeFile(at: path, isPipe: true)
+            case .file(let path):
+                switch pictures.content(at: index) {
+                case .refused(let error): refuse(ImportScan.name(of: path), .file(error))
+                case .symbols(let symbols):
+                    for symbol in symbols { try take(symbol, of: ImportScan.name(of: path)) }
+                case .text, .noSymbols(.notAPicture), .noSymbols(.tooLarge(.bytes)):
+                    try takeFile(at: path)
+                case .noSymbols(let refusal): refuse(ImportScan.name(of: path), .picture(refusal))
+                }
+            }
+        }
+        if session.arguments.has(.screen) { try takeScreen() }
+        if session.arguments.has(.camera) { try takeCamera(session) }
+        reportExports()
+    }
+
+    /// Takes a screenshot and reads it.
+    private mutating func takeScreen() throws(CommandFailure) {
+        let picture = try ScreenPicture.take()
+        if try !takePicture(picture, of: "screen") { refuse("screen", .picture(.notAPicture)) }
+    }
+
+    /// Reads the pictures of the camera until one contains a key.
+    private mutating func takeCamera(_ session: Session) throws(CommandFailure) {
+        let camera: Camera
+        do { camera = try Camera() } catch { throw .camera(error) }
+        session.printer.progress("hold the QR code in front of the camera")
+        defer { session.printer.endProgress() }
+        guard let symbols = try CameraPictures.firstSymbols(from: camera) else {
+            return refuse("camera", .picture(.noSymbol(tried: [])))
+        }
+        for symbol in symbols { try take(symbol, of: "camera") }
+    }
+
+    /// The name for standard input is the one that the user gave.
+    private static func name(of path: String) -> String {
+        path == PathWalk.standardInput ? "-" : path
+    }
+
+    /// Reads a file that is not a picture, or a pipe with any content.
+    private mutating func takeFile(
+        at path: String, isPipe: Bool = false
+    ) throws(CommandFailure) {
+        let file = ImportScan.name(of: path)
+        let content: SecretBytes
+        let isText: Bool
+        do throws(InputFileError) {
+            content = try FileContent.whole(at: path, limit: exportFiles.limits.bytes)
+            isText = if case .text = try FileContent.of(content) { true } else { false }
+        } catch {
+            return refuse(file, .file(error))
+        }
+        if content.withBytes(Vault.isVault) {
+            return try takeVault(content, of: file)
+        } else if isText, content.count <= ImportScan.largestList {
+            if try takeText(content, of: file) { return }
+        } else if isPipe, try takePicture(content, of: file) {
+            return
+        } else if try takeExport(content, of: file) {
+            return
+        }
+        refuse(file, .export(.unknownFormat))
+    }
+
+    /// Reads the content of a pipe; returns false if it is not a picture.
+    private mutating func takePicture(
+        _ content: SecretBytes, of file: String
+    ) throws(CommandFailure) -> Bool {
+        var symbols: [SecretBytes] = []
+        let outcome: PictureOutcome
+        do {
+            outcome = try ReaderPool().read(
+                byteCount: content.count, lend: { content.withBytes($0) }
+            ) { symbols.append(SecretBytes(copying: $0)) }
+        } catch {
+            throw .pictureReader(error)
+        }
+        switch outcome {
+        case .symbols: for symbol in symbols { try take(symbol, of: file) }
+        case .refused(.notAPicture), .refused(.tooLarge(.bytes)): return false
+        case .refused(let refusal): refuse(file, .picture(refusal))
+        }
+        return true
+    }
+
+    /// Reads a text; returns false if it is neither an export nor a list.
+    private mutating func takeText(
+        _ text: SecretBytes, of file: String
+    ) throws(CommandFailure) -> Bool {
+        let lines = text.withBytes(URILines.init)
+        if lines.startWithURI, lines.arePlain, try takeList(text, of: file) { return true }
+        guard lines.haveMigrations else {
+            if try takeExport(text, of: file) { return true }
+            return try takeList(text, of: file)
+        }
+        // The other parts of the Google Authenticator export may be in other files.
+        guard try takeExport(text.withoutMigrations, of: file) else {
+            return try takeList(text, of: file)
+        }
+        try takeMigrations(text, of: file)
+        return true
+    }
+
+    mutating func refuse(_ file: String, line: Int? = nil, _ refusal: Finding.Refusal) {
+        findings.append(Finding(file, line: line, .refused(refusal)))
+    }
+
+    mutating func take(_ symbol: SecretBytes, of file: String) throws(CommandFailure) {
+        let kind = symbol.withBytes(URILines.init)
+        if kind.startWithURI, !kind.arePlain,
+            try takeExport(symbol, of: file, hasLines: false)
+        {
+            return
+        }
+        // Parse the text of a QR code as a line of text; it must be a single otpauth URI.
+        let lines = OTPAuthLines(symbol).lines
+        guard lines.count == 1 else { return refuse(file, .unrelatedSymbol) }
+        if case .refused(.notAURI) = lines[0].content { return refuse(file, .unrelatedSymbol) }
+        try take(lines[0].content, of: file, line: nil)
+    }
+
+    /// Appends an item from inside a file.
+    mutating func add(_ finding: Finding) throws(CommandFailure) {
+        guard foundInside < ImportScan.limit else {
+            throw .tooMuchToImport(limit: ImportScan.limit)
+        }
+        foundInside += 1
+        findings.append(finding)
+    }
+}

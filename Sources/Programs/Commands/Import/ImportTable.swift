@@ -1,0 +1,91 @@
+import CommandLineInterface
+import Exports
+import OneTimePassword
+import SecretVault
+
+/// The table that a rehearsal prints: result, issuer, account, kind, place and reason.
+struct ImportTable {
+    private let rows: [[String]]
+
+    /// The widest column; the last one is not limited.
+    private static let mostColumns = 32
+    private static let header = ["RESULT", "ISSUER", "ACCOUNT", "KIND", "FROM", "REASON"]
+
+    init(_ items: [(finding: Finding, result: ImportResult)]) {
+        rows = items.map { item in
+            let name = item.finding.name ?? item.result.name
+            return [
+                item.result.word, VisibleText.of(name?.issuer ?? ""),
+                VisibleText.of(name?.account ?? ""), item.finding.kind, item.finding.place,
+                item.result.reason,
+            ]
+        }
+    }
+
+    func print(_ printer: Printer) throws(CommandFailure) {
+        guard !rows.isEmpty else { return }
+        let last = ImportTable.header.count - 1
+        let cells = ([ImportTable.header] + rows).map { row in
+            row.enumerated().map { column, text in
+                column == last ? text : text.fitting(columns: ImportTable.mostColumns)
+            }
+        }
+        let widths = ImportTable.header.indices.map { column in
+            cells.map { $0[column].columns }.max() ?? 0
+        }
+        for row in cells {
+            var line = ""
+            for (column, text) in row.enumerated() {
+                line += text
+                guard row[(column + 1)...].contains(where: { !$0.isEmpty }) else { break }
+                line += String(repeating: " ", count: widths[column] - text.columns + 2)
+            }
+            try printer.line(line)
+        }
+    }
+}
+
+extension Finding {
+    /// The kind of code.
+    fileprivate var kind: String {
+        switch content {
+        case .entry(.oneTimePassword(let credential), _, _) where credential.style == .steam:
+            "steam"
+        case .entry(let content, _, _): content.kind.rawValue
+        case .refused, .skipped: ""
+        }
+    }
+}
+
+extension ImportResult {
+    /// The entry's name, if there is an entry.
+    fileprivate var name: EntryName? {
+        switch self {
+        case .added(let name), .replaced(let name), .present(let name, _, _),
+            .updated(let name, _, _, _), .declined(let name):
+            name
+        case .skipped, .refused: nil
+        }
+    }
+
+    fileprivate var word: String {
+        switch self {
+        case .added: "add"
+        case .replaced: "replace"
+        case .updated: "update"
+        case .present, .declined, .skipped: "skip"
+        case .refused: "refuse"
+        }
+    }
+
+    fileprivate var reason: String {
+        switch self {
+        case .added, .replaced: ""
+        case .present(let name, let twin, _): Messages.sentence(forSkipping: name, as: twin)
+        case .updated(_, _, let updates, _): Messages.sentence(for: updates)
+        case .declined: "at your request"
+        case .skipped(let reason): Messages.sentence(for: reason)
+        case .refused(let refusal): Messages.sentence(for: refusal)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import WatchwordCryptography
+import WatchwordSystem
+
+/// Why there is no screenshot.
+enum ScreenshotFailure: Hashable {
+    /// The user denied the portal's request.
+    case refused
+    /// Neither the portal nor any of the tools with these names works.
+    case noTool([String])
+}
+
+/// Takes a screenshot with a tool of the desktop.
+///
+/// The picture is not decoded here.
+enum ScreenPicture {
+    /// A program that takes a screenshot.
+    private struct Tool {
+        let program: String
+        /// Its arguments; ``placeholder`` stands for the path of a file to write, for a tool that
+        /// cannot write to its standard output.
+        let arguments: [String]
+        /// It works only if one of these environment variables is set.
+        let displays: [String]
+    }
+
+    private static let placeholder = "FILE"
+    private static let portal = "watchword-screenshot"
+    private static let tools = [
+        // The desktop portal.
+        Tool(
+            program: portal, arguments: [], displays: ["WAYLAND_DISPLAY", "DISPLAY"]),
+        Tool(program: "grim", arguments: ["-t", "png", "-"], displays: ["WAYLAND_DISPLAY"]),
+        Tool(
+            program: "gnome-screenshot", arguments: ["--file", placeholder],
+            displays: ["WAYLAND_DISPLAY", "DISPLAY"]),
+        // ImageMagick.
+        Tool(
+            program: "import", arguments: ["-silent", "-window", "root", "png:-"],
+            displays: ["DISPLAY"]),
+    ]
+
+    /// The environment variables that a tool needs to find the desktop.
+    private static let environment = [
+        "PATH", "HOME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
+        "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS",
+    ]
+
+    private static let largest = 32 << 20
+    private static let timeout = Duration.seconds(70)
+
+    /// Returns the picture from the first tool that takes one.
+    static func take() throws(CommandFailure) -> SecretBytes {
+        let output: SecretBytes?
+        do { output = try firstOutput() } catch { throw .system(error) }
+        guard let output else {
+            throw .screenshot(.noTool(tools.map(\.program).filter { $0 != portal }))
+        }
+        // If the user denied the portal's request, no other tool may take a screenshot.
+        let isRefusal = output.withBytes { $0.count < 16 && $0.holds("refused", at: 0) }
+        guard !isRefusal else { throw .screenshot(.refused) }
+        return output
+    }
+
+    private static func firstOutput() throws(SystemCallFailure) -> SecretBytes? {
+        for tool in tools {
+            guard tool.displays.contains(where: { Environment.value($0) != nil }),
+                let path = tool.program == portal
+                    ? RunningProgram.companion(portal) : RunningProgram.find(tool.program)
+            else { continue }
+            if let output = try take(with: tool, at: path) { return output }
+        }
+        return nil
+    }
+
+    private static func take(
+        with tool: Tool, at path: String
+    ) throws(SystemCallFailure) -> SecretBytes? {
+        guard tool.arguments.contains(placeholder) else {
+            return try run(path, tool.arguments)
+        }
+        let folder = try PrivateTemporaryFolder()
+        let file = "\(folder.path)/screen.png"
+        _ = try run(path, tool.arguments.map { $0 == placeholder ? file : $0 })
+        do {
+            return try FileContent.whole(at: file, limit: largest)
+        } catch {
+            // The tool failed.
+            return nil
+        }
+    }
+
+    private static func run(
+        _ path: String, _ arguments: [String]
+    ) throws(SystemCallFailure) -> SecretBytes? {
+        let output = try ProgramOutput.of(
+            path, arguments, environment: environment, limit: largest, timeout: timeout)
+        guard let output, output.count > 0 else { return nil }
+        return output.withBytes { SecretBytes(copying: $0) }
+    }
+}

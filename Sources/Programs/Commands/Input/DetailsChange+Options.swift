@@ -1,0 +1,55 @@
+import CommandLineInterface
+import WatchwordCryptography
+import OneTimePassword
+import SecretVault
+import VaultService
+
+// The changes to an entry's tags, note, icon and favourite mark that the options request.
+extension DetailsChange {
+    static let options: [Option] = [.tag, .untag, .note, .icon, .favourite, .noFavourite]
+
+    /// Parses the options; refuses a secret among them.
+    init(_ session: Session) throws(CommandFailure) {
+        let arguments = session.arguments
+        let tags = arguments.values(of: .tag)
+        for tag in tags {
+            guard let form = SecretForm(inName: tag) else { continue }
+            throw .usage(.secretAsOperand("--\(Option.tag.name)", form))
+        }
+        try session.usage { () throws(UsageError) in
+            try arguments.forbid(.favourite, .noFavourite)
+        }
+        let icon = arguments.given(.icon)
+        if let icon, let form = SecretForm(inName: icon) {
+            throw .usage(.secretAsOperand("--\(Option.icon.name)", form))
+        }
+        let note = try DetailsChange.note(session)
+        let isFavourite =
+            arguments.has(.favourite) ? true : arguments.has(.noFavourite) ? false : nil
+        self.init(
+            added: tags, removed: arguments.values(of: .untag), note: note, icon: icon,
+            isFavourite: isFavourite)
+    }
+
+    private static func note(_ session: Session) throws(CommandFailure) -> String? {
+        guard let text = session.arguments.given(.note) else { return nil }
+        guard text != "-" else { return try noteFromStandardInput() }
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            guard let form = SecretForm(inURI: String(word)) else { continue }
+            throw .usage(.secretAsOperand("--\(Option.note.name)", form))
+        }
+        return text
+    }
+
+    private static func noteFromStandardInput() throws(CommandFailure) -> String {
+        let source = SecretSource("-")
+        let bytes = try source.read(limit: EntryDetails.longestNote + 1).withoutLastLineEnd()
+        let text = bytes.withBytes { bytes in
+            String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+        guard let text else {
+            throw .usage(.badValue(Option.note.name, expected: "text in UTF-8"))
+        }
+        return text
+    }
+}

@@ -1,0 +1,197 @@
+import WatchwordCryptography
+import OneTimePassword
+import WatchwordSystem
+
+/// Asks for a passphrase in a window, through GnuPG's program `pinentry`.
+///
+/// They speak the Assuan protocol (https://www.gnupg.org/documentation/manuals/assuan/): each command
+/// and each response is a line of at most 1,000 bytes.
+final class PinEntry {
+    /// Why there is no answer.
+    enum Failure: Error, Hashable, Sendable {
+        case notInstalled
+        /// The person closed the window, or chose “Cancel”.
+        case cancelled
+        case timedOut
+        /// The program reported this error of libgpg-error, for example because it found no display.
+        case refused(code: Int)
+        /// The program ended, or broke the protocol.
+        case malformed
+        case system(SystemCallFailure)
+    }
+
+    private static let program = "pinentry"
+    /// The packages that contain it, for windows.
+    static let packages = ["pinentry-gtk2", "pinentry-gnome3", "pinentry-qt"]
+    /// The environment variables that it needs to find the display, and to speak the user's language.
+    private static let environment = [
+        "PATH", "HOME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
+        "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS", "LANG", "LC_ALL",
+        "LC_CTYPE", "LC_MESSAGES",
+    ]
+    private static let longestLine = 1000
+    private static let longestAnswer = 4096
+    /// How long the person may take; the program is told, and killed a little later.
+    private static let timeout = Duration.seconds(120)
+
+    private let process: ChildProcess
+
+    /// Whether there is a display, so that a window can be shown.
+    static var hasDisplay: Bool {
+        ["DISPLAY", "WAYLAND_DISPLAY"].contains { Environment.value($0) != nil }
+    }
+
+    /// Starts the program; it ends when this value is released.
+    init() throws(Failure) {
+        guard let path = RunningProgram.find(PinEntry.program) else { throw .notInstalled }
+        do {
+            process = try ChildProcess(
+                running: path, environment: Environment.variables(PinEntry.environment))
+        } catch {
+            throw .system(error)
+        }
+        _ = try response()
+        try send("SETTITLE Watchword")
+        try send("SETTIMEOUT \(PinEntry.timeout.components.seconds)")
+    }
+
+    /// Asks for the passphrase.
+    ///
+    /// - Parameters:
+    ///   - description: what it is for.
+    ///   - complaint: why the last answer was wrong.
+    func passphrase(
+        for description: String, complaint: String?
+    ) throws(Failure) -> SecretBytes {
+        try send("SETDESC " + PinEntry.escaped(description))
+        try send("SETPROMPT Passphrase:")
+        if let complaint { try send("SETERROR " + PinEntry.escaped(complaint)) }
+        return try send("GETPIN")
+    }
+
+    /// Shows a message until the person closes it.
+    func show(_ message: String) throws(Failure) {
+        try send("SETDESC " + PinEntry.escaped(message))
+        try send("MESSAGE")
+    }
+
+    /// A text in a command: percent signs and line breaks are encoded.
+    private static func escaped(_ text: String) -> String {
+        let bytes = text.utf8.flatMap { byte -> [UInt8] in
+            switch byte {
+            case UInt8(ascii: "%"): Array("%25".utf8)
+            case 0..<0x20: Array("%20".utf8)
+            default: [byte]
+            }
+        }
+        return String(decoding: bytes.prefix(longestLine - 20), as: UTF8.self)
+    }
+
+    /// Sends a command, and returns the data in the response.
+    @discardableResult
+    private func send(_ command: String) throws(Failure) -> SecretBytes {
+        do { try process.input.writeAll(Array((command + "\n").utf8).span) } catch {
+            throw error.isConnectionLost ? .malformed : .system(error)
+        }
+        return try response()
+    }
+
+    /// Reads lines until the response is complete.
+    private func response() throws(Failure) -> SecretBytes {
+        let deadline = Moment.now + PinEntry.timeout + .seconds(5)
+        let (encoded, line): (WipedBuffer, WipedBuffer)
+        do throws(SystemCallFailure) {
+            encoded = try WipedBuffer(capacity: 3 * PinEntry.longestAnswer)
+            line = try WipedBuffer(capacity: PinEntry.longestLine + 1)
+        } catch {
+            throw .system(error)
+        }
+        while true {
+            let reading: Reading
+            do { reading = try read(line, until: deadline) } catch { throw .system(error) }
+            switch reading {
+            case .complete: break
+            case .late: throw .timedOut
+            case .bad: throw .malformed
+            }
+            switch line.withBytes(PinEntry.meaning) {
+            case .ok: return PinEntry.decoded(encoded)
+            case .refused(let code): throw PinEntry.failure(code)
+            case .data:
+                guard encoded.count + line.count <= encoded.capacity else { throw .malformed }
+                // Without the line's end.
+                line.withBytes { encoded.append($0.extracting(2..<$0.count - 1)) }
+            case .note: break
+            case .unknown: throw .malformed
+            }
+        }
+    }
+
+    private enum Reading {
+        case complete, late, bad
+    }
+
+    /// Reads one line, without its end.
+    private func read(
+        _ line: WipedBuffer, until deadline: Moment
+    ) throws(SystemCallFailure) -> Reading {
+        line.removeAll()
+        while true {
+            // Byte by byte, so that no part of the next line is read.
+            let progress = try line.append(atMost: 1) { output throws(SystemCallFailure) in
+                try process.output.readAvailable(into: &output)
+            }
+            switch progress {
+            case .moved:
+                let isEnd = line.withBytes { $0[$0.count - 1] == UInt8(ascii: "\n") }
+                if isEnd { return .complete }
+                guard line.count < line.capacity else { return .bad }
+            case .ended: return .bad
+            case .wouldWait:
+                guard deadline.timeRemaining > .zero else { return .late }
+                _ = try Polling.wait(
+                    for: [.reading(process.output)], timeout: deadline.timeRemaining)
+            }
+        }
+    }
+
+    /// What a line means.
+    private enum Meaning {
+        case ok
+        case data
+        case refused(code: Int)
+        /// A comment or a status.
+        case note
+        case unknown
+    }
+
+    private static func meaning(_ line: Span<UInt8>) -> Meaning {
+        func begins(_ word: String) -> Bool {
+            line.count >= word.utf8.count
+                && zip(line.indices, word.utf8).allSatisfy { line[$0] == $1 }
+        }
+        if begins("OK") { return .ok }
+        if begins("D ") { return .data }
+        if begins("#") || begins("S ") { return .note }
+        guard begins("ERR ") else { return .unknown }
+        let digits = line.extracting(4..<line.count)
+        let text = digits.indices.map { digits[$0] }.prefix { (0x30...0x39).contains($0) }
+        return .refused(code: Int(String(decoding: text, as: UTF8.self)) ?? 0)
+    }
+
+    /// The errors of libgpg-error that are not failures; the upper bits name the source.
+    private static func failure(_ code: Int) -> Failure {
+        switch code & 0xffff {
+        case 62: .timedOut
+        case 99, 198: .cancelled
+        default: .refused(code: code & 0xffff)
+        }
+    }
+
+    private static func decoded(_ encoded: WipedBuffer) -> SecretBytes {
+        SecretBytes(capacity: max(encoded.count, 1)) { output in
+            var decoder = PercentDecoder(plus: .itself)
+            encoded.withBytes { decoder.decode($0, into: &output) }
+        }
+    }
+}

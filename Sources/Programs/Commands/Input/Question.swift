@@ -1,0 +1,137 @@
+import WatchwordCryptography
+import WatchwordSystem
+
+/// A prompt on the terminal.
+enum Question: Hashable, Sendable {
+    case passphrase
+    /// The passphrase again, with the purpose.
+    case passphraseAgain(String)
+    /// The passphrase of another file of the vault, with its path.
+    case otherPassphrase(String)
+    case newPassphrase
+    case newPassphraseAgain
+    case key
+    case keyOrURI
+    case hexKey
+    /// The name of a new entry.
+    case name
+    case plainSecret
+    case recoveryKey
+    /// The recovery key that was just printed.
+    case shownRecoveryKey
+    /// The recovery key again, with the purpose.
+    case recoveryKeyAgain(String)
+    /// The PIN of a device, with the purpose if it is asked for again.
+    case pin(TokenKind, again: String?)
+    /// A new PIN for the TPM.
+    case newPIN
+    case newPINAgain
+    /// The password of a file, with its name and the name of its format.
+    case exportPassword(file: String, format: String)
+    /// A new password for a file in a format with this name.
+    case newExportPassword(format: String)
+    case newExportPasswordAgain(format: String)
+    /// What to do with an imported item that has the name of an entry.
+    case duplicate(String)
+    /// Whether to take these entries of another file of the vault, whose path comes first.
+    case oldEdits(String, of: String)
+    /// Only that the vault or the entry is locked for so many seconds; the answer is discarded.
+    case lockedOut(seconds: Int64)
+    /// A yes-or-no question.
+    case confirmation(String)
+
+    /// The text before the cursor.
+    var prompt: String {
+        switch self {
+        case .passphrase: "Passphrase: "
+        case .passphraseAgain(let purpose): purpose + ", enter the passphrase again: "
+        case .otherPassphrase(let path): "Passphrase of \(path): "
+        case .newPassphrase: "New passphrase: "
+        case .newPassphraseAgain: "New passphrase again: "
+        case .key: "Key (Base32): "
+        case .keyOrURI: "Key (Base32) or otpauth:// URI: "
+        case .hexKey: "Key (hexadecimal): "
+        case .name: "Name (issuer:account): "
+        case .plainSecret: "Secret: "
+        case .recoveryKey: "Recovery key, as you wrote it down: "
+        case .shownRecoveryKey: "Recovery key, as you wrote it down: "
+        case .recoveryKeyAgain(let purpose): purpose + ", enter the recovery key again: "
+        case .pin(let token, let purpose?):
+            purpose + ", enter the PIN of the \(Messages.name(of: token)) again: "
+        case .pin(let token, nil): "PIN of the \(Messages.name(of: token)): "
+        case .newPIN: "New PIN for the TPM: "
+        case .newPINAgain: "New PIN again: "
+        case .exportPassword(let file, let format): "Password for \(file) (\(format)): "
+        case .newExportPassword(let format): "New password for the \(format) export: "
+        case .newExportPasswordAgain(let format): "New password for the \(format) export again: "
+        case .duplicate(let name):
+            "\(name): replace it, keep both, or skip the new one? [r/k/S; R/K/S for all] "
+        case .oldEdits(let path, let names): "Take \(names) from \(path)? [y/N] "
+        case .lockedOut(let seconds):
+            "Locked for \(Messages.duration(seconds)); press Return to end the command: "
+        case .confirmation(let question): question + " [y/N] "
+        }
+    }
+
+    private var isShownWhileTyped: Bool {
+        switch self {
+        // This key is already on the screen.
+        case .shownRecoveryKey, .confirmation, .duplicate, .oldEdits, .name: true
+        case .passphrase, .passphraseAgain, .newPassphrase, .newPassphraseAgain, .key, .keyOrURI,
+            .hexKey, .plainSecret, .recoveryKey, .recoveryKeyAgain, .pin, .newPIN, .newPINAgain,
+            .otherPassphrase, .exportPassword, .newExportPassword, .newExportPasswordAgain,
+            .lockedOut:
+            false
+        }
+    }
+
+    /// The maximum length of an answer: the kernel's limit for a line.
+    private static let limit = 4096
+
+    /// Prompts on the terminal, even if standard input is redirected.
+    func ask() throws(CommandFailure) -> SecretBytes {
+        do {
+            let terminal = try Terminal()
+            return try SecretBytes(capacity: Question.limit) { (output) throws(TerminalError) in
+                try terminal.ask(prompt, echo: isShownWhileTyped, into: &output)
+            }
+        } catch {
+            throw .terminal(error, asking: self)
+        }
+    }
+
+    /// Prompts like ``ask()``, but only until `end` becomes ready.
+    ///
+    /// - Returns: `nil` if the answer is no longer needed.
+    func ask(unless end: Polling.Interest?) throws(CommandFailure) -> SecretBytes? {
+        var outcome = Terminal.PromptOutcome.timedOut
+        let answer: SecretBytes
+        do {
+            let terminal = try Terminal()
+            answer = try SecretBytes(capacity: Question.limit) { (output) throws(TerminalError) in
+                outcome = try terminal.ask(
+                    prompt, echo: isShownWhileTyped, until: nil, unless: end, into: &output)
+            }
+        } catch {
+            throw .terminal(error, asking: self)
+        }
+        if case .answered = outcome { return answer }
+        return nil
+    }
+
+    /// Asks a yes-or-no question; anything but `y` or `yes` means no.
+    static func confirm(_ question: String) throws(CommandFailure) {
+        try Question.confirmation(question).confirm()
+    }
+
+    /// Asks this yes-or-no question.
+    func confirm() throws(CommandFailure) {
+        let answer = try ask()
+        let isYes = answer.withBytes { bytes in
+            // The answer is not secret.
+            let word = bytes.indices.map { bytes[$0] | 0x20 }
+            return word == Array("y".utf8) || word == Array("yes".utf8)
+        }
+        guard isYes else { throw .declined }
+    }
+}

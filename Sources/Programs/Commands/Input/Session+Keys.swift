@@ -1,0 +1,108 @@
+import CommandLineInterface
+import WatchwordCryptography
+import OneTimePassword
+import WatchwordSystem
+
+// The key and the code parameters from the options.
+extension Session {
+    /// More bytes than any real key or URI has.
+    static let secretLimit = 1 << 16
+
+    /// The key from `--secret-file` or the terminal.
+    func key() throws(CommandFailure) -> SecretBytes {
+        try key(from: keyText(asking: .key))
+    }
+
+    /// The text of `--secret-file`, or the answer to `question`.
+    func keyText(asking question: Question) throws(CommandFailure) -> KeyText {
+        guard let path = arguments[.secretFile] else {
+            return KeyText(text: try question.ask(), place: "the key")
+        }
+        let source = SecretSource(path)
+        return KeyText(text: try source.read(limit: Session.secretLimit), place: source.name)
+    }
+
+    /// Decodes a key in the encoding of `--encoding`.
+    func key(from written: KeyText) throws(CommandFailure) -> SecretBytes {
+        let place = written.place
+        if let form = written.text.withBytes({ SecretForm(inURI: $0) }) {
+            throw .uriForKey(place, form)
+        }
+        let key = try isHex() ? hexKey(written) : base32Key(written)
+        guard key.count > 0 else { throw .input(place, .empty) }
+        return key
+    }
+
+    /// Whether keys are hexadecimal.
+    func isHex() throws(CommandFailure) -> Bool {
+        try usage { () throws(UsageError) in try arguments.choice(.encoding) } == "hex"
+    }
+
+    private func hexKey(_ written: KeyText) throws(CommandFailure) -> SecretBytes {
+        do {
+            return try written.text.withoutLastLineEnd().withBytes {
+                bytes throws(HexadecimalError) in try Hexadecimal.decode(bytes)
+            }
+        } catch {
+            throw .hexKey(written.place, error)
+        }
+    }
+
+    /// Tolerates the forms in which issuers print keys.
+    private func base32Key(_ written: KeyText) throws(CommandFailure) -> SecretBytes {
+        let (text, place) = (written.text, written.place)
+        let decoded: (secret: SecretBytes, tolerances: [Base32Deviation])
+        do {
+            decoded = try text.withBytes { bytes throws(Base32Error) in
+                try Base32.decodeTolerantly(bytes)
+            }
+        } catch {
+            throw .key(place, error)
+        }
+        for tolerance in decoded.tolerances {
+            if let words = Messages.warning(of: tolerance) { printer.warn("\(place): \(words)") }
+        }
+        return decoded.secret
+    }
+
+    func algorithm() throws(CommandFailure) -> HashAlgorithm {
+        let word = try usage { () throws(UsageError) in try arguments.choice(.algorithm) }
+        return word.flatMap(HashAlgorithm.init(rawValue:)) ?? .sha1
+    }
+
+    func style() throws(CommandFailure) -> CodeStyle {
+        let digits = try usage { () throws(UsageError) in
+            try arguments.integer(.digits, in: 1...10)
+        }
+        do {
+            return .decimal(try CodeLength(digits: digits ?? 6))
+        } catch {
+            throw .usage(.badValue(Option.digits.name, expected: "a whole number from 1 to 10"))
+        }
+    }
+
+    func timeStep() throws(CommandFailure) -> TimeStep {
+        let period = try usage { () throws(UsageError) in
+            try arguments.integer(.period, in: 1...Int64(Int32.max))
+        }
+        var start: Int64 = 0
+        if let text = arguments[.start] { start = try moment(of: .start, text) }
+        do {
+            return try TimeStep(period: period ?? 30, start: start)
+        } catch {
+            throw .usage(.badValue(Option.period.name, expected: "a whole number of seconds"))
+        }
+    }
+
+    func counter() throws(CommandFailure) -> UInt64 {
+        try usage { () throws(UsageError) in
+            try arguments.integer(.counter, in: 0...UInt64.max) ?? 0
+        }
+    }
+}
+
+/// A key as it was written, and where.
+struct KeyText {
+    let text: SecretBytes
+    let place: String
+}

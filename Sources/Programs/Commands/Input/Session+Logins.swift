@@ -1,0 +1,137 @@
+import CommandLineInterface
+import Courier
+import WatchwordCryptography
+import DeviceLogin
+import WatchwordSystem
+import Devices
+import SecretVault
+import VaultService
+
+// Signing in through the agent, which keeps the enrolled secret or the device key to itself.
+extension Session {
+    /// The agent's answer to a task that uses `entry`, after the confirmation that it requires.
+    func answer(
+        to task: LoginTask, of entry: EntrySummary, by vault: AgentVault, for use: EntryUse
+    ) throws(CommandFailure) -> LoginAnswer {
+        let encoded = try encoded(task)
+        let response = try agentResponse(for: entry, in: vault, for: use) { presence in
+            .login(vault.place, encoded, presence)
+        }
+        return try answer(to: task, in: response, about: entry.name.visible, by: vault)
+    }
+
+    /// The agent's answer to a task about `name`, for which confirmations were made before.
+    func answer(
+        to task: LoginTask, about name: String, by vault: AgentVault
+    ) throws(CommandFailure) -> LoginAnswer {
+        let request = AgentRequest.login(vault.place, try encoded(task), .none)
+        return try answer(
+            to: task, in: heldResponse(exchange(request, with: vault.client), by: vault),
+            about: name, by: vault)
+    }
+
+    /// The agent's answer to the enrolment of a device key, after the check that the new key
+    /// requires, unless a confirmation that was made before counts.
+    func answer(
+        toEnrol order: KeyOrder, by vault: AgentVault,
+        requiring presence: AccessControl.Presence
+    ) throws(CommandFailure) -> LoginAnswer {
+        let name = order.enrolment.name
+        let task = LoginTask.key(.enrol(order))
+        let encoded = try encoded(task)
+        func request(_ presence: AgentPresence) -> AgentRequest {
+            .login(vault.place, encoded, presence)
+        }
+        var response = try exchange(request(.none), with: vault.client)
+        if case .failed(.presenceNeeded) = response {
+            let use = EntryUse.enrolAt(order.enrolment.server.text)
+            response = try responseAfterCheck(
+                presence, of: name, by: vault, for: use, request)
+        }
+        return try answer(
+            to: task, in: heldResponse(response, by: vault), about: name.visible, by: vault)
+    }
+
+    /// Sends a request about an entry that does not exist yet, after the check that it will require.
+    private func responseAfterCheck(
+        _ required: AccessControl.Presence, of name: EntryName, by vault: AgentVault,
+        for use: EntryUse, _ request: (AgentPresence) -> AgentRequest
+    ) throws(CommandFailure) -> AgentResponse {
+        let purpose = Messages.purpose(of: use, name)
+        let person = RelayedQuestions(purpose: purpose, from: vault.client, session: self)
+        let path = vault.place.path
+        func attempt(_ presence: AgentPresence) throws(CommandFailure) -> AgentResponse {
+            let began = SystemClock.unixTime()
+            let response = try send(request(presence), to: vault, asking: person)
+            switch response {
+            case .failed(let error):
+                throw refusal(error, at: path) { () throws(CommandFailure) in
+                    try status(of: vault, since: began)
+                }
+            case .refused(let cost):
+                throw .presence(.refused(name, cost, KeyEnrolment.standardAccess.onFailure))
+            case .noVerdict(let failure):
+                let reason = person.failure ?? failure.reason
+                let known = PAMCheckFailure(
+                    reason: reason, mayConcealAttempt: failure.mayConcealAttempt)
+                throw .presence(.pam(name, known, required))
+            default: return response
+            }
+        }
+        guard try checkChoice().check(for: required) == .passphrase else {
+            return try attempt(.modules(purpose))
+        }
+        // What opened the vault for this command also confirms its first use.
+        if let opener = vault.opener, opener.provesPresence { return try attempt(.opener(opener)) }
+        return try attempting(path) { () throws(CommandFailure) in
+            try lockOut(of: vault)
+        } unlock: { () throws(CommandFailure) in
+            try attempt(
+                .opener(
+                    openerAgain(for: purpose, of: name, among: vault.slots, openedBy: nil)))
+        }
+    }
+
+    private func answer(
+        to task: LoginTask, in response: AgentResponse, about name: String, by vault: AgentVault
+    ) throws(CommandFailure) -> LoginAnswer {
+        guard case .login(let encoded, let reports) = response else { throw .agent(.malformed) }
+        printReports(reports, of: vault.entries)
+        let answer: LoginAnswer
+        do throws(FieldReader.Unreadable) {
+            answer = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
+                try LoginAnswer(parsing: bytes)
+            }
+        } catch {
+            throw .agent(.malformed)
+        }
+        switch answer {
+        case .failed(let error):
+            if case .key = task { throw .deviceKey(name, error) }
+            throw .login(name, error)
+        case .nameTaken: throw .nameTaken(name)
+        default: return answer
+        }
+    }
+
+    private func encoded(_ task: LoginTask) throws(CommandFailure) -> SecretBytes {
+        do throws(SystemCallFailure) { return try SecretBytes(encoding: task) } catch {
+            throw .agent(.system(error))
+        }
+    }
+
+    /// Refuses an entry without an enrolled secret; if it was wiped, the error states the reason.
+    func requireEnrolledSecret(of entry: EntrySummary) throws(CommandFailure) {
+        do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
+            throw .login(entry.name.visible, error)
+        }
+    }
+
+    /// Opens `entry`, an enrolled secret.
+    func enrolledContent(of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse)
+        throws(CommandFailure) -> EntryContent
+    {
+        try requireEnrolledSecret(of: entry)
+        return try content(of: entry, in: vault, for: use)
+    }
+}

@@ -1,0 +1,192 @@
+import CommandLineInterface
+import WatchwordSystem
+import Devices
+import SecretVault
+import VaultService
+
+/// The vault that the system agent keeps for this user.
+struct SystemVault {
+    let client: AgentClient
+    let standing: VaultStanding
+
+    var place: VaultPlace { .ofSystem }
+    var path: String { VisibleText.of(place.path) }
+}
+
+// The system agent.
+extension Session {
+    private var usesDefaultVault: Bool {
+        arguments[.vault] == nil && Environment.value("WATCHWORD_VAULT") == nil
+    }
+
+    /// Requires a vault at `path` for `body`.
+    func requiringVault<Result>(
+        at path: String, _ body: () throws(CommandFailure) -> Result
+    ) throws(CommandFailure) -> Result {
+        do throws(CommandFailure) {
+            try inVault(path) { () throws(VaultError) in
+                guard try Vault.isTaken(path) else { throw .notFound }
+            }
+            return try body()
+        } catch .vault(let place, .notFound) {
+            // It may have moved to the system agent meanwhile.
+            guard try systemVault() == nil else { throw .moveUnfinished }
+            let isStopped: Bool
+            do throws(AgentFailure) {
+                isStopped = usesDefaultVault ? try SystemAgent.isStopped() : false
+            } catch {
+                throw .agent(error)
+            }
+            guard !isStopped else { throw .noVaultWhileStopped(place) }
+            throw .vault(place, Vault.holdsPrevious(at: path) ? .previousLeft : .notFound)
+        }
+    }
+
+    /// The vault that the system agent keeps for this user.
+    ///
+    /// - Returns: `nil` if this run uses another vault: a named one, or the default vault, if it
+    ///   exists in the user's data folder.
+    func systemVault() throws(CommandFailure) -> SystemVault? {
+        guard let client = try systemAgent(), let standing = try standing(of: client) else {
+            return nil
+        }
+        guard !standing.isMoving else { throw .moveUnfinished }
+        return SystemVault(client: client, standing: standing)
+    }
+
+    /// The system agent, if it may keep the vault that this run uses.
+    func systemAgent() throws(CommandFailure) -> AgentClient? {
+        guard usesDefaultVault else { return nil }
+        if let path = standardVaultPath() {
+            let isTaken = try inVault(path) { () throws(VaultError) in try Vault.isTaken(path) }
+            guard !isTaken else { return nil }
+        }
+        do { return try SystemAgent.connect() } catch { throw .agent(error) }
+    }
+
+    /// What the system agent knows about this user's vault; `nil` if it keeps none.
+    func standing(
+        of client: AgentClient, since began: Int64 = 0
+    ) throws(CommandFailure) -> VaultStanding? {
+        switch try exchange(.standing(.ofSystem, since: began), with: client) {
+        case .standing(let standing): return standing
+        case .failed(.notFound): return nil
+        case .failed(let error): throw .vault(VisibleText.of(VaultPlace.ofSystem.path), error)
+        default: throw .agent(.malformed)
+        }
+    }
+
+    /// What failures since `began` have cost; `nil` if that is unknown.
+    func status(
+        of vault: AgentVault, since began: Int64
+    ) throws(CommandFailure) -> VaultStatus? {
+        guard vault.client.isSystem else { return status(vault.place.path, since: began) }
+        return try standing(of: vault.client, since: began)?.status
+    }
+
+    /// The seconds for which the vault is locked.
+    func lockOut(of vault: AgentVault) throws(CommandFailure) -> Int64 {
+        guard vault.client.isSystem else { return try lockOut(of: vault.place.path) }
+        return try standing(of: vault.client)?.status.lockOut.seconds ?? 0
+    }
+
+    /// The vault that the system agent keeps, after printing its reports.
+    ///
+    /// If it is locked, this asks for the passphrase, and the agent opens it for this command only.
+    ///
+    /// - Parameters:
+    ///   - search: the only entries that the command needs; `nil` for all.
+    ///   - asks: whether to ask for the passphrase; if not, the result may be `nil`.
+    func openSystemVault(
+        for search: NameSearch? = nil, asks: Bool = true
+    ) throws(CommandFailure) -> AgentVault? {
+        guard allowsAgent, !arguments.has(.readOnly), let vault = try systemVault() else {
+            return nil
+        }
+        let listing: VaultListing
+        var response: AgentResponse?
+        var used: VaultOpener?
+        if vault.standing.isHeld {
+            let request = listRequest(of: vault.place, for: search)
+            let held = try exchange(request, with: vault.client)
+            response = held
+            switch held {
+            case .listing(let found), .found(let found, _): listing = found
+            case .locked(let reason): throw .agentLocked(reason)
+            case .moving, .failed(.notFound): throw .moveUnfinished
+            default: throw .agentLocked(nil)
+            }
+        } else {
+            guard asks else { return nil }
+            let ceiling = try unlockCeiling()
+            listing = try unlocked(vault) { opener in
+                used = opener
+                return .open(vault.place, opener, ceiling: ceiling)
+            }
+        }
+        var opened = AgentVault(
+            vault.client, vault.place, listing, openedBy: used, identity: vault.standing.identity)
+        if let response { opened.keepCode(from: response, for: search) }
+        printReports(listing.reports, of: opened.entries)
+        return opened
+    }
+
+    /// Asks for what opens the vault, and has the system agent open it.
+    ///
+    /// - Parameter mayUseWindow: whether to ask in a window where there is no terminal.
+    func unlocked(
+        _ vault: SystemVault, mayUseWindow: Bool = false,
+        _ request: (VaultOpener) -> AgentRequest
+    ) throws(CommandFailure) -> VaultListing {
+        let response = try askingForOpener(of: vault, mayUseWindow: mayUseWindow, request)
+        guard case .listing(let listing) = response else { throw .agent(.malformed) }
+        return listing
+    }
+
+    /// Asks for what opens the vault, and sends a request with it; up to three times if it is wrong.
+    func askingForOpener(
+        of vault: SystemVault, mayUseWindow: Bool = false,
+        _ request: (VaultOpener) -> AgentRequest
+    ) throws(CommandFailure) -> AgentResponse {
+        func lockOut() throws(CommandFailure) -> Int64 {
+            try standing(of: vault.client)?.status.lockOut.seconds ?? 0
+        }
+        func send(_ opener: VaultOpener) throws(CommandFailure) -> AgentResponse {
+            let began = SystemClock.unixTime()
+            let person = RelayedQuestions(
+                purpose: Messages.purposeOfMove, from: vault.client, session: self)
+            let response: AgentResponse
+            do {
+                response = try vault.client.send(request(opener), asking: person.answer)
+            } catch {
+                throw .agent(error)
+            }
+            switch response {
+            // The vault was there before.
+            case .moving, .failed(.notFound): throw .moveUnfinished
+            case .notLocked: throw .keyNotLocked(bySystem: true)
+            case .refused(let cost): throw .moveRefused(cost)
+            case .noVerdict(let failure):
+                let reason = person.failure ?? failure.reason
+                throw .moveUnchecked(
+                    PAMCheckFailure(
+                        reason: reason, mayConcealAttempt: failure.mayConcealAttempt))
+            case .failed(let error):
+                throw refusal(error, at: vault.place.path) { () throws(CommandFailure) in
+                    try standing(of: vault.client, since: began)?.status
+                }
+            default: return response
+            }
+        }
+        let slots = vault.standing.slots
+        if let opener = try deviceOpener(vault.place.path, slots: slots) {
+            return try send(opener)
+        }
+        if mayUseWindow, asksInWindow(slots: slots) {
+            return try attemptingInWindow(vault.place.path, lockOut: lockOut, unlock: send)
+        }
+        return try attempting(vault.place.path, lockOut: lockOut) { () throws(CommandFailure) in
+            try send(opener(slots: slots))
+        }
+    }
+}

@@ -1,0 +1,240 @@
+import CommandLineInterface
+import WatchwordCryptography
+import OneTimePassword
+import WatchwordSystem
+import SecretVault
+
+// Finding and unlocking the vault.
+extension Session {
+    /// The vault's path: `--vault`, `$WATCHWORD_VAULT`, or the default in the user's data folder.
+    func vaultPath() throws(CommandFailure) -> String {
+        if let path = arguments[.vault] { return path }
+        if let path = Environment.value("WATCHWORD_VAULT") {
+            // Other bytes than UTF-8 were replaced, so it is another path.
+            guard !path.contains("\u{FFFD}") else { throw .usage(.notUTF8) }
+            return path
+        }
+        guard let path = standardVaultPath() else { throw .noHome }
+        return path
+    }
+
+    /// The command `watchword` for this vault, as a message prints it.
+    var program: String {
+        arguments[.vault].map { "watchword --vault " + ShellWord.quoted($0) } ?? "watchword"
+    }
+
+    /// The default path; `nil` if the user has no home folder.
+    func standardVaultPath() -> String? {
+        // The XDG Base Directory Specification requires us to ignore a relative path.
+        if let data = Environment.value("XDG_DATA_HOME"), data.hasPrefix("/") {
+            return data + "/watchword/vault"
+        }
+        return Environment.value("HOME").map { $0 + "/.local/share/watchword/vault" }
+    }
+
+    /// The paths of this user's vaults, on which a passphrase must not be guessed through a copy.
+    func vaultsInUse() throws(CommandFailure) -> [String] {
+        let path = try vaultPath()
+        return [path]
+            + [standardVaultPath()].compactMap { $0 }
+            .filter { !$0.utf8.elementsEqual(path.utf8) }
+    }
+
+    /// Unlocks the vault and prints its reports.
+    ///
+    /// - Parameter inMerge: whether a copy will be merged, which may have what the vault lacks: copies
+    ///   are not reported, and the caller must print the alarms.
+    func unlock(inMerge: Bool = false) throws(CommandFailure) -> UnlockedVault {
+        let path = try vaultPath()
+        guard try systemVault() == nil else { throw .keptBySystem }
+        let unlocked = try requiringVault(at: path) { () throws(CommandFailure) in
+            try correctPermissions(of: path)
+            return try self.unlocked(path)
+        }
+        printReports(unlocked.reports, of: unlocked.entries, inMerge: inMerge)
+        return unlocked
+    }
+
+    /// Prints what is reported about the vault with these entries.
+    ///
+    /// - Parameter inMerge: whether to leave out alarms, and copies that can be merged.
+    func printReports(_ reports: [VaultReport], of entries: [EntrySummary], inMerge: Bool = false) {
+        let restoring = restoring(reports)
+        for report in reports {
+            let sentence = Messages.sentence(
+                for: report, in: entries, program: program, restoring: restoring)
+            switch report {
+            case .conflictingCopy where inMerge, .rekeyedCopy where inMerge,
+                .moreConflictingCopies where inMerge, .unmergedPrevious where inMerge:
+                continue
+            case _ where report.isAlarm && inMerge: continue
+            // Repeated codes are dangerous, so this is printed even with --quiet.
+            case _ where report.isAlarm: printer.alarm(sentence)
+            default: printer.warn(sentence)
+            }
+        }
+    }
+
+    /// How entries that have vanished can be restored in the vault with these reports.
+    func restoring(_ reports: [VaultReport]) -> Messages.Restoring {
+        let isOlder = reports.contains { if case .olderFile = $0 { true } else { false } }
+        if isOlder { return .newerFile }
+        // The user cannot undo in a vault that the system agent keeps.
+        do { return Vault.holdsPrevious(at: try vaultPath()) ? .undo : .merge } catch _ {
+            return .merge
+        }
+    }
+
+    /// If other users can access the vault, asks whether to correct this.
+    ///
+    /// git gives the file such a mode at each pull. Where nobody else can enter the folder, that
+    /// reveals nothing, and is corrected without a word.
+    func correctPermissions(of path: String) throws(CommandFailure) {
+        let exposure = try inVault(path) { () throws(VaultError) in try Vault.exposure(at: path) }
+        guard let exposure else { return }
+        guard exposure.isInReach else {
+            return try inVault(path) { () throws(VaultError) in
+                try Vault.closeToOthers(at: path)
+            }
+        }
+        do {
+            try Question.confirm(Messages.question(of: exposure, at: path))
+        } catch .terminal(.none, _) {
+            throw .exposed(path, exposure)
+        }
+        try inVault(path) { () throws(VaultError) in try Vault.closeToOthers(at: path) }
+        printer.note("Corrected the permissions. Others may have read the files before.")
+    }
+
+    private func unlocked(_ path: String) throws(CommandFailure) -> UnlockedVault {
+        try unlockedWithOpener(path).vault
+    }
+
+    /// Unlocks the vault at `path`, and returns also what unlocked it.
+    func unlockedWithOpener(
+        _ path: String
+    ) throws(CommandFailure) -> (vault: UnlockedVault, opener: VaultOpener) {
+        let slots = try inVault(path) { () throws(VaultError) in try Vault.slots(at: path) }
+        if let opener = try deviceOpener(path, slots: slots) {
+            return (try unlocked(path, with: opener), opener)
+        }
+        return try attempting(path) { () throws(CommandFailure) in
+            try lockOut(of: path)
+        } unlock: { () throws(CommandFailure) in
+            let opener = try opener(slots: slots)
+            return (try unlocked(path, with: opener), opener)
+        }
+    }
+
+    /// Calls `unlock`, which asks for the passphrase, up to three times.
+    ///
+    /// - Parameter lockOut: the seconds for which the vault is locked now.
+    func attempting<Result>(
+        _ path: String, lockOut: () throws(CommandFailure) -> Int64,
+        unlock: () throws(CommandFailure) -> Result
+    ) throws(CommandFailure) -> Result {
+        guard promptsForOpener, !isOpenedByRecoveryKey else { return try unlock() }
+        var attempts = PromptAttempts()
+        while true {
+            try requireNoLockOut(of: path, lockOut)
+            do {
+                return try unlock()
+            } catch .presence(let refusal) where attempts.allowAnother(after: refusal) {
+                printer.complain(Messages.sentence(for: refusal))
+            } catch .presence(let refusal) {
+                if let seconds = refusal.lockOut { discardAnswer(duringLockOutOf: seconds) }
+                throw .presence(refusal)
+            }
+        }
+    }
+
+    /// Unlocks the vault at `path`, and explains what a failure costs.
+    ///
+    /// - Parameter savesWipes: whether to save it if entries were wiped without the vault key.
+    func unlocked(_ path: String, with opener: VaultOpener, savesWipes: Bool = true)
+        throws(CommandFailure) -> UnlockedVault
+    {
+        let began = SystemClock.unixTime()
+        let ceiling = try unlockCeiling()
+        do {
+            return try Vault.unlock(
+                at: path, with: opener, ceiling: ceiling, readOnly: arguments.has(.readOnly),
+                savesWipes: savesWipes)
+        } catch {
+            throw refusal(error, at: path) { status(path, since: began) }
+        }
+    }
+
+    /// Why unlocking the vault at `path` failed, and what that costs.
+    ///
+    /// - Parameter status: the cost of a wrong passphrase; `nil` if it is unknown.
+    func refusal(
+        _ error: VaultError, at path: String, status: () throws(CommandFailure) -> VaultStatus?
+    ) -> CommandFailure {
+        switch error {
+        case .wrongPassphrase:
+            let cost: VaultStatus?
+            do { cost = try status() } catch { cost = nil }
+            return .presence(.wrongPassphrase(VisibleText.of(path), cost))
+        case .wrongRecoveryKey: return .presence(.wrongRecoveryKey(VisibleText.of(path)))
+        case .lockedOut(let seconds):
+            return .presence(.vaultLockedOut(VisibleText.of(path), seconds: seconds))
+        default: return .vault(VisibleText.of(path), error)
+        }
+    }
+
+    /// The cost of a failure; `nil` if it is unknown.
+    func status(_ path: String, since began: Int64) -> VaultStatus? {
+        // With --read-only, failures are not counted.
+        guard !arguments.has(.readOnly) else { return nil }
+        do { return try Vault.status(at: path, since: began) } catch { return nil }
+    }
+
+    /// Converts a vault error to a `CommandFailure`.
+    func inVault<Result>(_ path: String? = nil, _ body: () throws(VaultError) -> Result)
+        throws(CommandFailure) -> Result
+    {
+        let place: String
+        if let path { place = path } else { place = try vaultPath() }
+        do { return try body() } catch { throw .vault(VisibleText.of(place), error) }
+    }
+
+    /// `--max-unlock-cost`, or the default limit.
+    func unlockCeiling() throws(CommandFailure) -> Int {
+        let most = Vault.maximumCeiling
+        return try usage { () throws(UsageError) in
+            try arguments.integer(.maxUnlockCost, in: 10...most) ?? Vault.defaultCeiling
+        }
+    }
+
+    /// Warns if later commands will need `--max-unlock-cost`.
+    func warnAboutCost(_ logN: Int) {
+        guard logN > Vault.defaultCeiling else { return }
+        printer.alarm(
+            "unlocking the vault now costs more than the default limit; add "
+                + "--\(Option.maxUnlockCost.name) \(logN) to every command")
+    }
+
+    /// `--scrypt-log-n`, or the default cost.
+    func cost() throws(CommandFailure) -> ScryptCost { try statedCost() ?? .standard }
+
+    /// The cost that the options state.
+    func statedCost() throws(CommandFailure) -> ScryptCost? {
+        let logN = try usage { () throws(UsageError) in
+            try arguments.integer(.scryptLogN, in: 10...24)
+        }
+        guard let logN else { return nil }
+        if logN < ScryptCost.standard.logN {
+            let times = 1 << (ScryptCost.standard.logN - logN)
+            printer.warn(
+                "--\(Option.scryptLogN.name) \(logN) makes guessing the passphrase \(times) times cheaper "
+                    + "than the default (\(ScryptCost.standard.logN))")
+        }
+        do {
+            return try ScryptCost(logN: logN)
+        } catch {
+            let expected = "a whole number from 10 to 24"
+            throw .usage(.badValue(Option.scryptLogN.name, expected: expected))
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import CommandLineInterface
+import WatchwordCryptography
+import Exports
+import OneTimePassword
+import ProcessConfinement
+import WatchwordSystem
+import Pictures
+import SecretVault
+import VaultService
+
+// Import results: a sentence for people and a slug for JSON.
+extension Messages {
+    static func sentence(forSkipping name: EntryName, as twin: EntryName) -> String {
+        name == twin ? "already in the vault" : "already in the vault as \(twin.visible)"
+    }
+
+    /// How an entry that is already in the vault was updated.
+    static func sentence(for updates: [ImportUpdate]) -> String {
+        updates.map { update in
+            switch update {
+            case .counter(let old, let new): "counter raised from \(old) to \(new)"
+            case .pin: "PIN added"
+            case .details: "details added"
+            }
+        }.joined(separator: ", ")
+    }
+
+    static func sentence(for reason: Finding.SkipReason) -> String {
+        switch reason {
+        case .symbolicLink: "symbolic link"
+        case .repeatedPart: "this part of the export was already read"
+        case .deleted: "deleted in the other app; use --include-deleted to import it"
+        case .enrolled:
+            "the server would treat a copy of an enrolled secret as stolen; enrol this device"
+        case .wiped: "wiped; it has no secret"
+        case .manifest: "Steam Desktop Authenticator's list of the files beside it"
+        }
+    }
+
+    /// The same in a summary.
+    static func word(for reason: Finding.SkipReason) -> String {
+        switch reason {
+        case .symbolicLink: "symbolic link"
+        case .repeatedPart: "repeated part"
+        case .deleted: "deleted"
+        case .enrolled: "enrolled secret"
+        case .wiped: "wiped"
+        case .manifest: "manifest"
+        }
+    }
+
+    static func sentence(for refusal: Finding.Refusal) -> String {
+        switch refusal {
+        case .file(.tooLarge(ExportLimits.standard.bytes)):
+            sentence(for: InputFileError.tooLarge(limit: ExportLimits.standard.bytes))
+                + exports.advice(raises: true)
+        case .file(let error): sentence(for: error)
+        case .picture(let refusal): sentence(for: refusal)
+        case .unrelatedSymbol: "the QR code is not an otpauth:// URI"
+        case .line(.notAURI): "the line is not an otpauth:// URI"
+        case .line(.keyURI(let error)): sentence(for: error)
+        case .line(.migration(let error)): sentence(for: error)
+        case .export(let error): exports.sentence(for: error)
+        case .vault(let error): "a Watchword vault, but " + sentence(for: error)
+        case .sameVault: "a copy of this vault; use watchword merge"
+        case .reader(let loss, let limits):
+            HelperMessages.sentence(for: loss, file: "file", reader: "export reader")
+                + exports.advice(
+                    raises: limits == .standard && [.timedOut, .tooMuchMemory].contains(loss))
+        case .exportRow(let reason): sentence(for: reason)
+        case .missingPictures(let numbers):
+            numbers.count == 1
+                ? "the export is missing picture \(list(numbers))"
+                : "the export is missing pictures \(list(numbers))"
+        case .unrecognisedLines(let count):
+            count == 1
+                ? "1 more line is not an otpauth:// URI"
+                : "\(count) more lines are not otpauth:// URIs"
+        case .exportEntry(let number, let reason):
+            "entry \(number) of the export \(sentence(for: reason))"
+        case .missingParts(let parts, let size):
+            parts.count == 1
+                ? "the export is missing part \(list(parts)) of \(size)"
+                : "the export is missing parts \(list(parts)) of \(size)"
+        case .incompleteExports(let count):
+            count == 1 ? "1 more export is incomplete" : "\(count) more exports are incomplete"
+        case .keyRepeatedTooOften: "the vault already has too many entries with this key"
+        case .nameTaken(let name):
+            "an entry named “\(name.visible)” has another key or other parameters; use --on-duplicate replace or keep"
+        case .notCompared(let name):
+            "“\(name.visible)” requires confirmation at each use, so its key was not compared; use --on-duplicate replace or keep"
+        case .requiresCheckPerUse(let name):
+            "“\(name)” now requires confirmation at each use; run the import again"
+        case .tooLong: "the name or the key is too long"
+        }
+    }
+
+    /// Ascending numbers; three or more consecutive ones are written as `2–4`.
+    static func list(_ numbers: [Int]) -> String {
+        var ranges: [ClosedRange<Int>] = []
+        for number in numbers {
+            if let last = ranges.last, last.upperBound + 1 == number {
+                ranges[ranges.count - 1] = last.lowerBound...number
+            } else {
+                ranges.append(number...number)
+            }
+        }
+        return ranges.map { range in
+            range.count < 3
+                ? range.map(String.init).joined(separator: ", ")
+                : "\(range.lowerBound)–\(range.upperBound)"
+        }.joined(separator: ", ")
+    }
+
+    private static func sentence(for reason: MigrationRefusal.Reason) -> String {
+        switch reason {
+        case .missingKey: "has no key"
+        case .tooLong: "has a name or a key that is too long"
+        case .unknownAlgorithm: "has an unknown algorithm"
+        case .unknownDigits: "has an unknown number of digits"
+        case .unknownType: "has an unknown type"
+        case .counterOutOfRange: "has a counter that is out of range"
+        }
+    }
+
+    static func sentence(for error: MigrationError) -> String {
+        switch error {
+        case .notAMigrationURI: "not a Google Authenticator export"
+        case .tooLong: "the export is too long"
+        case .missingData: "the export has no data"
+        case .duplicateParameter: "the export has a duplicate parameter"
+        case .base64: "the export's data is not Base64"
+        case .truncated: "the export is truncated"
+        case .malformed(let place): "the export is damaged at byte \(place)"
+        case .field(let number): "field \(number) of the export is invalid"
+        case .unknownVersion: "the export has an unknown version"
+        case .sizeOutOfRange: "the export has an invalid number of parts"
+        case .indexOutOfRange: "this part of the export has an invalid number"
+        }
+    }
+
+    /// A deviation that was tolerated in a part of an export.
+    static func sentence(for warning: MigrationWarning) -> String {
+        switch warning {
+        case .missingPadding: "the export's data has no padding"
+        case .spaceAsPlus: "a space in the export's data was read as a plus sign"
+        case .urlSafeAlphabet: "the export's data uses the URL-safe Base64 alphabet"
+        case .unknownParameter: "the export has an unknown parameter"
+        case .missingSize: "the export does not state its number of parts; it was read as one part"
+        case .unknownField(let entry, let field):
+            "\(place(of: entry)) has an unknown field \(field)"
+        case .missingAlgorithm(let entry):
+            "\(place(of: entry)) does not state an algorithm; it was read as SHA-1"
+        case .missingDigits(let entry):
+            "\(place(of: entry)) does not state a number of digits; it was read as 6"
+        case .missingType(let entry):
+            "\(place(of: entry)) does not state a type; it was read as TOTP"
+        case .readAsLatin1(let entry):
+            "a name in \(place(of: entry)) is not UTF-8; it was read as Latin-1"
+        case .spacesAround(let entry): "spaces around a name in \(place(of: entry)) were removed"
+        }
+    }
+
+    private static func place(of entry: Int?) -> String {
+        entry.map { "entry \($0 + 1) of the export" } ?? "the export"
+    }
+
+    /// The JSON `reason` for `refusal`.
+    static func slug(for refusal: Finding.Refusal) -> String {
+        switch refusal {
+        case .file(let error): slug(for: error)
+        case .picture(let refusal): slug(for: refusal)
+        case .export(let error): slug(for: error)
+        case .vault: "vault"
+        case .sameVault: "same-vault"
+        case .reader(let loss, _): slug(for: loss)
+        case .exportRow(let reason): slug(for: reason)
+        case .unrelatedSymbol, .unrecognisedLines, .line(.notAURI): "no-otpauth"
+        case .line(.keyURI): "bad-uri"
+        case .line(.migration): "bad-export"
+        case .exportEntry: "bad-entry"
+        case .missingParts, .incompleteExports, .missingPictures: "missing-parts"
+        case .keyRepeatedTooOften: "same-key"
+        case .nameTaken: "same-name"
+        case .notCompared: "not-compared"
+        case .requiresCheckPerUse: "asks-at-use"
+        case .tooLong: "too-long"
+        }
+    }
+
+    static func slug(for error: InputFileError) -> String {
+        switch error {
+        case .missing: "missing"
+        case .forbidden: "forbidden"
+        case .folder: "folder"
+        case .notAFile, .pipe: "not-a-file"
+        case .empty: "empty"
+        case .tooLarge: "too-large"
+        case .nameNotUTF8: "name-not-utf-8"
+        case .tooDeep: "too-deep"
+        case .utf16: "utf-16"
+        case .system: "unreadable"
+        }
+    }
+
+    static func slug(for refusal: PictureRefusal) -> String {
+        switch refusal {
+        case .noSymbol: "no-symbol"
+        case .notAPicture: "not-a-picture"
+        case .unsupported: "unsupported"
+        case .libraryMissing: "library-missing"
+        case .damaged: "damaged"
+        case .encrypted: "encrypted"
+        case .tooLarge: "too-large"
+        case .tooManySymbols: "too-many-symbols"
+        case .empty: "empty"
+        case .folder: "folder"
+        case .notAFile: "not-a-file"
+        case .unreadable(let failure): slug(for: InputFileError(failure))
+        case .lost(let loss): slug(for: loss)
+        }
+    }
+
+    static func slug(for loss: HelperLoss) -> String {
+        switch loss {
+        case .crashed: "crashed"
+        case .forbiddenCall: "forbidden-call"
+        case .timedOut: "timed-out"
+        case .tooMuchMemory: "too-much-memory"
+        case .badAnswer, .noAnswer: "no-answer"
+        }
+    }
+}

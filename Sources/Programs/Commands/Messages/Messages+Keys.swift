@@ -1,0 +1,148 @@
+import OneTimePassword
+import QRDrawing
+
+// Keys, codes and QR codes.
+extension Messages {
+    static func sentence(for error: CredentialError) -> String {
+        switch error {
+        case .emptyKey: "the key is empty"
+        case .spaceAround(.issuer):
+            "the issuer begins or ends with a space or a character that looks like one; remove it"
+        case .spaceAround(.account):
+            "the account begins or ends with a space or a character that looks like one; remove it"
+        case .tooLong: "the issuer, account and key are too long for one otpauth:// URI"
+        case .parameter(let position): "parameter \(position) is reserved or a duplicate"
+        case .unsupportedLength(let digits): "a code has 1 to 10 digits, not \(digits)"
+        case .periodOutOfRange: "the period is shorter than 1 s"
+        }
+    }
+
+    static func sentence(for error: SymbolDrawingError) -> String {
+        switch error {
+        case .empty: "no text to encode"
+        case .tooLong(let limit): "the text is too long; a QR code holds \(limit) bytes"
+        case .libraryMissing(let name): sentence(forMissing: name)
+        case .libraryFailed: "libqrencode failed; the system may be out of memory"
+        }
+    }
+
+    /// The sentence for a missing system library.
+    static func sentence(forMissing library: String) -> String {
+        "the library \(library) is missing; on Debian, run apt install libqrencode4 libpng16-16"
+    }
+
+    static func sentence(for error: Base32Error) -> String {
+        switch error {
+        case .character(let position):
+            "character \(position + 1) is not Base32 (A–Z, 2–7)"
+        case .notStrict(let tolerance): "not canonical Base32: " + name(of: tolerance)
+        }
+    }
+
+    static func sentence(for error: HexadecimalError) -> String {
+        switch error {
+        case .character(let position):
+            "character \(position + 1) is not a hexadecimal digit (0–9, a–f)"
+        case .oddCount: "an odd number of hexadecimal digits; the key may be incomplete"
+        }
+    }
+
+    /// The warning for a deviation that may mean that the key is incomplete; `nil` for a harmless
+    /// one.
+    static func warning(of tolerance: Base32Deviation) -> String? {
+        switch tolerance {
+        case .nonzeroTrailingBits, .strayCharacter:
+            name(of: tolerance) + "; the key may be incomplete"
+        case .lowerCase, .spaces, .dashes, .padding: nil
+        }
+    }
+
+    static func name(of tolerance: Base32Deviation) -> String {
+        switch tolerance {
+        case .lowerCase: "lower-case letters"
+        case .spaces: "spaces"
+        case .dashes: "dashes"
+        case .padding: "padding"
+        case .nonzeroTrailingBits: "leftover bits at the end"
+        case .strayCharacter: "a leftover character at the end"
+        }
+    }
+
+    static func sentence(for error: KeyURIError) -> String {
+        switch error {
+        case .notAKeyURI: "not an otpauth:// URI"
+        case .tooLong: "the URI is too long"
+        case .unknownType: "the URI has an unknown type; use totp, hotp or steam"
+        case .doubled(let part): "the URI contains \(name(of: part)) twice"
+        case .missingKey: "the URI has no key"
+        case .key(let error): "the key in the URI: " + sentence(for: error)
+        case .unknownAlgorithm: "unknown algorithm; use SHA-1, SHA-256 or SHA-512"
+        case .unknownEncoder: "the URI has an unknown encoder"
+        case .notANumber(let part): "\(name(of: part)) is not a number"
+        case .outOfRange(let part): "\(name(of: part)) is out of range"
+        case .notStrict(let warning): sentence(for: warning)
+        }
+    }
+
+    static func name(of part: KeyURIPart) -> String {
+        switch part {
+        case .scheme: "the scheme"
+        case .type: "the type"
+        case .label: "the label"
+        case .issuer: "the issuer"
+        case .account: "the account"
+        case .secret: "the key"
+        case .algorithm: "the algorithm"
+        case .digits: "the number of digits"
+        case .period: "the period"
+        case .counter: "the counter"
+        case .start: "the start (t0)"
+        case .encoder: "the encoder"
+        case .parameter(let position): "parameter \(position)"
+        }
+    }
+
+    /// A deviation that was tolerated in a key URI.
+    static func sentence(for warning: KeyURIWarning) -> String {
+        switch warning {
+        case .appleScheme: "the scheme is apple-otpauth"
+        case .spacesAroundURI: "spaces around the URI were removed"
+        case .spacesAround(let part): "spaces around \(name(of: part)) were removed"
+        case .rawSpace(let part): "a space in \(name(of: part)) is not percent-encoded"
+        case .rawNonASCII(let part): "a character in \(name(of: part)) is not percent-encoded"
+        case .readAsLatin1(let part): "\(name(of: part)) is not UTF-8; it was read as Latin-1"
+        case .rawHash(let part): "“#” in \(name(of: part)) is not percent-encoded"
+        case .rawPercent(let part): "“%” in \(name(of: part)) is not percent-encoded"
+        case .plusAsSpace(let part): "“+” in \(name(of: part)) was read as a space"
+        case .plusKept(let part): "“+” in \(name(of: part)) was kept as a plus sign"
+        case .emptyLabel: "the URI has no label"
+        case .emptyIssuer: "the issuer is empty"
+        case .severalColons: "the label has several colons; the first one ends the issuer"
+        case .issuersDiffer: "the label and the issuer parameter differ; the parameter was used"
+        case .parameterName(let part): "the name of \(name(of: part)) is not in lower case"
+        case .emptyValue(let part): "\(name(of: part)) has no value and was ignored"
+        case .emptyParameter: "the URI has an empty parameter"
+        case .key(let tolerance): "the key has " + name(of: tolerance)
+        case .algorithmSpelling: "the algorithm's name has an unusual spelling"
+        case .missingCounter: "the URI has no counter; it was read as 0"
+        case .steamByIssuer: "read as Steam Guard because of the issuer"
+        case .steamByEncoder: "read as Steam Guard because of the encoder"
+        case .unknownParameter(let part):
+            "\(name(of: part)) is unknown; it was kept but is not used"
+        case .misnamedParameter(let misnomer):
+            "“\(misnomer.name)” is not a known parameter and is not used; if it means "
+                + "\(name(of: misnomer.part)), codes will be wrong"
+        case .otherType(let part): "\(name(of: part)) does not apply to this type; it is not used"
+        }
+    }
+
+    /// A deviation from the standards that issuers use in practice.
+    static func sentence(for warning: CredentialWarning) -> String {
+        switch warning {
+        case .shortKey(let bits): "the key has \(bits) bits; RFC 4226 requires 128"
+        case .digits(let digits): "codes have \(digits) digits; RFC 4226 allows 6 to 8"
+        case .longPeriod(let seconds):
+            "a code is valid for \(seconds) s; more than 120 s is too long"
+        }
+    }
+}

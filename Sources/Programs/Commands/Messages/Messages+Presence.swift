@@ -1,0 +1,181 @@
+import WatchwordSystem
+import Devices
+import SecretVault
+
+// Access control: when an entry requires confirmation, and what failures cost.
+extension Messages {
+    /// Access control in a few words; `nil` if it is the default.
+    static func description(of access: AccessControl, for kind: EntryKind) -> String? {
+        let standard = AccessControl.standard(for: kind)
+        var words: [String] = []
+        if access.presence != standard.presence { words.append(access.presence.word) }
+        if access.reuse != .none { words.append("reuse \(access.reuse.seconds) s") }
+        if access.onFailure != standard.onFailure { words.append(access.onFailure.word) }
+        return words.isEmpty ? nil : words.joined(separator: ", ")
+    }
+
+    static func sentence(for presence: AccessControl.Presence) -> String {
+        switch presence {
+        case .perUnlock: "confirmed once, when the vault is unlocked"
+        case .perUse(.any): "confirmed at each use"
+        case .perUse(.passphrase): "confirmed with the passphrase at each use"
+        case .perUse(.pam): "confirmed through PAM at each use"
+        }
+    }
+
+    static func sentence(for reuse: ReuseTime) -> String {
+        "while the agent holds the vault, a confirmation stays valid for "
+            + duration(Int64(reuse.seconds))
+    }
+
+    static func sentence(for onFailure: AccessControl.OnFailure) -> String {
+        switch onFailure {
+        case .lockOut:
+            "5 failures in a row lock it for 1 minute; further failures lock it for 5, 15, 30 and then 60 minutes"
+        case .wipe(let count):
+            count.value == 1
+                ? "the first failure wipes it" : "\(count.value) failures in a row wipe it"
+        }
+    }
+
+    static func sentence(for check: EntryCheck) -> String {
+        switch check {
+        case .passphrase: "the passphrase or recovery key that opens the vault"
+        case .pam: "PAM, service “watchword”, in addition to the passphrase"
+        }
+    }
+
+    /// How strong the check is.
+    static func sentence(forGradeOf check: EntryCheck, isEnforced: Bool) -> String {
+        switch check {
+        case .passphrase: "the entry cannot be decrypted without it"
+        case .pam where isEnforced:
+            "the system agent asks PAM, as a user of its own, and only it can reach the key"
+        case .pam: "PAM answers yes or no, and anyone who controls the system can fake the answer"
+        }
+    }
+}
+
+// Prompts, and the results of checks.
+extension Messages {
+    /// The purpose of a prompt.
+    static func purpose(of use: EntryUse, _ entry: EntryName) -> String {
+        switch use {
+        case .code(let number, let all):
+            "To show the code of \(entry.visible)\(place(number, of: all))"
+        case .show: "To show the secret of \(entry.visible)"
+        case .loginStatus: "To show the login status of \(entry.visible)"
+        case .verify: "To verify a code of \(entry.visible)"
+        case .edit: "To change \(entry.visible)"
+        case .remove: "To remove \(entry.visible)"
+        case .signIn: "To sign in with \(entry.visible)"
+        case .signInTo(let server):
+            "To sign in to \(VisibleText.of(server)) with \(entry.visible)"
+        case .confirmText(let server):
+            "To confirm the text for \(VisibleText.of(server)) with \(entry.visible)"
+        case .enrolAt(let server):
+            "To enrol \(entry.visible) at \(VisibleText.of(server))"
+        case .watch(let number, let all): "To watch \(entry.visible)\(place(number, of: all))"
+        case .replace(let number, let all):
+            "To replace \(entry.visible)\(place(number, of: all))"
+        case .export(let number, let all): "To export \(entry.visible)\(place(number, of: all))"
+        }
+    }
+
+    /// The purpose of the check that moving a vault from the system agent requires.
+    static let purposeOfMove = "To move the vault"
+
+    /// The sentence for a failed check of that kind.
+    static func sentence(forMoveRefused cost: RefusalCost) -> String {
+        let refused = "the vault was not moved, because it has entries that only PAM opens"
+        return switch cost {
+        case .free(let left): "\(refused); such an entry is locked or wiped \(after(left + 1))"
+        case .wait(let seconds): "\(refused); \(wait(seconds))"
+        case .notCounted: refused
+        case .wiped: "\(refused); such an entry was wiped after too many failures"
+        }
+    }
+
+    private static func place(_ number: Int, of all: Int) -> String {
+        all > 1 ? " (\(number) of \(all))" : ""
+    }
+
+    static func sentence(for refusal: PresenceRefusal) -> String {
+        switch refusal {
+        case .wrongPassphrase(let vault, let status):
+            "\(vault): wrong passphrase" + (status.map(cost) ?? []).map { "; " + $0 }.joined()
+        case .wrongRecoveryKey(let vault): "\(vault): wrong recovery key"
+        case .vaultLockedOut(let vault, let seconds):
+            "\(vault): too many failures; \(wait(seconds)), or use --recovery-key now"
+        case .refused(let entry, .free(let left), let onFailure):
+            "“\(entry.visible)” was not opened; \(costs(onFailure)) \(after(left + 1))"
+        case .refused(let entry, .wait(let seconds), _):
+            "“\(entry.visible)” was not opened; \(wait(seconds))"
+        case .refused(let entry, .notCounted, _): "“\(entry.visible)” was not opened"
+        case .refused(let entry, .wiped, _):
+            "“\(entry.visible)” was wiped after too many failures, and cannot be restored"
+        case .entryLockedOut(let entry, let seconds):
+            "“\(entry.visible)” is locked after too many failures; \(wait(seconds))"
+        case .pam(let entry, let failure, let presence):
+            "“\(entry.visible)” was not opened: " + sentence(for: failure)
+                + advice(after: failure.reason, where: presence)
+        case .differentCheck(let entry, let demanded):
+            "“\(entry.visible)” is per-use:\(demanded.rawValue) and accepts no other check; omit "
+                + "--presence-check"
+        case .nothingFurther(let entry, let place, let error):
+            "“\(entry.visible)” requires another confirmation (\(place): \(sentence(for: error))); "
+                + "give the passphrase or recovery key in a file or on a terminal"
+        }
+    }
+
+    /// What to do if PAM cannot run the check.
+    private static func advice(
+        after reason: PAMCheckFailure.Reason, where presence: AccessControl.Presence
+    ) -> String {
+        switch (reason, presence) {
+        case (.noServiceFile, .perUse(.pam)):
+            "; the entry accepts no other check, so create the file"
+        case (.noTerminal, .perUse(.pam)): "; run the command on a terminal"
+        case (.noServiceFile, _), (.noTerminal, _):
+            "; use --presence-check passphrase to confirm with the passphrase"
+        default: ""
+        }
+    }
+
+    private static func cost(_ status: VaultStatus) -> [String] {
+        var costs: [String] = []
+        if status.wiped > 0 {
+            costs.append(
+                status.wiped == 1
+                    ? "an entry was wiped" : "\(status.wiped) entries were wiped")
+        }
+        if status.lockOut.seconds > 0 {
+            costs.append(wait(status.lockOut.seconds) + ", or use --recovery-key now")
+        } else if status.failuresUntilLockOut > 0 {
+            costs.append("the vault will be locked \(after(status.failuresUntilLockOut))")
+        }
+        if let left = status.failuresUntilWipe {
+            costs.append("an entry will be wiped \(after(left))")
+        }
+        if status.hasOtherSlots {
+            costs.append(
+                "another passphrase may open this file: its slots differ from those that were last "
+                    + "used here, so it may be an older copy that a program put in place")
+        }
+        return costs
+    }
+
+    /// The cost of the first failure that has one.
+    private static func costs(_ onFailure: AccessControl.OnFailure) -> String {
+        if case .wipe(let limit) = onFailure, limit.value <= 5 { return "it will be wiped" }
+        return "it will be locked"
+    }
+
+    private static func wait(_ seconds: Int64) -> String {
+        "try again in \(duration(seconds))"
+    }
+
+    private static func after(_ failures: Int) -> String {
+        failures == 1 ? "after 1 more failure" : "after \(failures) more failures"
+    }
+}

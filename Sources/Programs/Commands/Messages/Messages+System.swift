@@ -1,0 +1,99 @@
+import CommandLineInterface
+import WatchwordCryptography
+import WatchwordSystem
+
+// The terminal, files and the system.
+extension Messages {
+    /// The warning that few or no bytes can be locked.
+    static func sentence(forLockedMemory limit: Int) -> String {
+        let how =
+            limit == 0
+            ? "no memory can be locked" : "only \(limit >> 10) KiB of memory can be locked"
+        return how + " (RLIMIT_MEMLOCK), so secrets may be written to swap; raise “memlock” in "
+            + "/etc/security/limits.conf or LimitMEMLOCK= in the systemd unit"
+    }
+
+    /// Why the agent does not hold a key.
+    static func sentenceForKeyNotLocked(bySystem: Bool) -> String {
+        let reason =
+            "the agent does not hold the key, because it cannot lock memory for it "
+            + "(RLIMIT_MEMLOCK), and the key could be written to swap; "
+        return reason
+            + (bySystem
+                ? "ask an administrator to raise LimitMEMLOCK= in the agent's unit"
+                : "raise “memlock” in /etc/security/limits.conf, or run watchword agent stop and "
+                    + "then watchword unlock --unlocked-memory")
+    }
+
+    static let unsynchronizedClock =
+        "the system clock is not synchronised; codes may be wrong"
+
+    static func sentence(for error: TerminalError, asking question: Question) -> String {
+        switch error {
+        case .none: "no terminal to prompt on; " + cancellationAdvice(of: question)
+        case .ended: "no answer; nothing was changed"
+        case .tooLong: "the answer is too long; the limit is 4,095 bytes"
+        case .interrupted: "interrupted; nothing was changed"
+        case .system(let failure): "the terminal: " + sentence(for: failure)
+        }
+    }
+
+    static func cancellationAdvice(of question: Question) -> String {
+        switch question {
+        case .passphrase, .passphraseAgain, .lockedOut:
+            "use --passphrase-file FILE (- for standard input)"
+        case .otherPassphrase: "use --copy-passphrase-file FILE (- for standard input)"
+        case .newPassphrase, .newPassphraseAgain:
+            "use --passphrase-file FILE for a new vault, --new-passphrase-file FILE for an "
+                + "existing one"
+        case .key, .keyOrURI, .hexKey, .plainSecret:
+            "use --secret-file FILE (- for standard input)"
+        case .name: "give the entry's NAME as an argument"
+        case .recoveryKey, .recoveryKeyAgain, .shownRecoveryKey:
+            "use --recovery-key-file FILE (- for standard input)"
+        case .pin, .newPIN, .newPINAgain: "use --pin-file FILE (- for standard input)"
+        case .exportPassword, .newExportPassword, .newExportPasswordAgain:
+            "use --export-password-file FILE (- for standard input)"
+        case .oldEdits: "use --old-edits keep or take"
+        case .duplicate: "use --on-duplicate skip, replace or keep"
+        case .confirmation: "use --yes to confirm"
+        }
+    }
+
+    static func sentence(for error: InputFileError) -> String {
+        switch error {
+        case .missing: "no such file"
+        case .forbidden: "permission denied"
+        case .folder: "is a folder, not a file"
+        case .notAFile: "not a regular file"
+        case .pipe: "is a pipe, not a regular file"
+        case .empty: "is empty"
+        case .nameNotUTF8: "the file name is not UTF-8; rename the file"
+        case .tooDeep: "too many nested folders; name an inner folder"
+        case .utf16: "UTF-16 text is not supported; save the file as UTF-8"
+        case .tooLarge(let limit): "larger than the limit of \(limit) bytes"
+        case .system(let failure): sentence(for: failure)
+        }
+    }
+
+    static func sentence(for error: OutputFileError) -> String {
+        switch error {
+        case .exists: "the file already exists; use --force to overwrite it"
+        case .protected:
+            "is a Watchword vault, which --force does not overwrite; choose another file"
+        case .folder: "is a folder; name a file in it"
+        case .symbolicLink: "is a symbolic link; name its target"
+        case .notAFile: "not a regular file; choose another file"
+        case .noFolder: "the folder does not exist; create it first"
+        case .system(let failure): sentence(for: failure)
+        }
+    }
+
+    static func sentence(for failure: SystemCallFailure) -> String {
+        HelperMessages.sentence(for: failure)
+    }
+
+    static func sentence(for failure: CryptographyFailure) -> String {
+        "OpenSSL failed (\(failure.call.rawValue)); the system may be out of memory"
+    }
+}

@@ -1,0 +1,126 @@
+import CommandLineInterface
+import Devices
+import WatchwordSystem
+import SecretVault
+
+// TPMs and authenticators.
+extension Messages {
+    /// What opens a slot, as a noun phrase.
+    static func name(of slot: SlotSummary) -> String {
+        switch slot.method {
+        case .passphrase: "passphrase"
+        case .recoveryKey: "recovery key"
+        case .tpm2(let object):
+            "TPM 2" + (object.requiresPIN ? " with PIN" : ", no PIN")
+                + (object.isBoundToPCR7 ? ", PCR 7" : "")
+        case .fido2(let credential):
+            "FIDO2 authenticator" + (credential.requiresPIN ? " with PIN" : ", touch only")
+        case .other(let name): VisibleText.of(name)
+        }
+    }
+
+    /// What opens the vault, as one line.
+    static func openers(of slots: [SlotSummary]) -> String {
+        "opened by: " + slots.map { "\(name(of: $0)) (slot \($0.number))" }.joined(separator: ", ")
+    }
+
+    /// What a device slot does not protect against; `nil` if there is nothing to say.
+    static func advice(about slots: [SlotSummary], _ program: String) -> String? {
+        guard slots.contains(where: { $0.token != nil }) else { return nil }
+        // The last slot that opens the vault on any computer cannot be removed.
+        let isLast = !slots.contains { $0.method == .recoveryKey }
+        return slots.contains(where: \.isPassphrase)
+            ? "A copy of the vault can be unlocked by guessing the passphrase; to prevent this, run: "
+                + (isLast ? "\(program) slot add recovery-key && " : "")
+                + "\(program) slot remove passphrase"
+            : "A copy of the vault cannot be unlocked by guessing. If the devices are lost, only the "
+                + "recovery key opens it."
+    }
+
+    static func name(of token: TokenKind) -> String {
+        switch token {
+        case .tpm: "TPM"
+        case .authenticator: "authenticator"
+        }
+    }
+
+    static func touchRequest(number: Int, of count: Int) -> String {
+        count > 1 ? "Touch the authenticator (\(number) of \(count))." : "Touch the authenticator."
+    }
+
+    static func wrongPIN(left: UInt32?) -> String {
+        guard let left else { return "wrong PIN" }
+        return "wrong PIN; \(left) \(left == 1 ? "attempt" : "attempts") left"
+    }
+
+    static func sentence(for failure: TokenHelper.Failure, of token: TokenKind) -> String {
+        switch failure {
+        case .helper(let failure):
+            HelperMessages.sentence(
+                forReader: failure, "watchword-token", startedBy: Verb.program)
+        case .timedOut:
+            "the \(name(of: token)) did not answer in time; try again, and if that does not help, "
+                + (token == .tpm ? "restart the computer" : "remove it and insert it again")
+        case .badAnswer: "watchword-token sent an invalid response"
+        case .refused(let refusal): sentence(for: refusal, of: token)
+        }
+    }
+
+    private static func sentence(for refusal: TokenRefusal, of token: TokenKind) -> String {
+        let device = name(of: token)
+        switch refusal {
+        case .noDevice:
+            return token == .tpm
+                ? "no TPM 2 was found; enable it in the firmware, or name it with --tpm"
+                : "no FIDO2 authenticator is connected"
+        case .noPermission:
+            return token == .tpm
+                ? "no permission to open the TPM; install the package tpm-udev, join the group tss, and "
+                    + "log in again"
+                : "no permission to open the authenticator; use it from a local login session"
+        case .busy:
+            return "the \(device) is busy with another program; close it and try again"
+                + (token == .tpm
+                    ? ", or use --tpm device:/dev/tpmrm0, which programs can share" : "")
+        case .otherDevice:
+            return token == .tpm
+                ? "the slot belongs to another TPM, or this one was cleared"
+                : "the slot belongs to another authenticator, or this one was reset"
+        case .wrongPIN(let left): return wrongPIN(left: left)
+        case .noPIN: return "no PIN was entered"
+        case .failed(let call, let code):
+            return "the \(device) failed (\(call), 0x\(String(code, radix: 16)))"
+        case .notConfined(let failure):
+            return "watchword-token could not give up its privileges, so it did nothing: "
+                + sentence(for: failure)
+        case .badAnswer: return "the \(device) sent an invalid response"
+        case .badRequest:
+            return "the slot was damaged or tampered with; remove it and add it again"
+        case .lockedOut(let seconds?):
+            return
+                "no PIN of the TPM is accepted after too many failures; one more attempt is allowed within "
+                + duration(Int64(seconds))
+        case .lockedOut(nil):
+            return "no PIN of the TPM is accepted after too many failures; try again later"
+        case .changedPCR7:
+            return "PCR 7 has changed (Secure Boot or its keys); if you expected this, remove the "
+                + "slot and add it again"
+        case .noPCR7: return "the TPM has no PCR 7 for SHA-256; omit --pcr7"
+        case .noCertificate:
+            return "the TPM has no certificate from its maker; enrol the device without --attest"
+        case .ownerPassword:
+            return "the TPM's storage hierarchy has a password, which is not supported"
+        case .blockedPIN:
+            return "the authenticator blocked its PIN after too many failures and must be reset"
+        case .needsReinsertion:
+            return "the authenticator accepts no more PINs now; remove it and insert it again"
+        case .noPINSet: return "the authenticator has no PIN; set one, or use --no-pin"
+        case .notTouched: return "nobody touched the authenticator in time"
+        case .declined: return "the authenticator declined"
+        case .notSupported: return "the authenticator does not support hmac-secret"
+        case .severalDevices:
+            return "several authenticators are connected; name one with --device (fido2-token -L "
+                + "lists them)"
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import CommandLineInterface
+import Devices
+import WatchwordCryptography
+import WatchwordCoding
+import WatchwordSystem
+import SecretVault
+
+/// How a code gets to the clipboard, and when it is cleared.
+struct CodeCopy {
+    let route: ClipboardRoute
+    /// The seconds of `--clear-after`; `nil` if it was not given.
+    let clearAfter: Int64?
+    /// The path of the program that clears the clipboard; `nil` if it is not cleared.
+    let helper: String?
+
+    /// After this time, the clipboard is cleared, even if the code is still valid.
+    private static let longest: Int64 = 45
+
+    /// The seconds until the clipboard is cleared of a code that is valid until `end`; `nil` if it
+    /// is not cleared.
+    func delay(until end: Int64?, now: Int64) -> UInt32? {
+        guard helper != nil else { return nil }
+        if let clearAfter { return UInt32(clamping: clearAfter) }
+        let remaining = end.map { max($0 - now, 1) } ?? CodeCopy.longest
+        return UInt32(clamping: min(remaining, CodeCopy.longest))
+    }
+}
+
+extension Session {
+    /// How to copy, as the options and the environment say.
+    func codeCopy() throws(CommandFailure) -> CodeCopy {
+        let (word, clearAfter) = try usage { () throws(UsageError) in
+            (try arguments.choice(.copy), try arguments.integer(.clearAfter, in: Int64(0)...86_400))
+        }
+        let route: ClipboardRoute
+        // `auto` is no route.
+        if let chosen = word.flatMap({ ClipboardRoute(word: $0) }) {
+            route = chosen
+        } else {
+            do throws(ClipboardFailure) { route = try ClipboardRoute.chosen() } catch {
+                throw .clipboard(error)
+            }
+        }
+        guard case .tool = route, clearAfter != 0 else {
+            return CodeCopy(route: route, clearAfter: clearAfter, helper: nil)
+        }
+        guard let helper = RunningProgram.companion(ClipboardClearing.program) else {
+            throw .clipboard(.noHelper)
+        }
+        return CodeCopy(route: route, clearAfter: clearAfter, helper: helper)
+    }
+
+    /// Puts `code` on the clipboard.
+    ///
+    /// - Returns: the seconds until it is cleared; `nil` if it is not.
+    func copy(_ code: EntryCode, by copy: CodeCopy) throws(CommandFailure) -> UInt32? {
+        let text = SecretBytes(copying: Array(code.text.utf8).span)
+        do throws(ClipboardFailure) {
+            try text.withBytes { text throws(ClipboardFailure) in
+                switch copy.route {
+                case .tool(let tool): try tool.write(text)
+                case .terminal: try TerminalClipboard.write(text)
+                }
+            }
+        } catch {
+            throw .clipboard(error)
+        }
+        guard case .tool(let tool) = copy.route, let helper = copy.helper,
+            let delay = copy.delay(until: code.end, now: SystemClock.unixTime())
+        else { return nil }
+        do throws(CryptographyFailure) {
+            let clearing = try text.withBytes { text throws(CryptographyFailure) in
+                try ClipboardClearing(of: text, by: tool, after: delay)
+            }
+            do throws(SystemCallFailure) {
+                try clearing.start(helper)
+                return delay
+            } catch {
+                warnNotCleared(.system(error))
+            }
+        } catch {
+            warnNotCleared(.cryptography(error))
+        }
+        return nil
+    }
+
+    /// Puts `code` on the clipboard, and tells the user.
+    func deliver(_ code: EntryCode, by copy: CodeCopy) throws(CommandFailure) {
+        let seconds = try self.copy(code, by: copy)
+        guard wantsJSON else {
+            printer.note(
+                Messages.copied(code.entry.name, by: copy.route, clearedAfter: seconds))
+            return
+        }
+        var members: [(String, JSONValue)] = [("copied_by", .text(copy.route.word))]
+        if let seconds { members.append(("cleared_in", .number(Int64(seconds)))) }
+        try printer.line(code.json(with: members))
+    }
+
+    private func warnNotCleared(_ failure: CommandFailure) {
+        printer.alarm("the clipboard will not be cleared: " + Messages.sentence(for: failure))
+    }
+}

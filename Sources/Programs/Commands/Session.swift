@@ -1,0 +1,52 @@
+import CommandLineInterface
+import WatchwordCryptography
+import OneTimePassword
+import WatchwordSystem
+
+typealias Printer = CommandLineInterface.Printer<CommandFailure>
+
+/// One run of a command: its arguments and its output.
+struct Session {
+    let arguments: ParsedArguments
+    let printer: Printer
+
+    var wantsJSON: Bool { arguments.has(.json) }
+
+    /// The time to compute codes for: `--at`, or now.
+    func moment() throws(CommandFailure) -> Int64 {
+        try givenMoment() ?? SystemClock.unixTime()
+    }
+
+    /// The time that `--at` names; `nil` if it was not given.
+    func givenMoment() throws(CommandFailure) -> Int64? {
+        guard let text = arguments[.at] else { return nil }
+        return try moment(of: .at, text)
+    }
+
+    /// Parses `text`, the value of `option`, as a time.
+    func moment(of option: Option, _ text: String) throws(CommandFailure) -> Int64 {
+        guard let timestamp = Timestamp(parsing: text) else {
+            let expected = "Unix seconds or a time like 2026-11-21T01:09:30Z"
+            throw .usage(.badValue(option.name, expected: expected))
+        }
+        return timestamp.unixTime
+    }
+
+    /// Whether to ask the user to choose, rather than refuse.
+    var canAskToChoose: Bool {
+        printer.outputIsTerminal && StandardStream.input.isTerminal && !wantsJSON
+    }
+
+    /// Asks for confirmation before a secret is printed on a terminal, and warns before it is printed
+    /// to a file that other users can read.
+    func confirmShowing(_ what: String) throws(CommandFailure) {
+        printer.warnIfOthersCanRead()
+        guard printer.outputIsTerminal, !arguments.has(.yes) else { return }
+        try Question.confirm("Show \(what) on this terminal?")
+    }
+
+    /// Converts a usage error to a `CommandFailure`.
+    func usage<Result>(_ body: () throws(UsageError) -> Result) throws(CommandFailure) -> Result {
+        do { return try body() } catch { throw .usage(error) }
+    }
+}

@@ -1,0 +1,168 @@
+import CommandLineInterface
+import WatchwordCryptography
+import WatchwordCoding
+import OneTimePassword
+import WatchwordSystem
+import Pictures
+import SecretVault
+import VaultService
+
+/// `add`: adds an entry.
+enum AddCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let arguments = session.arguments
+        try session.usage { () throws(UsageError) in
+            try arguments.forbid(.uriFile, .qr, .secretFile)
+            for source in [Option.uriFile, .qr] where arguments.has(source) {
+                for option in EntryShape.describedByURI where arguments.has(option) {
+                    throw .conflict(source.name, option.name)
+                }
+            }
+        }
+        // Check the arguments before any prompt.
+        let shape = try EntryShape(session)
+        let access = try AccessControlChange(session)
+        try access.requirePerUse(after: .standard(for: .totp))
+        let change = try DetailsChange(session)
+        let vault = try session.openVault()
+        let content: EntryContent
+        if arguments.has(.uriFile) || arguments.has(.qr) {
+            content = .oneTimePassword(try addressed(session))
+        } else {
+            content = try shape.content(session)
+        }
+        let name = EntryName(issuer: content.issuer, account: content.account)
+        let details: EntryDetails
+        do throws(EditRefusal) {
+            details = try change.applied(to: EntryDetails(), of: name)
+        } catch {
+            throw CommandFailure(error)
+        }
+        let control = access.applied(to: .standard(for: content.kind))
+        let entry = NewEntry(content, details: details, accessControl: control)
+        let outcome = try session.perform(.add(entry), in: vault)
+        guard case .added(let twin) = outcome else { outcome.isUnexpected() }
+        if let twin { session.printer.warn("\(twin.visible) has the same key") }
+        if session.wantsJSON {
+            try session.printer.line(
+                .object([("entry", .text(name.text)), ("result", .text("added"))]))
+        } else {
+            session.printer.note("Added \(name.visible).")
+            if !control.presence.isPerUse { try printFirstCode(of: content, session) }
+        }
+        return .done
+    }
+
+    /// Prints the current code on a terminal, because services ask for it next.
+    private static func printFirstCode(of content: EntryContent, _ session: Session)
+        throws(CommandFailure)
+    {
+        // The code of a counter-based entry would use up a counter.
+        guard session.printer.outputIsTerminal, !session.printer.isQuiet,
+            case .oneTimePassword(let credential) = content,
+            case .time(let step) = credential.movingFactor
+        else { return }
+        let now = SystemClock.unixTime()
+        let (current, remaining): (UInt64, Int64)
+        do {
+            (current, remaining) = (try step.step(at: now), try step.remaining(at: now))
+        } catch {
+            // The first period has not begun, so there is no code yet.
+            return
+        }
+        session.warnAboutClock()
+        session.printer.note("Its code, valid for \(Messages.duration(remaining)):")
+        try session.printer.line(credential.generator().code(at: current).text)
+    }
+
+    /// The credential from the only URI in the file of `--uri-file` or `--qr`.
+    private static func addressed(_ session: Session) throws(CommandFailure) -> Credential {
+        let (text, place) = try address(session)
+        return try session.credential(ofURI: text, place)
+    }
+
+    private static func address(_ session: Session) throws(CommandFailure)
+        -> (SecretBytes, place: String)
+    {
+        if let path = session.arguments[.uriFile] {
+            let source = SecretSource(path)
+            return (try source.read(limit: Session.secretLimit).firstLine(), source.name)
+        }
+        let path = session.arguments[.qr] ?? ""
+        let place = VisibleText.of(path)
+        var symbols: [SecretBytes] = []
+        let file: InputFile
+        do {
+            file = try InputFile(path, acceptingPipes: true)
+        } catch {
+            throw .input(place, error)
+        }
+        let outcome: PictureOutcome
+        do {
+            outcome = try ReaderPool().read(file.descriptor) { bytes in
+                symbols.append(SecretBytes(copying: bytes))
+            }
+        } catch {
+            throw .pictureReader(error)
+        }
+        if case .refused(let refusal) = outcome { throw .pictureRefused(place, refusal) }
+        let addresses = symbols.filter { symbol in
+            let lines = symbol.withBytes(URILines.init)
+            return lines.startWithURI && !lines.haveMigrations
+        }
+        guard addresses.count == 1 else {
+            throw .notOneAddress(place, found: addresses.count)
+        }
+        return (addresses[0], place)
+    }
+}
+
+extension Session {
+    /// The name from NAME, `--issuer` and `--account`; missing parts come from `other`.
+    func givenName(else other: EntryName) -> EntryName {
+        let typed = arguments.operands.first.map(EntryName.init(typed:))
+        return EntryName(
+            issuer: arguments[.issuer] ?? typed?.issuer ?? other.issuer,
+            account: arguments[.account] ?? typed?.account ?? other.account)
+    }
+
+    /// The credential from the key URI `text`, with the name from the arguments if there is one.
+    func credential(ofURI text: SecretBytes, _ place: String) throws(CommandFailure) -> Credential {
+        let stated: Credential
+        if let dialect = try credential(ofDialect: text, place) {
+            stated = dialect
+        } else {
+            stated = try credential(ofPlainURI: text, place)
+        }
+        let name = givenName(else: EntryName(issuer: stated.issuer, account: stated.account))
+        do {
+            return try Credential(
+                issuer: name.issuer, account: name.account, key: stated.key,
+                algorithm: stated.algorithm, style: stated.style,
+                movingFactor: stated.movingFactor, otherParameters: stated.otherParameters)
+        } catch {
+            throw .credential(error)
+        }
+    }
+
+    private func credential(
+        ofPlainURI text: SecretBytes, _ place: String
+    ) throws(CommandFailure) -> Credential {
+        let uri: KeyURI
+        do {
+            uri = try text.withBytes { bytes throws(KeyURIError) in try KeyURI(parsing: bytes) }
+        } catch {
+            throw .keyURI(place, error)
+        }
+        for warning in uri.warnings {
+            printer.warn("\(place): \(Messages.sentence(for: warning))")
+        }
+        warn(of: uri.credential)
+        return uri.credential
+    }
+
+    /// Warns about deviations from the standards in `credential`.
+    func warn(of credential: Credential) {
+        for warning in credential.warnings { printer.warn(Messages.sentence(for: warning)) }
+    }
+}

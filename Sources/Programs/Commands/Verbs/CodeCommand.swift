@@ -1,0 +1,98 @@
+import CommandLineInterface
+import WatchwordSystem
+import SecretVault
+import VaultService
+
+/// `code`: prints the codes of entries.
+enum CodeCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        // Check the option before the prompt.
+        _ = try session.givenMoment()
+        let names = session.arguments.operands
+        let copy = try copy(of: names, session)
+        let time = CodeTime.moment(
+            try session.moment(), offset: session.codeOffset, isRefresh: false)
+        let vault = try session.openVault(for: NameSearch(names: names, time: time))
+        let entries = try entries(named: names, in: vault, session)
+        if entries.contains(where: { $0.kind == .totp }) { session.warnAboutClock() }
+        let asking = entries.count(where: \.requiresCheckPerUse)
+        var asked = 0
+        for entry in entries {
+            if entry.requiresCheckPerUse { asked += 1 }
+            let use = EntryUse.code(number: asked, of: asking)
+            let code: EntryCode
+            do {
+                code = try session.entryCode(of: entry, in: vault, for: use)
+            } catch {
+                throw names.count > 1 ? .inEntry(entry.name.visible, error) : error
+            }
+            if let copy {
+                try session.deliver(code, by: copy)
+            } else if session.wantsJSON {
+                try session.printer.line(code.json)
+            } else {
+                let name = names.count > 1 ? "  " + entry.name.visible : ""
+                try session.printer.line(code.text + name)
+            }
+            try session.recordUse(of: entry, in: vault)
+        }
+        return .done
+    }
+
+    /// How to copy the code; `nil` to print the codes.
+    private static func copy(of names: [String], _ session: Session) throws(CommandFailure)
+        -> CodeCopy?
+    {
+        guard session.arguments.has(.copy) else {
+            guard session.arguments.has(.clearAfter) else { return nil }
+            throw .usage(.needs(Option.clearAfter.name, with: Option.copy.name))
+        }
+        guard names.count == 1 else {
+            throw .usage(.badOperand("NAME", expected: "a single name with --copy"))
+        }
+        return try session.codeCopy()
+    }
+
+    /// The entries with these names, each of them once; all of them have codes.
+    private static func entries(
+        named names: [String], in vault: OpenVault, _ session: Session
+    ) throws(CommandFailure) -> [EntrySummary] {
+        let all = vault.entries
+        var found: [EntrySummary] = []
+        for name in names {
+            let entry = try all.one(named: name)
+            guard !found.contains(where: { $0.id == entry.id }) else { continue }
+            do {
+                try session.requireCode(of: entry)
+            } catch {
+                throw names.count > 1 ? .inEntry(entry.name.visible, error) : error
+            }
+            found.append(entry)
+        }
+        return found
+    }
+}
+
+extension Session {
+    /// Records that `entry` was used, after what it was used for is printed.
+    func recordUse(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure) {
+        try printer.flush()
+        vault.recordUse(of: entry.id, at: SystemClock.unixTime())
+    }
+
+    /// Records that `entry` was used; the agent does it itself.
+    func recordUse(of entry: EntrySummary, in vault: OpenVault) throws(CommandFailure) {
+        // A code that is used up must not be lost if a later entry fails.
+        guard case .own(let vault) = vault else { return try printer.flush() }
+        try recordUse(of: entry, in: vault)
+    }
+
+    /// Changes and saves the vault, and prints what is reported about the save.
+    @discardableResult func change<Result>(
+        _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(CommandFailure) -> Result {
+        let result = try inVault { () throws(VaultError) in try vault.update(body) }
+        printSaveReports(of: vault)
+        return result
+    }
+}

@@ -1,0 +1,81 @@
+import CommandLineInterface
+import WatchwordCryptography
+import WatchwordCoding
+import OneTimePassword
+import SecretVault
+import VaultService
+
+/// `edit`: changes an entry's access control, name, code parameters or secret.
+enum EditCommand {
+    private static let accessOptions: [Option] = [.presence, .onFailure, .reuse]
+    private static let nameOptions: [Option] = [.issuer, .account]
+
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let arguments = session.arguments
+        let options = accessOptions + nameOptions + CodeChange.options + DetailsChange.options
+        guard options.contains(where: arguments.has) else {
+            throw .usage(.needsOneOf(options.map { "--" + $0.name }))
+        }
+        guard arguments.has(.secretFile) || !arguments.has(.encoding) else {
+            throw .usage(.needs(Option.encoding.name, with: Option.secretFile.name))
+        }
+        // Check the arguments before any prompt.
+        _ = try session.isHex()
+        let access = try AccessControlChange(session)
+        var codes = try CodeChange(session)
+        let details = try DetailsChange(session)
+        let vault = try session.openVault()
+        let entry = try vault.entries.one(
+            toChange: arguments.operands[0], asks: session.canAskToChoose)
+        try refuseInapplicable(CodeChange.options, for: entry, session)
+        try access.requirePerUse(after: entry.accessControl)
+        // Changing a secret, access control or the name requires the same confirmation as using the
+        // entry.
+        var confirmations = Confirmations()
+        if (CodeChange.options + accessOptions).contains(where: arguments.has) {
+            try session.confirm(entry, in: vault, for: .edit)
+            confirmations = Confirmations([entry])
+        } else if nameOptions.contains(where: arguments.has) {
+            confirmations = try session.confirmations(for: .edit, of: entry, in: vault)
+        }
+        try codes.readSecret(for: entry.kind, session)
+        let revision = EntryRevision(
+            of: entry, issuer: arguments[.issuer], account: arguments[.account], details: details,
+            codes: codes, access: access)
+        if case .held(let held) = vault, revision.changesCodesOfKey, !entry.requiresCheckPerUse {
+            try session.proveAgain(held)
+        }
+        let outcome = try session.perform(
+            .revise(revision), in: vault, confirmedBy: confirmations)
+        guard case .revised(let name, let warnings) = outcome else { outcome.isUnexpected() }
+        if warnings.movesBack {
+            session.printer.warn("the counter moves back; codes that were already used will repeat")
+        }
+        for warning in warnings.credential {
+            session.printer.warn(Messages.sentence(for: warning))
+        }
+        if session.wantsJSON {
+            try session.printer.line(
+                .object([("entry", .text(name.text)), ("result", .text("changed"))]))
+        } else {
+            session.printer.note("Changed \(name.visible).")
+        }
+        return .done
+    }
+
+    /// Refuses options that do not apply to the entry's type.
+    private static func refuseInapplicable(
+        _ options: [Option], for entry: EntrySummary, _ session: Session
+    ) throws(CommandFailure) {
+        let foreign: [Option] =
+            switch entry.kind {
+            case .totp: [.counter]
+            case .hotp: [.period]
+            case .secret: [.algorithm, .digits, .period, .counter, .encoding]
+            case .enrolled, .motp, .yandex: options
+            }
+        for option in foreign where session.arguments.has(option) {
+            throw .usage(.conflict("type \(entry.kind.rawValue)", option.name))
+        }
+    }
+}

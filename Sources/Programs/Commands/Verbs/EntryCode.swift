@@ -1,0 +1,65 @@
+import CommandLineInterface
+import WatchwordCoding
+import OneTimePassword
+import WatchwordSystem
+import SecretVault
+
+/// A code of an entry, with the facts about it.
+struct EntryCode {
+    let entry: EntrySummary
+    let text: String
+    /// The JSON members that describe the code; empty unless JSON is printed.
+    let facts: [(String, JSONValue)]
+    /// The Unix time when the code changes; `nil` for a counter-based entry.
+    let end: Int64?
+
+    /// The code as JSON.
+    var json: JSONValue { json(with: [("code", .text(text))]) }
+
+    /// What was done with the code, as JSON without the code.
+    func json(with members: [(String, JSONValue)]) -> JSONValue {
+        let names: [(String, JSONValue)] = [
+            ("account", .text(entry.account)), ("issuer", .text(entry.issuer)),
+        ]
+        return .object((members + facts + names).sorted { $0.0 < $1.0 })
+    }
+}
+
+// Computing codes.
+extension Session {
+    /// Refuses an entry whose code the command cannot compute.
+    func requireCode(of entry: EntrySummary) throws(CommandFailure) {
+        switch entry.kind {
+        case .totp: return
+        case .hotp:
+            for option in [Option.at, .next] where arguments.has(option) {
+                throw .code(.otherMovingFactor)
+            }
+        case .secret, .enrolled, .motp, .yandex: throw .noCodes(entry.name.visible, entry.kind)
+        }
+    }
+
+    /// How many steps after the current one the code is: with `--next`, one.
+    var codeOffset: UInt64 { arguments.has(.next) ? 1 : 0 }
+
+    /// The code of `entry`, once the confirmation that it requires was given.
+    func entryCode(of entry: EntrySummary, in vault: OpenVault, for use: EntryUse)
+        throws(CommandFailure) -> EntryCode
+    {
+        try requireCode(of: entry)
+        guard entry.kind == .totp else {
+            let code = try nextCode(of: entry, in: vault, for: use)
+            return EntryCode(
+                entry: entry, text: code.text,
+                facts: [("counter", .counter(code.counter)), ("type", .text("hotp"))], end: nil)
+        }
+        let offset = codeOffset
+        let code = try code(of: entry, in: vault, offset: offset, for: use)
+        // Without JSON, the C library need not read the time zone.
+        let facts =
+            wantsJSON ? CodeFacts.timeBased(code.step, at: code.moment, offset: offset) : []
+        return EntryCode(
+            entry: entry, text: code.text, facts: facts,
+            end: CodeFacts.end(code.step, at: code.moment, offset: offset))
+    }
+}

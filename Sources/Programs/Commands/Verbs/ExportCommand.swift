@@ -1,0 +1,106 @@
+import CommandLineInterface
+import WatchwordCryptography
+import Exports
+import WatchwordCoding
+import SecretVault
+
+/// `export`: writes a backup, entries in the format of another app, or a sheet for printing.
+enum ExportCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let request = try ExportRequest(session)
+        let vault = try session.openVaultForSecrets()
+        let selection = try ExportSelection(of: vault.entries, session)
+        if request.destination == .standardOutput, !request.isEncrypted {
+            let isAll = session.arguments.values(of: .only).isEmpty
+            try session.confirmShowing("the keys of \(isAll ? "all" : "these") entries")
+        }
+        let password =
+            request.isEncrypted ? try session.newExportPassword(for: request.format) : nil
+        // No other app supports plain secrets, so they are not opened.
+        let plain =
+            request.format == .backup ? [] : selection.chosen.filter { $0.kind == .secret }
+        let skipped = Set(plain.map(\.id))
+        let chosen = selection.chosen.filter { !skipped.contains($0.id) }
+        let entries = try opened(chosen, in: vault, session)
+        let result: ExportResult
+        switch (request.format, password) {
+        case (.backup, let password?):
+            result = try ExportResult(backupOf: entries, password: password, session)
+        case (.backup, nil): throw .emptyPassphrase
+        case (.app(let target), _):
+            result = try ExportResult(entries, for: target, password: password, plain: plain)
+        }
+        guard result.count > 0 || request.isPlainList else {
+            selection.report(session)
+            result.report.print(session)
+            throw .nothingToExport
+        }
+        try deliver(result, entries, request, session)
+        selection.report(session)
+        result.report.print(session)
+        return result.report.isIncomplete || !selection.vanished.isEmpty ? .no : .done
+    }
+
+    /// Opens entries.
+    ///
+    /// All confirmations are asked for before anything is written, so that a backup is complete or
+    /// empty.
+    private static func opened(
+        _ entries: [EntrySummary], in vault: SecretsVault, _ session: Session
+    ) throws(CommandFailure) -> [OpenedEntry] {
+        let asking = entries.filter(\.requiresCheckPerUse)
+        var contents: [RecordID: EntryContent] = [:]
+        for (index, entry) in asking.enumerated() {
+            let use = EntryUse.export(number: index + 1, of: asking.count)
+            contents[entry.id] = try session.content(of: entry, in: vault, for: use)
+        }
+        let others = entries.filter { contents[$0.id] == nil }
+        let opened = try session.contents(of: others, in: vault, for: .export(number: 1, of: 1))
+        for (entry, content) in zip(others, opened) { contents[entry.id] = content }
+        return entries.compactMap { entry in
+            contents[entry.id].map { OpenedEntry(summary: entry, content: $0) }
+        }
+    }
+
+    private static func deliver(
+        _ result: ExportResult, _ entries: [OpenedEntry], _ request: ExportRequest,
+        _ session: Session
+    ) throws(CommandFailure) {
+        guard case .file(let path) = request.destination else {
+            guard session.wantsJSON else {
+                return try ExportFile.print(result.documents, request.format, session)
+            }
+            return try printJSON(entries, session)
+        }
+        let files = try ExportFile.write(result.documents, request.format, to: path, session)
+        guard session.wantsJSON else {
+            return session.printer.note(
+                "Exported \(Messages.entries(result.count)) to "
+                    + files.map(VisibleText.of).joined(separator: ", ") + ".")
+        }
+        try session.printer.line(
+            result.report.json(
+                files: files, count: result.count, isEncrypted: request.isEncrypted))
+    }
+
+    private static func printJSON(
+        _ entries: [OpenedEntry], _ session: Session
+    ) throws(CommandFailure) {
+        for entry in entries {
+            guard let exported = entry.exported else { continue }
+            try session.printer.line(
+                .object([
+                    ("account", .text(entry.summary.account)),
+                    ("issuer", .text(entry.summary.issuer)),
+                    ("uri", .secret(keyURI(of: exported))),
+                ]))
+        }
+    }
+}
+
+extension ExportRequest {
+    /// Whether it is the list of URIs on standard output, which may be empty.
+    fileprivate var isPlainList: Bool {
+        format == .app(.keyURIs) && destination == .standardOutput
+    }
+}

@@ -1,0 +1,103 @@
+import CommandLineInterface
+import WatchwordCryptography
+import OneTimePassword
+import WatchwordSystem
+import SecretVault
+import VaultService
+
+/// `import`: adds entries from images, other apps' exports and texts in one change.
+enum ImportCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let word = try session.usage { () throws(UsageError) in
+            try session.arguments.choice(.onDuplicate)
+        }
+        let policy = word.flatMap(DuplicatePolicy.init(rawValue:))
+        let needsPath = ![Option.screen, .camera].contains { session.arguments.has($0) }
+        if needsPath, session.arguments.operands.isEmpty { throw .usage(.missingOperand("PATH")) }
+        // Prompt for the passphrase first, not after several hundred images.
+        let vault = try session.openVault()
+        let scan = try ImportScan(for: vault, session)
+        let results = try results(of: scan.findings, policy, in: vault, session)
+        try ImportReport(scan, results, session).print()
+        return results.contains { $0.isRefusal } || results.isEmpty ? .no : .done
+    }
+
+    /// Applies the findings in one change.
+    private static func results(
+        of findings: [Finding], _ policy: DuplicatePolicy?, in vault: OpenVault,
+        _ session: Session
+    ) throws(CommandFailure) -> [ImportResult] {
+        let items = findings.compactMap(\.item)
+        var choices = DuplicateChoices(policy ?? .skip)
+        var edit = VaultEdit.importing(ImportEdit(items, choices))
+        guard !session.arguments.has(.dryRun) else {
+            return results(of: findings, try session.rehearse(edit, in: vault).items, policy)
+        }
+        if policy == nil, session.canAskToChoose {
+            let rehearsed = try session.rehearse(edit, in: vault).items
+            let taken = names(in: rehearsed) { outcome in
+                if case .refused(.nameTaken(let name)) = outcome { name } else { nil }
+            }
+            let uncompared = names(in: rehearsed) { outcome in
+                if case .refused(.notCompared(let name)) = outcome { name } else { nil }
+            }
+            try choices.ask(about: taken, isCompared: true, session)
+            try choices.ask(about: uncompared, isCompared: false, session)
+            edit = .importing(ImportEdit(items, choices))
+        }
+        var confirmations = Confirmations()
+        if choices.mayReplace {
+            let wanted = Set(try session.rehearse(edit, in: vault).replacedPerUse)
+            let asking = vault.entries.filter { wanted.contains($0.id) }
+            _ = try session.askToReplace(asking, in: vault)
+            confirmations = Confirmations(asking)
+        }
+        let outcome = try session.perform(edit, in: vault, confirmedBy: confirmations)
+        return results(of: findings, outcome.items, policy)
+    }
+
+    /// The different names that `name` finds in the outcomes.
+    private static func names(
+        in outcomes: [ItemOutcome], _ name: (ItemOutcome) -> EntryName?
+    ) -> [EntryName] {
+        var seen: Set<EntryName> = []
+        return outcomes.compactMap(name).filter { seen.insert($0).inserted }
+    }
+
+    /// The result of each finding: of those with an entry, these outcomes, in order.
+    ///
+    /// - Parameter policy: what the user has chosen for all names.
+    private static func results(
+        of findings: [Finding], _ outcomes: [ItemOutcome], _ policy: DuplicatePolicy?
+    ) -> [ImportResult] {
+        var outcomes = outcomes.makeIterator()
+        return findings.map { finding in
+            switch finding.content {
+            case .skipped(let reason): return .skipped(reason)
+            case .refused(let refusal): return .refused(refusal)
+            case .entry:
+                guard let outcome = outcomes.next() else {
+                    preconditionFailure("each item has an outcome")
+                }
+                if policy == .skip, case .refused(.nameTaken(let name)) = outcome {
+                    return .declined(name)
+                }
+                return ImportResult(outcome)
+            }
+        }
+    }
+}
+
+extension EditOutcome {
+    /// The outcome of each item of an import.
+    fileprivate var items: [ItemOutcome] {
+        guard case .imported(let items, _) = self else { isUnexpected() }
+        return items
+    }
+
+    /// The per-use entries that an import replaces.
+    fileprivate var replacedPerUse: [RecordID] {
+        guard case .imported(_, let replaced) = self else { isUnexpected() }
+        return replaced
+    }
+}

@@ -1,0 +1,100 @@
+import CommandLineInterface
+import WatchwordCryptography
+import WatchwordCoding
+import WatchwordSystem
+import SecretVault
+
+/// `init`: creates a vault.
+enum InitCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let path = try session.vaultPath()
+        let cost = try session.cost()
+        guard try session.systemVault() == nil else { throw .keptBySystem }
+        try session.inVault(path) { () throws(VaultError) in
+            // Check the path before the passphrase prompt.
+            try Vault.requireUnusedPath(path)
+        }
+        let passphrase = try session.newPassphrase(from: .passphraseFile)
+        func make(_ recoveryKey: RecoveryKey?) throws(CommandFailure) {
+            let reports = try session.inVault(path) { () throws(VaultError) in
+                try Vault.create(
+                    at: path, passphrase: passphrase, cost: cost, recoveryKey: recoveryKey,
+                    now: SystemClock.unixTime())
+            }
+            session.printer.note("Created the vault \(VisibleText.of(path)).")
+            session.warnAboutCost(cost.logN)
+            for advice in [Messages.gitAdvice(for: path), Messages.syncthingAdvice(for: path)] {
+                if let advice { session.printer.note(advice) }
+            }
+            for report in reports { session.printer.warn(Messages.sentence(for: report, in: [])) }
+        }
+        if session.arguments.has(.noRecoveryKey) {
+            try make(nil)
+        } else {
+            try addRecoveryKey(session, saving: make)
+        }
+        return .done
+    }
+
+    /// Creates a recovery key, prints it and saves it; on a terminal, asks the user to type it, to
+    /// verify the written copy.
+    ///
+    /// It is printed before it is saved: a saved key that could not be printed would be useless.
+    static func addRecoveryKey(
+        _ session: Session, saving save: (RecoveryKey) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        let key = try session.inVault { () throws(VaultError) in try RecoveryKey.make() }
+        let text = try session.inVault { () throws(VaultError) in try key.text() }
+        try show(text, session)
+        do {
+            try save(key)
+        } catch {
+            if case .vault(_, let reason) = error, reason.isSaved { throw error }
+            session.printer.alarm(
+                "nothing was saved; discard the recovery key that was printed")
+            throw error
+        }
+        guard session.printer.outputIsTerminal, StandardStream.input.isTerminal else { return }
+        session.printer.note("Write it down and store it safely, then type it to verify your copy.")
+        try askToRepeat(text, session)
+    }
+
+    private static func show(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
+        session.printer.warnIfOthersCanRead()
+        if session.wantsJSON {
+            try session.printer.line(.object([("recovery_key", .secret(text))]))
+        } else {
+            session.printer.note(
+                "The recovery key unlocks the vault without the passphrase. It is shown only once:")
+            try session.printer.line(text)
+        }
+        try session.printer.deliver()
+    }
+
+    // The key is already saved, so the user can skip the verification.
+    private static func askToRepeat(_ text: SecretBytes, _ session: Session) throws(CommandFailure)
+    {
+        while true {
+            var answer: SecretBytes?
+            // Without an answer, the verification is skipped.
+            do { answer = try Question.shownRecoveryKey.ask() } catch .terminal { answer = nil }
+            guard let answer, answer.count > 0 else {
+                session.printer.warn("the recovery key was not verified, but it unlocks the vault")
+                return
+            }
+            do {
+                let typed = try session.recoveryKey(answer, from: "your input")
+                let same = try session.inVault { () throws(VaultError) in try typed.text() == text }
+                if same {
+                    session.printer.note("The recovery key is correct.")
+                    return
+                }
+                session.printer.note("That is a different recovery key; try again.")
+            } catch .recoveryKey(let place, let error) {
+                session.printer.note(
+                    Messages.sentence(for: .recoveryKey(place, error))
+                        + "; try again, or press Return to skip.")
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import CommandLineInterface
+import WatchwordCryptography
+import WatchwordCoding
+import OneTimePassword
+import WatchwordSystem
+import SecretVault
+
+/// `list`: the entries, without secrets.
+enum ListCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        guard let vault = try vault(session) else { return .no }
+        let wanted = session.arguments.operands.first
+        let tags = session.arguments.values(of: .tagged)
+        let order = try session.givenOrder() ?? .name
+        let entries = (wanted.map(vault.entries.holding) ?? vault.entries)
+            .tagged(tags).sorted(by: order, uses: vault.lastUses)
+        if entries.isEmpty, let missing = wanted ?? tags.first {
+            throw .noSuchEntry(VisibleText.of(missing))
+        }
+        if session.arguments.has(.names) { return try printNames(of: entries, session) }
+        if session.wantsJSON {
+            let choice = try session.checkChoice()
+            for entry in entries {
+                let facts = facts(of: entry, in: vault, check: try choice.check(of: entry))
+                try session.printer.line(.object(facts))
+            }
+            return .done
+        }
+        let columns = session.printer.outputIsTerminal ? StandardStream.output.columns : nil
+        let table = EntryTable(entries, of: vault.entries, columns: columns)
+        for line in table.lines { try session.printer.line(line) }
+        if entries.isEmpty { session.printer.note("The vault is empty; see watchword add --help.") }
+        return .done
+    }
+
+    /// The vault; `nil` if only the agent may be asked and does not hold it.
+    private static func vault(_ session: Session) throws(CommandFailure) -> OpenVault? {
+        guard session.arguments.has(.agentOnly) else { return try session.openVault() }
+        if let vault = try session.heldVault() { return .held(vault) }
+        return try session.openSystemVault(asks: false).map(OpenVault.held)
+    }
+
+    /// Prints a name a line, for programs in which users choose one.
+    private static func printNames(of entries: [EntrySummary], _ session: Session)
+        throws(CommandFailure) -> ExitCode
+    {
+        for entry in entries {
+            if session.wantsJSON {
+                try session.printer.line(.object([("name", .text(entry.name.text))]))
+            } else {
+                try session.printer.line(entry.name.visible)
+            }
+        }
+        return .done
+    }
+
+    /// An entry as JSON, without its secret.
+    static func facts(of entry: EntrySummary, in vault: OpenVault, check: EntryCheck)
+        -> [(String, JSONValue)]
+    {
+        var members: [(String, JSONValue)] = [
+            ("account", .text(entry.account)), ("check", .text(check.rawValue)),
+            ("created_at", .text(Timestamp(unixTime: entry.created).text)),
+            ("grade", .text(check.grade(isEnforced: vault.isKeptBySystem))),
+            ("id", .text(entry.id.text)),
+            ("issuer", .text(entry.issuer)),
+            ("on_failure", .text(entry.accessControl.onFailure.word)),
+            ("presence", .text(entry.accessControl.presence.word)),
+            ("type", .text(entry.kind.rawValue)),
+        ]
+        if let algorithm = entry.algorithm {
+            members.append(("algorithm", .text(algorithm.rawValue)))
+        }
+        switch entry.style {
+        case .decimal(let length): members.append(("digits", .number(Int64(length.digits))))
+        case .steam: members.append(("style", .text("steam")))
+        case nil: break
+        }
+        if let counter = vault.counter(of: entry) {
+            members.append(("counter", .counter(counter)))
+        }
+        if entry.accessControl.reuse != .none {
+            members.append(("reuse", .number(Int64(entry.accessControl.reuse.seconds))))
+        }
+        let details = entry.details
+        if !details.tags.isEmpty {
+            members.append(("tags", .list(details.tags.map { .text($0) })))
+        }
+        if !details.note.isEmpty { members.append(("note", .text(details.note))) }
+        if !details.icon.isEmpty { members.append(("icon", .text(details.icon))) }
+        if details.isFavourite { members.append(("favourite", .flag(true))) }
+        if let period = entry.period { members.append(("period", .number(period))) }
+        if entry.hasVanished {
+            // Anybody who can write the file may have made up the time and the reason.
+            members.append(("vanished", .flag(true)))
+        } else if let tombstone = entry.tombstone {
+            members.append(("wiped_at", .text(Timestamp(unixTime: tombstone.time).text)))
+            members.append(("wipe_reason", .text(tombstone.reason.rawValue)))
+        }
+        return members.sorted { $0.0 < $1.0 }
+    }
+}

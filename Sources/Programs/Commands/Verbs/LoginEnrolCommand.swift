@@ -1,0 +1,130 @@
+import CommandLineInterface
+import Courier
+import WatchwordCryptography
+import DeviceLogin
+import WatchwordCoding
+import WatchwordSystem
+import SecretVault
+import VaultService
+
+/// `login enrol`: exchanges a ticket for a secret and stores it in the vault.
+enum LoginEnrolCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let name = EntryName(typed: session.arguments.operands[0])
+        guard !EntryName.isBlank(name.text) else { throw .usage(.emptyName) }
+        // Check the arguments before any prompt.
+        let order = try order(as: name, session)
+        let helper = try session.httpHelper()
+        let enrolled: (credential: Token, server: ServerAddress)
+        switch try session.openVault() {
+        case .own(let vault): enrolled = try enrol(order, in: vault, over: helper, session)
+        case .held(let vault):
+            let earlier = try earlier(order, in: vault.entries)
+            _ = try session.askToReplace(earlier, in: .held(vault))
+            let answer = try session.answer(
+                to: .enrol(order), about: name.visible, by: vault)
+            guard case .enrolled(let credential, let server) = answer else {
+                throw .agent(.malformed)
+            }
+            enrolled = (credential, server)
+        }
+        let (credential, server) = (enrolled.credential.text, enrolled.server.text)
+        if session.wantsJSON {
+            try session.printer.line(
+                .object([
+                    ("credential", .text(credential)), ("entry", .text(name.text)),
+                    ("result", .text("enrolled")), ("server", .text(server)),
+                ]))
+        } else {
+            session.printer.note("Enrolled \(name.visible) at \(server).")
+        }
+        return .done
+    }
+
+    /// Redeems the ticket with a vault that this process has opened.
+    private static func enrol(
+        _ order: EnrolmentOrder, in vault: UnlockedVault, over helper: HTTPHelper,
+        _ session: Session
+    ) throws(CommandFailure) -> (credential: Token, server: ServerAddress) {
+        var helper = helper
+        let turn = try session.loginTurn(in: vault)
+        let earlier = try earlier(order, in: vault.entries)
+        let confirmed = try session.askToReplace(earlier, in: .own(vault))
+        let state: EnrolledSecret
+        do {
+            state = try order.enrolment.redeem(
+                order.ticket, in: vault, turn: turn, over: &helper, now: SystemClock.unixTime(),
+                isEarlier: order.replaces, confirmed: confirmed)
+        } catch {
+            throw .login(order.name.visible, error)
+        }
+        session.printSaveReports(of: vault)
+        return (state.credential, state.server)
+    }
+
+    /// The earlier enrolments under the name; another kind of entry must not have it.
+    static func earlier(
+        _ order: EnrolmentOrder, in entries: [EntrySummary]
+    ) throws(CommandFailure) -> [EntrySummary] {
+        let earlier = entries.filter(order.replaces)
+        guard earlier.allSatisfy({ $0.kind == .enrolled }) else {
+            throw .nameTaken(order.name.visible)
+        }
+        return earlier
+    }
+
+    static func order(as name: EntryName, _ session: Session) throws(CommandFailure)
+        -> EnrolmentOrder
+    {
+        let address = try session.needed(.server)
+        let server: ServerAddress
+        do {
+            server = try ServerAddress(parsing: address)
+        } catch {
+            throw .usage(.badValue(Option.server.name, expected: Messages.expectation(of: error)))
+        }
+        var authorities: [UInt8] = []
+        if let path = session.arguments[.caFile] {
+            let bytes = try SecretSource(path).read(limit: Enrolment.largestAuthorities)
+            authorities = bytes.withBytes { bytes in [UInt8](copying: bytes) }
+        }
+        let deviceName = session.arguments[.deviceName] ?? ""
+        guard deviceName.utf8.count <= Enrolment.longestDeviceName else {
+            let expected = "at most \(Enrolment.longestDeviceName) bytes long"
+            throw .usage(.badValue(Option.deviceName.name, expected: expected))
+        }
+        let access = try AccessControlChange(session)
+        let source = SecretSource(try session.needed(.ticketFile))
+        let ticket = try source.readFirstLine(limit: Session.secretLimit)
+        guard Token.isToken(ticket) else { throw .login(source.name, .badTicket) }
+        return EnrolmentOrder(
+            ticket: ticket, server: server, authorities: authorities, deviceName: deviceName,
+            name: name, access: access)
+    }
+}
+
+extension Session {
+    /// The value of a required option.
+    func needed(_ option: Option) throws(CommandFailure) -> String {
+        guard let value = arguments[option] else {
+            throw .usage(.needsOneOf(["--\(option.name)"]))
+        }
+        return value
+    }
+
+    /// The helper process for HTTP.
+    func httpHelper() throws(CommandFailure) -> HTTPHelper {
+        do { return try HTTPHelper() } catch { throw .login("watchword-courier", .helper(error)) }
+    }
+
+    /// Waits until no other process is signing in.
+    func loginTurn(in vault: UnlockedVault) throws(CommandFailure) -> LoginLock {
+        let path = VisibleText.of(try vaultPath())
+        do { return try vault.takeLoginLock() } catch { throw .vault(path, error) }
+    }
+
+    /// Prints what is reported about the saves.
+    func printSaveReports(of vault: UnlockedVault) {
+        printReports(vault.saveReports, of: vault.entries)
+    }
+}

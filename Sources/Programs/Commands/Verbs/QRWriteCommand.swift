@@ -1,0 +1,62 @@
+import CommandLineInterface
+import WatchwordCryptography
+import QRDrawing
+
+/// `qr write`: creates a QR code from a text.
+enum QRWriteCommand {
+    /// More than the largest QR code holds, so that the encoder reports the exact limit.
+    private static let textLimit = 1 << 14
+
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        guard let path = session.arguments[.textFile] else {
+            throw .usage(.missingOperand("--text-file FILE"))
+        }
+        let text = try SecretSource(path).read(limit: textLimit).withoutLastLineEnd()
+        try draw(text, session)
+        return .done
+    }
+
+    /// Writes `text` as a QR code to the files of `--png` and `--svg`, or to standard output.
+    static func draw(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
+        let png = session.arguments[.png]
+        let svg = session.arguments[.svg]
+        // Images may be printed and photographed, so they get more error correction than a
+        // terminal.
+        if let png { try SecretFile.write(picture(of: text), to: png, session) }
+        if let svg {
+            try SecretFile.write(symbol(of: text, .medium).svg(), to: svg, session)
+        }
+        if png == nil, svg == nil {
+            session.printer.warnIfOthersCanRead()
+            try show(text, session)
+        }
+    }
+
+    /// Prints `text` as a QR code of block characters.
+    static func show(_ text: SecretBytes, _ session: Session) throws(CommandFailure) {
+        try session.printer.bytes(symbol(of: text, .low).terminal().span)
+    }
+
+    /// The QR code of `text` as a PNG image.
+    ///
+    /// The bytes are as secret as the text, but libpng needs them in ordinary memory. They are
+    /// written to a private file.
+    static func picture(of text: SecretBytes) throws(CommandFailure) -> [UInt8] {
+        let image = try symbol(of: text, .medium).image()
+        do { return try writePNG(image) } catch { throw .picture(error) }
+    }
+
+    private static func symbol(of text: SecretBytes, _ correction: ErrorCorrection)
+        throws(CommandFailure) -> Symbol
+    {
+        do {
+            return try text.withBytes { bytes throws(SymbolDrawingError) in
+                // A long text that exceeds the capacity gets less error correction.
+                let fits = bytes.count <= correction.capacity
+                return try Symbol(encoding: bytes, correction: fits ? correction : .low)
+            }
+        } catch {
+            throw .symbol(error)
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import CommandLineInterface
+import WatchwordCryptography
+import Devices
+import WatchwordCoding
+import WatchwordSystem
+import SecretVault
+
+/// `slot list`, `slot add`, `slot remove`, `passphrase` and `rekey`.
+enum SlotCommand {
+    static func list(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.unlock()
+        for slot in vault.slots {
+            let created = Timestamp(unixTime: slot.created).text
+            if session.wantsJSON {
+                var members: [(String, JSONValue)] = [
+                    ("created_at", .text(created)), ("method", .text(method(slot))),
+                    ("number", .number(Int64(slot.number))),
+                    ("used", .flag(slot.number == vault.openedSlot)),
+                ]
+                switch slot.method {
+                case .passphrase(let logN):
+                    members.append(("scrypt_log_n", .number(Int64(logN))))
+                case .tpm2(let object):
+                    members.append(("pcr7", .flag(object.isBoundToPCR7)))
+                    members.append(("pin", .flag(object.requiresPIN)))
+                case .fido2(let credential): members.append(("pin", .flag(credential.requiresPIN)))
+                case .recoveryKey, .other: break
+                }
+                members.sort { $0.0 < $1.0 }
+                try session.printer.line(.object(members))
+            } else {
+                var line = "\(slot.number)  \(method(slot))"
+                switch slot.method {
+                case .passphrase(let logN): line += "  scrypt 2^\(logN)"
+                case .tpm2(let object):
+                    line += object.requiresPIN ? "  PIN" : "  no PIN"
+                    if object.isBoundToPCR7 { line += ", PCR 7" }
+                case .fido2(let credential):
+                    line += credential.requiresPIN ? "  PIN" : "  touch only"
+                case .recoveryKey, .other: break
+                }
+                try session.printer.line("\(line)  \(created)")
+            }
+        }
+        return .done
+    }
+
+    private static let methods = ["passphrase", "recovery-key", "tpm2", "fido2"]
+
+    static func method(_ slot: SlotSummary) -> String {
+        switch slot.method {
+        case .passphrase: "passphrase"
+        case .recoveryKey: "recovery-key"
+        case .tpm2: "tpm2"
+        case .fido2: "fido2"
+        case .other(let name): VisibleText.of(name)
+        }
+    }
+
+    /// The options that apply only to some kinds of slots.
+    private static let optionsOfAdd: [(Option, kinds: [String])] = [
+        (.newPassphraseFile, ["passphrase"]), (.scryptLogN, ["passphrase"]),
+        (.noPIN, ["tpm2", "fido2"]), (.pcr7, ["tpm2"]), (.device, ["fido2"]),
+    ]
+
+    static func add(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let kind = session.arguments.operands[0]
+        for (option, kinds) in optionsOfAdd
+        where !kinds.contains(kind) && session.arguments.has(option) {
+            throw .usage(.inapplicableOption(option.name, verb: "slot add \(kind)"))
+        }
+        let cost = try session.cost()
+        let now = SystemClock.unixTime()
+        switch kind {
+        case "passphrase":
+            let vault = try session.unlockToChangeSlots()
+            let passphrase = try session.newPassphrase(from: .newPassphraseFile)
+            let number = try session.change(vault) { changes throws(VaultError) in
+                try changes.addPassphrase(passphrase, cost: cost, now: now)
+            }
+            session.printer.note("Added slot \(number).")
+            session.warnAboutCost(vault.unlockCost)
+        case "recovery-key":
+            let vault = try session.unlockToChangeSlots()
+            try InitCommand.addRecoveryKey(session) { key throws(CommandFailure) in
+                try session.change(vault) { changes throws(VaultError) in
+                    try changes.addRecoveryKey(key, now: now)
+                }
+            }
+        case "tpm2": try SlotAddTokenCommand.addTPM(session)
+        case "fido2": try SlotAddTokenCommand.addAuthenticator(session)
+        default:
+            throw .usage(
+                .needsOneOf(
+                    ["passphrase", "recovery-key", "tpm2", "fido2"].map { "slot add \($0)" }))
+        }
+        return .done
+    }
+
+    static func remove(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let word = session.arguments.operands[0]
+        guard Int(word) != nil || methods.contains(word) else {
+            throw .usage(
+                .badOperand("SLOT", expected: "a slot number or type from watchword slot list"))
+        }
+        let vault = try session.unlockToChangeSlots()
+        let slots = vault.slots.filter { String($0.number) == word || method($0) == word }
+        guard let slot = slots.first else {
+            throw .vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
+        }
+        guard slots.count == 1 else {
+            throw .usage(.needsOneOf(slots.map { "slot remove \($0.number)" }))
+        }
+        let number = slot.number
+        // Refuse an impossible removal before the prompt.
+        try session.inVault { () throws(VaultError) in
+            try vault.rehearse { changes throws(VaultError) in
+                try changes.removeSlot(slot, keepsKey: true)
+            }
+        }
+        if !session.arguments.has(.yes) {
+            try Question.confirm("Remove slot \(number) (\(method(slot)))?")
+        }
+        let keepsKey = session.arguments.has(.keepKey)
+        try session.change(vault) { changes throws(VaultError) in
+            try changes.removeSlot(slot, keepsKey: keepsKey)
+        }
+        session.printer.note("Removed slot \(number).")
+        return .done
+    }
+
+    /// `passphrase`: changes the passphrase that unlocked the vault, or that of `--slot`.
+    static func changePassphrase(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let cost = try session.statedCost()
+        let wanted = try session.usage { () throws(UsageError) in
+            try session.arguments.integer(.slot, in: 1...Int(Int32.max))
+        }
+        let vault = try session.unlockToChangeSlots()
+        let slot = try slotToChange(wanted, of: vault, session)
+        let passphrase = try session.newPassphrase(from: .newPassphraseFile)
+        let now = SystemClock.unixTime()
+        let keepsKey = session.arguments.has(.keepKey)
+        try session.change(vault) { changes throws(VaultError) in
+            if let slot {
+                try changes.changePassphrase(
+                    of: slot, to: passphrase, cost: cost, now: now, keepsKey: keepsKey)
+            } else {
+                try changes.addPassphrase(passphrase, cost: cost ?? .standard, now: now)
+            }
+        }
+        session.printer.note("Changed the passphrase.")
+        session.warnAboutCost(vault.unlockCost)
+        return .done
+    }
+
+    /// `rekey`: gives the vault a new key.
+    static func rekey(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.unlock()
+        try session.change(vault) { changes throws(VaultError) in try changes.rekey() }
+        session.printer.note("The vault has a new key.")
+        return .done
+    }
+
+    /// The slot whose passphrase changes; `nil` if the vault has no passphrase.
+    ///
+    /// If the recovery key unlocked the vault, and there are several passphrases, `--slot` is
+    /// required.
+    private static func slotToChange(
+        _ wanted: Int?, of vault: UnlockedVault, _ session: Session
+    ) throws(CommandFailure) -> SlotSummary? {
+        let slots = vault.slots.filter(\.isPassphrase)
+        if let wanted {
+            guard let slot = slots.first(where: { $0.number == wanted }) else {
+                throw .vault(VisibleText.of(try session.vaultPath()), .noSuchSlot)
+            }
+            return slot
+        }
+        if let opened = slots.first(where: { $0.number == vault.openedSlot }) { return opened }
+        guard slots.count <= 1 else {
+            throw .usage(.needsOneOf(slots.map { "--slot \($0.number)" }))
+        }
+        return slots.first
+    }
+}
+
+extension SlotSummary {
+    /// Whether a passphrase opens it.
+    var isPassphrase: Bool { if case .passphrase = method { true } else { false } }
+}

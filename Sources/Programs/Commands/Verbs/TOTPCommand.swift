@@ -1,0 +1,68 @@
+import CommandLineInterface
+import WatchwordCoding
+import OneTimePassword
+
+/// `totp` and `hotp`: print codes without a vault.
+enum TOTPCommand {
+    /// The maximum value of `--count`.
+    private static let countLimit = 1_000_000
+
+    static func timeBased(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let step = try session.timeStep()
+        let (algorithm, style) = (try session.algorithm(), try session.style())
+        let count = try count(session)
+        let moment = try session.moment()
+        let generator = CodeGenerator(key: try session.key(), algorithm: algorithm, style: style)
+        let first = try factor(of: step, at: moment)
+        session.warnAboutClock()
+        for offset in 0..<UInt64(count) {
+            // Stop at the last step that exists.
+            let (factor, isBeyond) = first.addingReportingOverflow(offset)
+            guard !isBeyond else { break }
+            let code = generator.code(at: factor)
+            if session.wantsJSON {
+                try session.printer.line(
+                    .object(
+                        [("code", .text(code.text))]
+                            + CodeFacts.timeBased(step, at: moment, offset: offset)))
+            } else {
+                try session.printer.line(code.text)
+            }
+        }
+        return .done
+    }
+
+    static func counterBased(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let (algorithm, style) = (try session.algorithm(), try session.style())
+        let count = try count(session)
+        let first = try session.counter()
+        let generator = CodeGenerator(key: try session.key(), algorithm: algorithm, style: style)
+        for offset in 0..<UInt64(count) {
+            let (counter, isBeyond) = first.addingReportingOverflow(offset)
+            guard !isBeyond else { break }
+            let code = generator.code(at: counter)
+            if session.wantsJSON {
+                try session.printer.line(
+                    .object([
+                        ("code", .text(code.text)), ("counter", .counter(counter)),
+                        ("type", .text("hotp")),
+                    ]))
+            } else {
+                try session.printer.line(code.text)
+            }
+        }
+        return .done
+    }
+
+    private static func count(_ session: Session) throws(CommandFailure) -> Int {
+        try session.usage { () throws(UsageError) in
+            try session.arguments.integer(.count, in: 1...countLimit) ?? 1
+        }
+    }
+
+    private static func factor(of step: TimeStep, at moment: Int64) throws(CommandFailure)
+        -> UInt64
+    {
+        do { return try step.step(at: moment) } catch { throw .code(.beforeStart) }
+    }
+}

@@ -1,0 +1,148 @@
+import CommandLineInterface
+import WatchwordCoding
+import WatchwordSystem
+import SecretVault
+
+/// `undo`: undoes the last change.
+enum UndoCommand {
+    /// The maximum number of entries that are listed.
+    private static let listed = 20
+
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.unlock()
+        // Then undoing only restores the entries that have vanished.
+        let restores = vault.reports.contains { if case .vanished = $0 { true } else { false } }
+        let now = SystemClock.unixTime()
+        let plan = try session.inVault { () throws(VaultError) in try vault.planOfUndo(now: now) }
+        guard !session.arguments.has(.dryRun) else {
+            try report(plan, session)
+            return .done
+        }
+        if !session.arguments.has(.yes) {
+            for line in lines(of: plan) { session.printer.note(line) }
+            try Question.confirm(
+                restores ? "Restore these entries?" : "Undo the last change in this way?")
+        }
+        let asking = Set(plan.filter(\.requiresCheck).map(\.id))
+        let confirmed = try session.askToReplace(
+            vault.entries.filter { asking.contains($0.id) }, in: .own(vault))
+        try session.inVault { () throws(VaultError) in
+            try vault.undo(plan, confirmed: confirmed, now: now)
+        }
+        session.printSaveReports(of: vault)
+        try report(plan, session)
+        session.printer.note(
+            restores
+                ? "Restored the entries that had lost their secrets; no other change was undone."
+                : "Undid the last change; watchword undo brings it back.")
+        return .done
+    }
+
+    private static func report(_ plan: [UndoneChange], _ session: Session) throws(CommandFailure) {
+        guard session.wantsJSON else {
+            for line in lines(of: plan) { try session.printer.line(line) }
+            return
+        }
+        try session.printer.line(
+            .object([
+                ("changes", .list(plan.map(json))),
+                ("result", .text(session.arguments.has(.dryRun) ? "planned" : "undone")),
+            ]))
+    }
+
+    private static func lines(of plan: [UndoneChange]) -> [String] {
+        let lines = plan.prefix(listed).map { Messages.sentence(for: $0) }
+        return plan.count > listed ? lines + ["… and \(plan.count - listed) more"] : lines
+    }
+
+    private static func json(_ change: UndoneChange) -> JSONValue {
+        var members: [(String, JSONValue)] = [("entry", .text(change.name.text))]
+        if let former = change.formerName { members.append(("former_name", .text(former.text))) }
+        var parts: [EntryPart] = []
+        let result: String
+        switch change.action {
+        case .restored: result = "restored"
+        case .restoredOlder(let older):
+            result = "restored"
+            members.append(("older", .text(older.rawValue)))
+        case .removed: result = "removed"
+        case .kept: result = "kept"
+        case .changedBack(let changed):
+            result = "changed-back"
+            parts = changed
+        }
+        members.append(("result", .text(result)))
+        if !parts.isEmpty { members.append(("parts", .list(parts.map { .text($0.rawValue) }))) }
+        return .object(members.sorted { $0.0 < $1.0 })
+    }
+}
+
+extension UndoneChange {
+    /// The entry's name after undoing.
+    var name: EntryName { EntryName(issuer: issuer, account: account) }
+
+    /// The entry's name before undoing, if it changes.
+    var formerName: EntryName? {
+        renamedFrom.map { EntryName(issuer: $0.issuer, account: $0.account) }
+    }
+}
+
+extension Messages {
+    /// What undoing does to an entry.
+    static func sentence(for change: UndoneChange) -> String {
+        switch change.action {
+        case .restored: return "restored: \(change.name.visible)"
+        case .restoredOlder(let older):
+            return "restored: \(change.name.visible) (\(description(of: older)))"
+        case .removed: return "removed: \(change.name.visible)"
+        case .kept: return "kept: \(change.name.visible) (see watchword login wipe)"
+        case .changedBack(let parts):
+            let others = parts.filter { $0 != .name }.map { description(of: $0) }
+            var sentence = "changed back: "
+            if let former = change.formerName {
+                sentence = "renamed back: \(former.visible) to "
+            }
+            sentence += change.name.visible
+            if !others.isEmpty { sentence += " (\(others.joined(separator: ", ")))" }
+            return sentence
+        }
+    }
+
+    static func description(of older: OlderSecret) -> String {
+        switch older {
+        case .secret: "with an older key or older parameters than those that were lost"
+        case .counter: "its counter may be lower than before, so codes may repeat"
+        }
+    }
+
+    static func description(of part: EntryPart) -> String {
+        switch part {
+        case .name: "name"
+        case .secret: "key or parameters"
+        case .accessControl: "access control"
+        case .details: "tags, note, icon or favourite mark"
+        }
+    }
+
+    static func sentence(for reason: NothingToUndo) -> String {
+        "nothing to undo: "
+            + {
+                switch reason {
+                case .noPrevious: "there is no previous generation, or it was purged"
+                case .rekeyed: "the vault was rekeyed since then"
+                case .notPredecessor:
+                    "the previous generation is not the state before the last change; to look at it, open "
+                        + "it with --vault"
+                case .onlyAdvanced:
+                    "since the last change, a counter or an enrolled secret has advanced, and those never "
+                        + "go back"
+                case .enrolment:
+                    "the last change enrolled this device; see watchword login wipe"
+                case .vanished:
+                    "the previous generation does not have the secrets that the vault has lost either; "
+                        + "merge a copy of the vault that has them with watchword merge"
+                case .noEntry: "the last change did not change an entry"
+                }
+            }()
+    }
+}

@@ -1,0 +1,189 @@
+import CommandLineInterface
+import WatchwordCryptography
+import WatchwordSystem
+import SecretVault
+import VaultService
+
+/// `unlock`: has the agent open the vault and hold its key.
+enum UnlockCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let time = try holdingTime(session)
+        if let vault = try session.systemVault() {
+            return try hold(vault, for: time, session)
+        }
+        let path = try session.vaultPath()
+        // Before the prompt.
+        try session.requiringVault(at: path) { () throws(CommandFailure) in
+            try session.correctPermissions(of: path)
+        }
+        let place = try session.place(of: path)
+        // Before the prompt, so that a failure costs no typing, and the passphrase is sent only to a
+        // process that has answered like this agent.
+        let client = try session.startedAgent(for: place)
+        try session.expectLimits(of: client, for: place)
+        switch try session.exchange(.list(place), with: client) {
+        case .outOfReach: throw .outOfReach(VisibleText.of(path))
+        case .locked(let reason): session.printer.alarm(Messages.sentence(for: reason))
+        default: break
+        }
+        let ceiling = try session.unlockCeiling()
+        let slots = try session.inVault(path) { () throws(VaultError) in
+            try Vault.slots(at: path)
+        }
+        func unlock(with opener: VaultOpener) throws(CommandFailure) -> VaultListing {
+            let began = SystemClock.unixTime()
+            let request = AgentRequest.unlock(place, opener, ceiling: ceiling, time)
+            switch try session.exchange(request, with: client) {
+            case .listing(let listing): return listing
+            case .failed(let error):
+                throw session.refusal(error, at: path) { session.status(path, since: began) }
+            case .outOfReach: throw .outOfReach(VisibleText.of(path))
+            case .notLocked: throw .keyNotLocked(bySystem: false)
+            // It is ending.
+            case .notHeld: throw .agent(.noAnswer)
+            default: throw .agent(.malformed)
+            }
+        }
+        let listing: VaultListing
+        if let opener = try session.deviceOpener(path, slots: slots) {
+            listing = try unlock(with: opener)
+        } else if session.asksInWindow(slots: slots) {
+            listing = try session.attemptingInWindow(path) { () throws(CommandFailure) in
+                try session.lockOut(of: path)
+            } unlock: { opener throws(CommandFailure) in
+                try unlock(with: opener)
+            }
+        } else {
+            listing = try session.attempting(path) { () throws(CommandFailure) in
+                try session.lockOut(of: path)
+            } unlock: { () throws(CommandFailure) in
+                try unlock(with: session.opener(slots: slots))
+            }
+        }
+        session.printReports(listing.reports, of: listing.entries.map(\.summary))
+        if session.arguments.has(.unlockedMemory), SecretBytes.lockedLimit == 0 {
+            session.printer.warn(Messages.sentence(forLockedMemory: 0))
+        }
+        session.printer.note(Messages.sentence(for: time))
+        return .done
+    }
+
+    /// Has the system agent hold the key of the vault that it keeps.
+    private static func hold(
+        _ vault: SystemVault, for time: HoldingTime, _ session: Session
+    ) throws(CommandFailure) -> ExitCode {
+        let ceiling = try session.unlockCeiling()
+        let listing = try session.unlocked(vault, mayUseWindow: true) { opener in
+            .unlock(vault.place, opener, ceiling: ceiling, time)
+        }
+        session.printReports(listing.reports, of: listing.entries.map(\.summary))
+        session.printer.note(Messages.sentence(for: time))
+        return .done
+    }
+
+    private static func holdingTime(_ session: Session) throws(CommandFailure) -> HoldingTime {
+        let standard = HoldingTime.standard
+        return HoldingTime(
+            idle: try session.timeLimit(.idle, standard: standard.idle, allowsZero: false),
+            total: try session.timeLimit(.atMost, standard: standard.total, allowsZero: false))
+    }
+}
+
+/// `lock`: has the agent forget the vault's key.
+enum LockCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let all = session.arguments.has(.allVaults)
+        // No other request comes first: however busy the agent is, this one gets through.
+        if let system = all ? try session.anySystemAgent() : try session.systemAgent() {
+            let response = try session.exchange(.lock(.ofSystem), with: system)
+            guard all else { return try end(with: response, session) }
+        }
+        if let client = try session.runningAgent() {
+            let request: AgentRequest =
+                all ? .lockAll : .lock(try session.place(of: session.vaultPath()))
+            if let response = try session.exchange(request, withRunning: client) {
+                return try end(with: response, all: all, session)
+            }
+        }
+        session.printer.note("The agent is not running; nothing is unlocked.")
+        return .done
+    }
+
+    private static func end(
+        with response: AgentResponse, all: Bool = false, _ session: Session
+    ) throws(CommandFailure) -> ExitCode {
+        switch response {
+        case .done: session.printer.note(all ? "Locked all vaults." : "Locked the vault.")
+        case .notHeld, .failed(.notFound): session.printer.note("The vault is not unlocked.")
+        default: throw .agent(.malformed)
+        }
+        return .done
+    }
+}
+
+extension Session {
+    /// The place of the vault at `path`.
+    func place(of path: String) throws(CommandFailure) -> VaultPlace {
+        do { return try VaultPlace(at: path) } catch {
+            throw .vault(VisibleText.of(path), error.isMissing ? .notFound : .system(error))
+        }
+    }
+
+    /// The running agent; `nil` if there is none.
+    func runningAgent() throws(CommandFailure) -> AgentClient? {
+        do { return try AgentClient() } catch .notRunning { return nil } catch {
+            throw .agent(error)
+        }
+    }
+
+    /// Sends a request to the running agent.
+    ///
+    /// - Returns: `nil` if the agent ended instead of answering.
+    func exchange(
+        _ request: AgentRequest, withRunning client: AgentClient
+    ) throws(CommandFailure) -> AgentResponse? {
+        do { return try client.send(request) } catch {
+            guard [.noAnswer, .notLocked].contains(error), try runningAgent() == nil else {
+                throw .agent(error)
+            }
+            return nil
+        }
+    }
+
+    /// The system agent, whatever vault this run uses.
+    fileprivate func anySystemAgent() throws(CommandFailure) -> AgentClient? {
+        do { return try SystemAgent.connect() } catch { throw .agent(error) }
+    }
+
+    /// Whether the agent, which another program may have started, has given up no more than this
+    /// command permits.
+    fileprivate func expectLimits(
+        of client: AgentClient, for place: VaultPlace
+    ) throws(CommandFailure) {
+        guard let status = try status(of: client) else { return }
+        guard status.locksKeys || arguments.has(.unlockedMemory) else { throw .weakAgent }
+        let path = place.folderPath
+        for folder in status.folders
+        where path != folder && (folder == "/" || path.hasPrefix(folder + "/")) {
+            printer.warn(Messages.sentence(forWideAgent: folder))
+        }
+    }
+
+    /// The running agent, or a new one that can reach the vault at `place` and the default vault.
+    fileprivate func startedAgent(for place: VaultPlace) throws(CommandFailure) -> AgentClient {
+        if let client = try runningAgent() { return client }
+        var folders = [place.folderPath]
+        if let standard = standardVaultPath() {
+            // If it does not exist yet, the agent will not reach it.
+            do throws(SystemCallFailure) {
+                folders.append(try VaultPlace(at: standard).folderPath)
+            } catch {}
+        }
+        do {
+            return try AgentStart.run(
+                folders: folders, unlockedMemory: arguments.has(.unlockedMemory))
+        } catch {
+            throw .agent(error)
+        }
+    }
+}

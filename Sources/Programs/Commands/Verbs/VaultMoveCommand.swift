@@ -1,0 +1,214 @@
+import CommandLineInterface
+import WatchwordCryptography
+import WatchwordSystem
+import SecretVault
+import VaultService
+
+/// `vault move`: moves the vault to the system agent, or back to the user's own folder.
+///
+/// At each moment, one complete copy exists, and at most one of two can be used. The same command
+/// finishes a move that was interrupted.
+enum VaultMoveCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        try session.usage { () throws(UsageError) in
+            try session.arguments.forbid(.toSystem, .toUser)
+        }
+        let toSystem = session.arguments.has(.toSystem)
+        guard toSystem || session.arguments.has(.toUser) else {
+            throw .usage(.needsOneOf([Option.toSystem, .toUser].map { "--" + $0.name }))
+        }
+        let client: AgentClient?
+        do throws(AgentFailure) {
+            client = try SystemAgent.connect()
+            if client == nil, try SystemAgent.isStopped() { throw .systemStopped }
+        } catch {
+            throw .agent(error)
+        }
+        guard let client else { throw .noSystemAgent }
+        let path = try session.vaultPath()
+        let isTaken = try session.inVault(path) { () throws(VaultError) in try Vault.isTaken(path) }
+        if !isTaken {
+            guard try session.standing(of: client) != nil else {
+                throw .vault(VisibleText.of(path), .notFound)
+            }
+        }
+        // What is found out below remains true while this command alone moves the vault.
+        let lock: VaultMoveLock
+        do { lock = try VaultMoveLock(path) } catch {
+            throw .vault(VisibleText.of(path), error)
+        }
+        let move = VaultMoving(
+            session: session, client: client, path: path,
+            present: try session.standing(of: client), ceiling: try session.unlockCeiling())
+        try toSystem ? move.toSystem() : move.toUser()
+        lock.end()
+        return .done
+    }
+}
+
+/// One run of `vault move`.
+private struct VaultMoving {
+    let session: Session
+    let client: AgentClient
+    /// The path of the vault in the user's own folder.
+    let path: String
+    /// The system agent's copy.
+    let present: VaultStanding?
+    let ceiling: Int
+
+    func toSystem() throws(CommandFailure) {
+        guard try exists() else { return try finishToSystem() }
+        try lockInOwnAgent()
+        let source = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+        if let present, !present.isMoving {
+            // Only the last step, erasing the source, is left.
+            guard present.identity == source else { throw twoVaults }
+            _ = try ask(present) { .activate($0, ceiling: ceiling) }
+            try eraseOwn(in: source)
+            return noteMoved(toSystem: true)
+        }
+        if let present {
+            guard source.isSameVault(as: present.identity), !source.isOlder(than: present.identity)
+            else { throw twoVaults }
+        }
+        try session.correctPermissions(of: path)
+        let opener = try session.unlockedWithOpener(path).opener
+        let parcel = try inOwn { () throws(VaultError) in try Vault.pack(path) }
+        try send(.receive(parcel, opener, ceiling: ceiling))
+        try eraseOwn(in: parcel.identity)
+        try send(.activate(opener, ceiling: ceiling))
+        noteMoved(toSystem: true)
+    }
+
+    /// Makes the user's own agent forget the key of the vault, which moves away.
+    private func lockInOwnAgent() throws(CommandFailure) {
+        guard let own = try session.runningAgent() else { return }
+        let place: VaultPlace
+        do { place = try VaultPlace(at: path) } catch { return }
+        _ = try session.exchange(.lock(place), with: own)
+    }
+
+    /// Erases the vault in the user's own folder after the agent has confirmed that it has the same.
+    private func eraseOwn(in state: VaultIdentity) throws(CommandFailure) {
+        try send(.confirm(state))
+        try purgeOwn(in: state)
+    }
+
+    private func purgeOwn(in state: VaultIdentity) throws(CommandFailure) {
+        let reports = try inOwn { () throws(VaultError) in try Vault.purge(path, in: state) }
+        session.printReports(reports, of: [])
+    }
+
+    /// The user's own folder has no vault: it was erased, or never existed.
+    private func finishToSystem() throws(CommandFailure) {
+        guard let present else { throw .vault(VisibleText.of(path), .notFound) }
+        guard present.isMoving else {
+            return session.printer.note("The system agent already keeps the vault.")
+        }
+        try purgeOwn(in: present.identity)
+        _ = try ask(present) { .activate($0, ceiling: ceiling) }
+        noteMoved(toSystem: true)
+    }
+
+    func toUser() throws(CommandFailure) {
+        let exists = try exists()
+        guard let present else {
+            guard exists else { throw .vault(VisibleText.of(path), .notFound) }
+            try finishToUser()
+            return session.printer.note("The vault is already in your own folder.")
+        }
+        if exists {
+            var own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+            let isCopy =
+                present.isMoving
+                ? own.isSameVault(as: present.identity) && !own.isOlder(than: present.identity)
+                : own == present.identity
+            guard isCopy else { throw twoVaults }
+            let (parcel, opener) = try askToGive(present)
+            if own != present.identity {
+                // Numbers alone do not show that the one was made from the other.
+                let vault = try session.unlockedWithOpener(path).vault
+                let isIncluded = try inOwn { () throws(VaultError) in
+                    try parcel.opened(with: opener, ceiling: ceiling).isIncluded(in: vault)
+                }
+                guard isIncluded else { throw twoVaults }
+                own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+            }
+            try send(.discard(opener, own, ceiling: ceiling))
+        } else {
+            let (parcel, opener) = try askToGive(present)
+            try inOwn { () throws(VaultError) in try Vault.unpack(parcel, at: path) }
+            _ = try session.unlocked(path, with: opener)
+            let own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+            try send(.discard(opener, own, ceiling: ceiling))
+        }
+        noteMoved(toSystem: false)
+    }
+
+    /// The agent has no usable copy, but may have been interrupted while it erased one.
+    private func finishToUser() throws(CommandFailure) {
+        let own = try inOwn { () throws(VaultError) in try Vault.identity(at: path) }
+        // Without a copy, the agent opens nothing.
+        let opener = VaultOpener.passphrase(SecretBytes(joining: []))
+        do throws(CommandFailure) {
+            try send(.discard(opener, own, ceiling: ceiling))
+        } catch .vault(_, .notFound) {}
+    }
+
+    private func noteMoved(toSystem: Bool) {
+        session.printer.note(
+            toSystem
+                ? "Moved the vault to the system agent, and erased the original file."
+                : "Moved the vault to \(VisibleText.of(path)), and erased the system agent's copy.")
+    }
+
+    private func exists() throws(CommandFailure) -> Bool {
+        try inOwn { () throws(VaultError) in try Vault.isTaken(path) }
+    }
+
+    private var twoVaults: CommandFailure {
+        .twoVaults(VisibleText.of(path), VisibleText.of(VaultPlace.ofSystem.path))
+    }
+
+    private func inOwn<Result>(
+        _ body: () throws(VaultError) -> Result
+    ) throws(CommandFailure) -> Result {
+        try session.inVault(path, body)
+    }
+
+    /// Asks for what opens the system agent's copy, and sends a step with it.
+    private func ask(
+        _ standing: VaultStanding, _ step: (VaultOpener) -> VaultMove
+    ) throws(CommandFailure) -> (AgentResponse, VaultOpener) {
+        var used: VaultOpener?
+        let vault = SystemVault(client: client, standing: standing)
+        let response = try session.askingForOpener(of: vault) { opener in
+            used = opener
+            return .move(step(opener))
+        }
+        if case .notHeld = response { throw .agentLocked(nil) }
+        guard let used else { throw .agent(.malformed) }
+        return (response, used)
+    }
+
+    /// Asks for a copy of the system agent's vault, and for what opens it.
+    private func askToGive(
+        _ present: VaultStanding
+    ) throws(CommandFailure) -> (VaultParcel, VaultOpener) {
+        let (response, opener) = try ask(present) { .give($0, ceiling: ceiling) }
+        guard case .parcel(let parcel) = response else { throw .agent(.malformed) }
+        return (parcel, opener)
+    }
+
+    private func send(_ step: VaultMove) throws(CommandFailure) {
+        switch try session.exchange(.move(step), with: client) {
+        case .done: return
+        case .failed(.otherVault), .failed(.alreadyExists): throw twoVaults
+        case .failed(.costOverCeiling(let logN, let limit)) where limit < ceiling:
+            throw .systemCost(logN: logN, limit: limit)
+        case .failed(let error):
+            throw .vault(VisibleText.of(VaultPlace.ofSystem.path), error)
+        default: throw .agent(.malformed)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import CommandLineInterface
+import WatchwordCryptography
+import WatchwordCoding
+import OneTimePassword
+import SecretVault
+import VaultService
+
+/// `verify`: checks a code.
+enum VerifyCommand {
+    private struct Window {
+        let behind: Int
+        let ahead: Int
+    }
+
+    private static let windowLimit = CodeComparison.widest
+
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let code = session.arguments.operands[0]
+        let credential: Credential
+        if session.arguments.operands.count == 2 {
+            for option in [
+                Option.secretFile, .type, .algorithm, .digits, .period, .start, .counter,
+            ] where session.arguments.has(option) {
+                throw .usage(.specifiedByEntry(option.name))
+            }
+            let name = session.arguments.operands[1]
+            let vault = try session.openVault(for: NameSearch(names: [name]))
+            let entry = try vault.entries.one(named: name)
+            switch vault {
+            case .own(let vault):
+                credential = try session.credential(of: entry, in: vault, for: .verify)
+            case .held(let vault):
+                let offset = try offset(of: code, entry, by: vault, session)
+                if entry.kind == .totp { session.warnAboutClock() }
+                return try tell(offset, session)
+            }
+        } else {
+            credential = try givenCredential(session)
+        }
+        let isCounter = if case .counter = credential.movingFactor { true } else { false }
+        let window = try window(session, isCounter: isCounter)
+        let offset = try offset(of: code, credential, window, session)
+        if case .time = credential.movingFactor { session.warnAboutClock() }
+        return try tell(offset, session)
+    }
+
+    private static func givenCredential(_ session: Session) throws(CommandFailure) -> Credential {
+        let type = try session.usage { () throws(UsageError) in
+            try session.arguments.choice(.type)
+        }
+        let factor: MovingFactor
+        switch type ?? "totp" {
+        case "totp":
+            if session.arguments.has(.counter) {
+                throw .usage(.needs(Option.counter.name, with: "type hotp"))
+            }
+            factor = .time(try session.timeStep())
+        case "hotp": factor = .counter(try session.counter())
+        default: throw .usage(.badValue(Option.type.name, expected: "totp or hotp here"))
+        }
+        let (algorithm, style) = (try session.algorithm(), try session.style())
+        let key = try session.key()
+        do {
+            return try Credential(
+                issuer: "", account: "", key: key, algorithm: algorithm, style: style,
+                movingFactor: factor)
+        } catch {
+            throw .credential(error)
+        }
+    }
+
+    /// The value of `--window`.
+    ///
+    /// The default is one step to each side, and ten ahead for counters, whose earlier codes are
+    /// used up.
+    private static func window(_ session: Session, isCounter: Bool)
+        throws(CommandFailure) -> Window
+    {
+        guard let text = session.arguments[.window] else {
+            return isCounter
+                ? Window(behind: 0, ahead: CodeComparison.widestAhead)
+                : Window(behind: 1, ahead: 1)
+        }
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let behind = parts[0], let ahead = parts[1],
+            (0...windowLimit).contains(behind), (0...windowLimit).contains(ahead)
+        else {
+            let expected = "two whole numbers from 0 to \(windowLimit), such as 1,1"
+            throw .usage(.badValue(Option.window.name, expected: expected))
+        }
+        return Window(behind: behind, ahead: ahead)
+    }
+
+    /// The agent compares the code with the entry's.
+    private static func offset(
+        of code: String, _ entry: EntrySummary, by vault: AgentVault, _ session: Session
+    ) throws(CommandFailure) -> Int? {
+        guard entry.kind == .totp || entry.kind == .hotp else {
+            throw .noCodes(entry.name.visible, entry.kind)
+        }
+        let isCounter = entry.kind == .hotp
+        if isCounter, session.arguments.has(.at) { throw .code(.otherMovingFactor) }
+        let window = try window(session, isCounter: isCounter)
+        let moment = isCounter ? nil : try session.moment()
+        if let moment, let step = entry.timeStep {
+            do { _ = try step.step(at: moment) } catch { throw .code(error) }
+        }
+        let comparison = CodeComparison(
+            code: code, moment: moment, behind: window.behind, ahead: window.ahead)
+        return try session.match(comparison, of: entry, by: vault)
+    }
+
+    private static func offset(
+        of code: String, _ credential: Credential, _ window: Window, _ session: Session
+    ) throws(CommandFailure) -> Int? {
+        let around: UInt64
+        switch credential.movingFactor {
+        case .time:
+            let moment = try session.moment()
+            do {
+                around = try credential.step(atUnixTime: moment)
+            } catch {
+                throw .code(error)
+            }
+        case .counter(let counter):
+            if session.arguments.has(.at) { throw .code(.otherMovingFactor) }
+            around = counter
+        }
+        return credential.generator().match(
+            Array(code.utf8).span, around: around, behind: window.behind, ahead: window.ahead)
+    }
+
+    private static func tell(_ offset: Int?, _ session: Session) throws(CommandFailure)
+        -> ExitCode
+    {
+        if session.wantsJSON {
+            let members: [(String, JSONValue)] =
+                offset.map { [("offset", .number(Int64($0))), ("result", .text("accepted"))] }
+                ?? [("result", .text("denied"))]
+            try session.printer.line(.object(members))
+        } else if let offset {
+            try session.printer.line(String(offset))
+        } else {
+            session.printer.note("watchword: the code is wrong or outside the window")
+        }
+        return offset == nil ? .no : .done
+    }
+}

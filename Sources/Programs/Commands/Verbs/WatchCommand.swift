@@ -1,0 +1,141 @@
+import CommandLineInterface
+import WatchwordCoding
+import OneTimePassword
+import WatchwordSystem
+import SecretVault
+
+/// `watch`: shows codes as they change.
+enum WatchCommand {
+    static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let idle = try session.idleLimit()
+        let vault = try session.openVault()
+        let rows = try rows(of: vault, session)
+        guard !rows.isEmpty else { throw .nothingToWatch }
+        session.warnAboutClock()
+        if session.wantsJSON || !session.printer.outputIsTerminal {
+            try printOnce(rows, session)
+        } else {
+            try showLive(rows, idle: idle, session)
+        }
+        return .done
+    }
+
+    private static func rows(of vault: OpenVault, _ session: Session)
+        throws(CommandFailure) -> [LiveRow]
+    {
+        var entries: [EntrySummary] = []
+        let order = try session.givenOrder()
+        if session.arguments.operands.isEmpty {
+            let all = vault.entries.filter { $0.kind == .totp && $0.tombstone == nil }
+            entries = all.filter { $0.accessControl.presence == .perUnlock }
+                .sorted(by: order ?? .name, uses: vault.lastUses)
+            // Per-use entries are shown only if named, because each one prompts.
+            guard all.isEmpty || !entries.isEmpty else { throw .eachRequiresCheck }
+            if all.count > entries.count {
+                session.printer.note(
+                    "Skipped \(all.count - entries.count) "
+                        + (all.count - entries.count == 1
+                            ? "entry that requires" : "entries that require")
+                        + " confirmation at each use; name them to watch them.")
+            }
+        }
+        for name in session.arguments.operands {
+            let entry = try vault.entries.one(named: name)
+            guard entry.kind == .totp else { throw .noCodes(entry.name.visible, entry.kind) }
+            if !entries.contains(where: { $0.id == entry.id }) { entries.append(entry) }
+        }
+        if let order {
+            let named = Set(entries.map(\.id))
+            entries = vault.entries.filter { named.contains($0.id) }
+                .sorted(by: order, uses: vault.lastUses)
+        }
+        var rows: [LiveRow] = []
+        let asking = entries.count { $0.accessControl.presence.isPerUse }
+        var asked = 0
+        for entry in entries {
+            if entry.accessControl.presence.isPerUse { asked += 1 }
+            let use = EntryUse.watch(number: asked, of: asking)
+            guard let step = entry.timeStep else { continue }
+            switch vault {
+            case .own(let own):
+                let credential = try session.credential(of: entry, in: own, for: use)
+                rows.append(LiveRow(entry, step, credential: credential))
+            case .held(let held):
+                let code = try session.code(of: entry, in: vault, offset: 0, for: use)
+                rows.append(
+                    LiveRow(entry, step, from: held, first: code.text, at: code.moment))
+            }
+        }
+        return rows
+    }
+
+    private static func printOnce(_ rows: [LiveRow], _ session: Session) throws(CommandFailure) {
+        let now = SystemClock.unixTime()
+        for row in rows {
+            guard let code = row.code(at: now) else {
+                throw row.failure ?? .code(.beforeStart)
+            }
+            if session.wantsJSON {
+                var members: [(String, JSONValue)] = [
+                    ("account", .text(row.entry.account)), ("code", .text(code)),
+                    ("issuer", .text(row.entry.issuer)),
+                ]
+                members += CodeFacts.timeBased(row.step, at: now)
+                try session.printer.line(.object(members))
+            } else {
+                try session.printer.line("\(code)  \(row.entry.name.visible)")
+            }
+        }
+    }
+
+    /// Shows the list until the user leaves it.
+    private static func showLive(_ rows: [LiveRow], idle: Duration?, _ session: Session)
+        throws(CommandFailure)
+    {
+        let list = LiveList(rows.map(\.entry), alwaysFilters: false)
+        var view = LiveView(list: list, idle: idle, help: help, isLive: true)
+        let end: LiveView.End
+        do {
+            end = try view.run { frame, index in
+                frame.line(of: rows[index], at: SystemClock.unixTime())
+            } respond: { key, list in
+                switch key {
+                case .character("q"), .character("Q"): return .end(.left)
+                case .enter:
+                    guard let index = list.selection else { return .continue }
+                    return .say(copied(rows[index], session))
+                default: return .continue
+                }
+            } isOver: {
+                rows.contains { $0.failure != nil }
+            }
+        } catch {
+            throw .screen(error)
+        }
+        // The agent gives no more codes.
+        if let failure = rows.lazy.compactMap(\.failure).first { throw failure }
+        if end == .idle, let idle { session.printer.note(Messages.ended(after: idle)) }
+    }
+
+    private static func help(_ list: LiveList) -> String {
+        list.isFiltering
+            ? "Enter to copy, Escape to show all"
+            : "q to quit, arrows to select, Enter to copy, / to filter "
+                + "(\(list.shown.count) of \(list.entries.count))"
+    }
+
+    /// Copies the code of `row`, and returns what to tell the user.
+    private static func copied(_ row: LiveRow, _ session: Session) -> String {
+        let now = SystemClock.unixTime()
+        guard let text = row.code(at: now) else { return "There is no code yet." }
+        let code = EntryCode(
+            entry: row.entry, text: text, facts: [], end: row.remaining(at: now).map { now + $0 })
+        do throws(CommandFailure) {
+            let copy = try session.codeCopy()
+            let seconds = try session.copy(code, by: copy)
+            return Messages.copied(row.entry.name, by: copy.route, clearedAfter: seconds)
+        } catch {
+            return "Not copied: " + Messages.sentence(for: error)
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import WatchwordCryptography
+import WatchwordSystem
+import PostgreSQLStore
+import SQLiteStore
+import Verification
+import VerificationService
+
+// Errors of the database and the key file.
+extension ServerMessages {
+    static let incompleteList =
+        "parts of the database cannot be read, so the list may be incomplete; check the events that you exported"
+
+    static func sentence(for error: KeyFileError) -> String {
+        switch error {
+        case .lost:
+            "the key file is missing, and the database is useless without it; put it back, or "
+                + "name it with --keys"
+        case .unreadable(let error), .notReplaced(let error): sentence(for: error)
+        case .content(let error): sentence(for: error)
+        case .exposed:
+            "other users can change files in its directory; run chmod go-w on the directory"
+        case .system(let failure): sentence(for: failure)
+        }
+    }
+
+    private static func sentence(for error: KeyRingError) -> String {
+        switch error {
+        case .malformed: "not a key file, or incomplete"
+        case .newer: "it was created by a newer version of watchword-server"
+        case .unknownVersion: "the key file has no such key"
+        case .isCurrent: "the current key cannot be retired"
+        case .full:
+            "the key file already has the maximum number of keys; run watchword-server keys retire"
+        case .failed(let failure):
+            "OpenSSL failed (\(failure.call.rawValue)); check the available memory"
+        }
+    }
+
+    static func sentence(for error: PrivateFileError) -> String {
+        switch error {
+        case .missing: "no such file"
+        case .folder: "this is a directory, not a file"
+        case .symbolicLink: "this is a symbolic link; name the file itself"
+        case .notAFile: "this is not a regular file"
+        case .otherOwner: "the file belongs to another user"
+        case .openToOthers: "other users can access the file; run chmod 600 on it"
+        case .tooLarge(let limit): "the file exceeds \(limit) bytes"
+        case .busy: "another watchword-server is changing it; try again"
+        case .inTheWay(let name):
+            "“\(name)” beside it was not created by watchword-server; move it away"
+        case .changed: "another program has just replaced it; try again"
+        case .notConfirmed(let failure), .system(let failure): sentence(for: failure)
+        }
+    }
+
+    static func sentence(for error: SQLiteStoreError) -> String {
+        switch error {
+        case .exposed:
+            "other users can change files in its directory; run chmod go-w on the directory"
+        case .notPrivate(let error): sentence(for: error)
+        case .foreignFile: "not a watchword-server database"
+        case .newer: "it was created by a newer version of watchword-server"
+        case .changedSchema(let object):
+            "“\(object.visibleOnTerminal)” in its schema was added, changed or removed by another program, and "
+                + "could change what the server decides; find out who can write to the file, and use "
+                + "watchword-server restore with a backup from before the change"
+        case .isBackup: "this is a copy; run watchword-server restore before serving it"
+        case .rolledBack:
+            "the database was replaced by an older state, in which spent codes would be valid again; use "
+                + "watchword-server restore"
+        case .clockBehind(let time): clockBehind(time)
+        case .damagedCheckpoint: "the .mark file beside it is not authentic"
+        case .exists: "the file already exists; choose another name"
+        case .busy: "another watchword-server is using it; stop that one, or try again"
+        case .system(let failure): sentence(for: failure)
+        case .store(let failure): sentence(for: failure)
+        }
+    }
+
+    static func sentence(for error: PostgreSQLStoreError) -> String {
+        switch error {
+        case .unreachable(let message):
+            message.split(whereSeparator: \.isNewline)
+                .map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ").visibleOnTerminal
+        case .notUTF8: "the database does not use UTF-8; create one with ENCODING 'UTF8'"
+        case .newer: "its tables were created by a newer version of watchword-server"
+        case .changedSchema(let object):
+            "its schema watchword has a \(object.visibleOnTerminal) that watchword-server did not create, and "
+                + "that acts on its statements; find out who added it, and remove it"
+        case .rolledBack:
+            "it was replaced by an older state, in which spent codes would be valid again"
+        case .clockBehind(let time): clockBehind(time)
+        case .forgedCheckpoint:
+            "a recorded end of an event chain is not authentic; check that the key file belongs to "
+                + "this database"
+        case .empty: "it contains no watchword-server tables"
+        case .store(let failure): sentence(for: failure)
+        }
+    }
+
+    private static func clockBehind(_ newest: UnixTime) -> String {
+        "this machine's clock is behind the newest event, \(newest.text); set the clock and try again, or use "
+            + "--clock-is-right, which refuses all codes up to that time"
+    }
+
+    static func sentence(for error: CheckpointFileError) -> String {
+        switch error {
+        case .unreadable(let error): sentence(for: error)
+        case .malformed: "the file was not written by watchword-server"
+        case .system(let failure): sentence(for: failure)
+        case .busy: "another watchword-server is writing it; try again"
+        }
+    }
+
+    static func sentence(for error: VerifierError) -> String {
+        switch error {
+        case .store(let failure): sentence(for: failure)
+        case .cryptography(let failure):
+            "OpenSSL failed (\(failure.call.rawValue)); check the available memory"
+        case .keyMissing(let id): "key \(id.number) is needed, but missing from the key file"
+        case .damagedRow: "a row of the database was altered; run watchword-server audit verify"
+        case .contended, .overloaded: "too many concurrent requests; try again"
+        case .answerTooLong: "the response is too long to be stored"
+        case .answered: "the request was already answered"
+        case .tooManyDenials: "too many requests were denied in this minute; try again later"
+        case .tooManyChallenges: "too many sign-ins have been started; try again later"
+        }
+    }
+
+    private static func sentence(for failure: StoreFailure) -> String {
+        let code = failure.code.isEmpty ? "" : " (\(failure.code))"
+        return switch failure.kind {
+        case .unavailable: "the database is unavailable\(code)"
+        case .busy: "the database was locked for too long\(code)"
+        case .full: "the disk of the database is full\(code)"
+        case .readOnly: "the database is read-only\(code)"
+        case .damaged: "the database is damaged, or the key file belongs to another one\(code)"
+        case .newer: "the database was created by a newer version of watchword-server\(code)"
+        }
+    }
+
+    /// Describes a finding in an event chain.
+    static func sentence(for finding: AuditTrail.Finding) -> String {
+        switch finding {
+        case .forgedRecord(let node): "node \(name(node)): the record of its chain is forged"
+        case .unknownNode(let node): "node \(name(node)): it has events but no record"
+        case .gap(let node, let sequence):
+            "node \(name(node)): events are missing, duplicated or moved at \(sequence)"
+        case .altered(let node, let sequence):
+            "node \(name(node)): event \(sequence), or an earlier one, was altered"
+        case .truncated(let node, let sequence):
+            "node \(name(node)): the events after \(sequence) were cut off"
+        case .beyondHead(let node, let sequence):
+            "node \(name(node)): event \(sequence) is beyond the recorded end"
+        case .moved(let node, let sequence):
+            "node \(name(node)): event \(sequence) is not at its position, or earlier events are missing"
+        case .movedHead(let node):
+            "node \(name(node)): the recorded position of its end does not match its last event"
+        case .checkpoint(let node, let sequence):
+            "node \(name(node)): the checkpoint at \(sequence) does not match, or its event is missing"
+        }
+    }
+
+    /// A finding in a row.
+    static func sentence(for finding: RowAudit.Finding) -> String {
+        switch finding {
+        case .damaged("credentials", let key):
+            "credential \(CredentialID(bytes: key)?.text ?? hex(key)): its row was changed"
+        case .damaged("clients", let key): "\(name(.client(key))): its row was changed"
+        case .damaged(let table, let key): "\(table) \(hex(key)): the row was changed"
+        case .rolledBack(let owner): "\(name(owner)): its row was replaced by an older version"
+        case .unrecorded(let owner): "\(name(owner)): no event matches its row"
+        case .missing(let owner): "\(name(owner)): its row is missing"
+        }
+    }
+
+    private static func name(_ owner: RowMark.Owner) -> String {
+        switch owner {
+        case .credential(let id): "credential \(id.text)"
+        case .client(let id): "client \(ClientID(bytes: id)?.text ?? hex(id))"
+        }
+    }
+
+    private static func name(_ node: [UInt8]) -> String { hex(Array(node.prefix(4))) }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        guard !bytes.isEmpty else { return "with an empty key" }
+        return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,142 @@
+import CommandLineInterface
+import WatchwordCryptography
+import HTTPListener
+import Exports
+import WatchwordSystem
+import SQLiteStore
+import Verification
+import VerificationService
+
+/// The error messages; none contains a secret.
+enum ServerMessages {
+    static func sentence(for failure: ServerFailure) -> String {
+        switch failure {
+        case .usage(let error): error.sentence(program: ServerVerb.program)
+        case .noHome: "neither HOME nor XDG_STATE_HOME is set; use --store and --keys"
+        case .keyFile(let path, let error): "\(path): " + sentence(for: error)
+        case .store(let path, let error): "\(path): " + sentence(for: error)
+        case .postgreSQL(let place, let error): "\(place): " + sentence(for: error)
+        case .endsFile(let path, let error): "\(path): " + sentence(for: error)
+        case .rolledBack(let path):
+            "the database lacks events that \(path) records: it was replaced by an older state, in which "
+                + "spent codes would be valid again. Run watchword-server restore; if you have done so on "
+                + "another machine, remove the file"
+        case .conflictingKeys(let path, let keys):
+            "\(path): other machines have a different key \(keys.map { String($0.number) }.joined(separator: ", ")); "
+                + "all machines need the same key file"
+        case .passwordInArguments:
+            "every user of this machine can read a password on the command line; use WATCHWORD_STORE or "
+                + "PGPASSFILE"
+        case .noCopies:
+            "backup does not copy PostgreSQL databases; use pg_dump or a similar tool, and keep the key "
+                + "file in a different place: anyone who has both can open every account"
+        case .needsFile: "FILE is missing; see --help"
+        case .takesNoFile:
+            "restore takes no FILE for a PostgreSQL database; restore the copy with pg_restore first, then "
+                + "run this command without FILE"
+        case .verifier(let error): sentence(for: error)
+        case .input(let path, let error): "\(path): " + sentence(for: error)
+        case .export(let path, let error): "\(path): " + sentence(for: error)
+        case .lostExport(let path, let loss):
+            "\(path): "
+                + HelperMessages.sentence(for: loss, file: "file", reader: "export reader")
+        case .exportReader(let failure):
+            HelperMessages.sentence(
+                forReader: failure, "watchword-exports", startedBy: ServerVerb.program)
+        case .notAServerFile(let path, let format):
+            "\(path): not another server's file (\(format.name)); name an OATH users file, or a "
+                + "google-authenticator or PSKC file"
+        case .needsSubject(let path): "\(path): the file does not name its user; use --subject NAME"
+        case .severalSubjects(let path):
+            "\(path): the file has several keys, but --subject names one user; import it without "
+                + "--subject"
+        case .trustFile(let path, .noCertificates):
+            "\(path): the file contains no PEM certificate, or a damaged one"
+        case .trustFile(let path, .notAList):
+            "\(path): not a JSON list of authenticators; see Operations.md"
+        case .trustFile(let path, .element(let number)):
+            "\(path): element \(number) needs an aaguid that occurs once and a name, and may have "
+                + "roots; see Operations.md"
+        case .tls(let error, let certificate, let key):
+            sentence(for: error, certificate: certificate, key: key)
+        case .plainHTTP(let address):
+            "\(address) is reachable from other machines, and codes would travel in the clear; use "
+                + "--tls-certificate and --tls-key, or --insecure-http if a proxy terminates TLS"
+        case .plainOperations(let address):
+            "\(address) is reachable from other machines, and health and metrics have no TLS; listen on "
+                + "127.0.0.1, or use --insecure-http if a proxy terminates TLS"
+        case .listener(let address, let failure): "\(address): " + sentence(for: failure)
+        case .tooFewFiles(let files, let needed):
+            "the limit on open files is \(files), and each connection needs one; raise it to at least "
+                + "\(needed) (ulimit -n, or LimitNOFILE= in the unit)"
+        case .noSuchClient: "no such client; see watchword-server client list"
+        case .clientRevoked:
+            "this client is revoked permanently; create a new one with watchword-server client add"
+        case .clientNameTaken:
+            "another client has this name; choose another name, or revoke that client first"
+        case .badClientName:
+            "a client's name must have at most \(ClientRow.maximumNameCount) bytes and must "
+                + "not begin with cl_, the prefix of ids"
+        case .untrustedClock(let now, isPossible: false):
+            "this machine's clock shows \(now.text), which is before the release of this program; "
+                + "set the clock"
+        case .untrustedClock(let now, isPossible: true):
+            "this machine's clock shows \(now.text), but the kernel does not report it as "
+                + "synchronised; restore "
+                + "needs the correct time to refuse spent codes. Synchronise the clock, or check "
+                + "it yourself and use --clock-is-right"
+        case .notAList(let path, let line):
+            "\(path): line \(line) is not a credential id (cr_…)"
+        case .noCheckpoint(let path):
+            "\(path): no complete checkpoint found; use the unchanged output of audit verify"
+        case .exists(let path): "\(path): the file already exists; choose another name"
+        case .standardOutput(let failure): "standard output: " + sentence(for: failure)
+        case .system(let failure): sentence(for: failure)
+        }
+    }
+
+    static func shortage(of room: ConnectionLimit) -> String {
+        "the limit on open files is \(room.files), and each connection needs one; the server accepts "
+            + "\(room.service) connections instead of \(ConnectionLimit.most); raise the limit "
+            + "(ulimit -n, or LimitNOFILE= in the unit)"
+    }
+
+    static func sentence(for failure: SystemCallFailure) -> String {
+        HelperMessages.sentence(for: failure)
+    }
+
+    private static func sentence(for failure: ListenerFailure) -> String {
+        switch failure {
+        case .system(let call, let number):
+            sentence(for: SystemCallFailure(call: call, number: number))
+        case .notStarted: "libmicrohttpd could not start; check the type of the TLS certificate"
+        case .earlierCertificatesInUse(let count):
+            "open connections still use \(count) earlier certificates, which is the maximum; "
+                + "reload again in a minute"
+        }
+    }
+
+    private static func sentence(
+        for error: TLSIdentityError, certificate: String, key: String
+    ) -> String {
+        switch error {
+        case .noCertificate: "\(certificate): the file contains no PEM certificate"
+        case .noKey: "\(key): the file contains no PEM private key, or the key has a passphrase"
+        case .mismatched: "\(key): the key does not match the certificate \(certificate)"
+        case .notYetValid:
+            "\(certificate): the certificate is not valid yet; check the clock"
+        case .expired: "\(certificate): the certificate has expired"
+        }
+    }
+
+    private static func sentence(for error: InputFileError) -> String {
+        switch error {
+        case .missing: "no such file"
+        case .forbidden: "permission denied"
+        case .empty: "the file is empty"
+        case .tooLarge(let limit): "the file exceeds \(limit) bytes"
+        case .system(let failure): sentence(for: failure)
+        default: "not a readable file"
+        }
+    }
+}

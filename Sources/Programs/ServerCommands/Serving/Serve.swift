@@ -1,0 +1,213 @@
+import CommandLineInterface
+import WatchwordCryptography
+import HTTPListener
+import WatchwordCoding
+import WatchwordSystem
+import Synchronization
+import Verification
+import VerificationService
+
+/// `serve`: runs the server until it receives a signal.
+enum Serve {
+    /// How long requests in progress may take after TERM.
+    private static let grace = Duration.seconds(30)
+    /// How often expired data is deleted.
+    private static let interval = Duration.seconds(60)
+
+    /// Runs on the main thread, which then only waits for signals.
+    @MainActor static func run(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let log = ServerLog()
+        do throws(ServerFailure) { try await run(session.arguments, log: log) } catch {
+            await log.close()
+            throw error
+        }
+        await log.close()
+        return .done
+    }
+
+    @MainActor private static func run(
+        _ arguments: ServerArguments, log: ServerLog
+    ) async throws(ServerFailure) {
+        // Block the signals before other threads exist, so that those threads inherit the mask.
+        // Swift's own threads never receive these signals.
+        let signals: SignalQueue
+        do { signals = try SignalQueue([.terminate, .interrupt, .hangUp]) } catch {
+            throw .system(error)
+        }
+        let settings = try ServingSettings(arguments, now: SystemClock.unixTime())
+        let room = try ConnectionLimit()
+        let context = try ServerContext.open(
+            ServerPaths(arguments), policy: settings.policy, making: true)
+        let service = Service(
+            verifier: context.verifier, settings: settings.settings,
+            dependencies: ServiceDependencies(
+                now: ServerContext.now, clockState: ClockState.current,
+                readinessChanged: { note($0, in: log) },
+                sprayingNoticed: { log.say("spraying", [("advice", ServerMessages.spraying)]) },
+                log: { log.write($0.rendered()) }))
+        let ends = try keepCheckpoints(context, log)
+        let proxies = settings.settings.trustedProxies
+        let main = try listen(
+            on: settings.service, tls: settings.tls,
+            ListenerLimits(connections: room.service, proxies: proxies), service,
+            handler: service.answer)
+        let operations: Listener
+        do throws(ServerFailure) {
+            operations = try listen(
+                on: settings.operations, tls: nil,
+                ListenerLimits(connections: ConnectionLimit.operations, proxies: .none), service,
+                handler: service.answerOperations)
+        } catch {
+            _ = await main.stop(grace: .zero)
+            throw error
+        }
+        log.say(
+            "listening",
+            [
+                ("service", main.address.text), ("tls", settings.tls == nil ? "no" : "yes"),
+                ("operations", operations.address.text), ("connections", "\(room.service)"),
+            ])
+        if room.isShort {
+            log.say("few-connections", [("cause", ServerMessages.shortage(of: room))])
+        }
+        let housekeeper = Task.detached {
+            await runHousekeeping(context, service, settings, log)
+        }
+        do {
+            try wait(signals) { replaceCertificate(of: main, arguments, log) }
+            try await stop(signals, [main, operations], log)
+        } catch { throw .system(error) }
+        housekeeper.cancel()
+        await housekeeper.value
+        await writeDenials(context, log, atEnd: true)
+        service.logCountedRefusals(atEnd: true)
+        ends.stop()
+        context.close()
+        log.say("stopped", [])
+    }
+
+    private static func listen(
+        on address: ListenAddress, tls: TLSIdentity?, _ limits: ListenerLimits, _ service: Service,
+        handler: @escaping Listener.Handler
+    ) throws(ServerFailure) -> Listener {
+        do throws(ListenerFailure) {
+            return try Listener.start(
+                on: address, tls: tls, limits: limits,
+                refuser: service.refuse, handler: handler)
+        } catch {
+            throw .listener(address.text, error)
+        }
+    }
+
+    /// Waits for a signal that stops the server, and calls `reload` for each HUP before it.
+    @MainActor private static func wait(
+        _ signals: borrowing SignalQueue, reload: () -> Void
+    ) throws(SystemCallFailure) {
+        while true {
+            switch try signals.next() {
+            case nil: try signals.wait(timeout: nil)
+            case .hangUp?: reload()
+            default: return
+            }
+        }
+    }
+
+    /// Reads the certificate and its key again; if they are unusable, the old ones stay in use.
+    private static func replaceCertificate(
+        of listener: Listener, _ arguments: ServerArguments, _ log: ServerLog
+    ) {
+        do throws(ServerFailure) {
+            let identity = try ServingSettings.identity(arguments, now: SystemClock.unixTime())
+            guard let identity else { return log.say("nothing-to-reload", []) }
+            do throws(ListenerFailure) { try listener.replace(tls: identity) } catch {
+                throw .listener(listener.address.text, error)
+            }
+            log.say("certificate-replaced", [])
+        } catch {
+            log.say("certificate-kept", [("cause", ServerMessages.sentence(for: error))])
+        }
+    }
+
+    /// Stops the listeners; a second signal other than HUP ends the process at once.
+    @MainActor private static func stop(
+        _ signals: borrowing SignalQueue, _ listeners: [Listener], _ log: ServerLog
+    ) async throws(SystemCallFailure) {
+        log.say("stopping", [])
+        let stopping = Stopping()
+        Task.detached {
+            var areDone = true
+            for listener in listeners { areDone = await listener.stop(grace: grace) && areDone }
+            stopping.finish(areDone)
+        }
+        while stopping.outcome == nil {
+            switch try signals.next() {
+            case nil, .hangUp?: break
+            default: ProcessEnd.atOnce(with: 1)
+            }
+            try signals.wait(timeout: .milliseconds(20))
+        }
+        if stopping.outcome == false { log.say("gave-up-waiting", []) }
+    }
+
+    private static func runHousekeeping(
+        _ context: ServerContext, _ service: Service, _ settings: ServingSettings, _ log: ServerLog
+    ) async {
+        let clock = settings.settings.clock
+        var housekeeping = Housekeeping(
+            context.store, key: context.keys.ring().auditKey,
+            keepingEventsFor: settings.eventLifetime, now: ServerContext.now,
+            complaint: { now in clock.complaint(now: now, state: .current())?.rawValue },
+            say: { event, facts in log.say(event, facts) })
+        var problem: String?
+        while true {
+            // Also run at startup: a server may be restarted before the interval ends.
+            await housekeeping.tidy()
+            await writeDenials(context, log, atEnd: false)
+            service.logCountedRefusals()
+            let found = context.store.problem
+            if found != problem { log.say("database-trouble", [("cause", found ?? "over")]) }
+            problem = found
+            // Cancelling the task ends the sleep.
+            do { try await Task.sleep(for: interval) } catch { return }
+        }
+    }
+
+    private static func writeDenials(_ context: ServerContext, _ log: ServerLog, atEnd: Bool) async
+    {
+        do throws(VerifierError) {
+            try await context.verifier.writeCountedDenials(atEnd: atEnd)
+        } catch {
+            log.say("denials-not-written", [("cause", ServerMessages.sentence(for: error))])
+        }
+    }
+
+    private static func keepCheckpoints(
+        _ context: ServerContext, _ log: ServerLog
+    ) throws(ServerFailure) -> CheckpointRecorder {
+        let keeper = CheckpointRecorder {
+            do throws(ServerFailure) { try context.writeCheckpoints() } catch {
+                log.say("mark-not-kept", [("cause", ServerMessages.sentence(for: error))])
+            }
+        }
+        guard let keeper else {
+            throw .verifier(.store(StoreFailure(.unavailable, code: "thread")))
+        }
+        context.store.onCheckpointChange(by: CheckpointRecorder.events) { keeper.ask() }
+        return keeper
+    }
+
+    /// Logs why the server is not ready and what to do, or that it is ready again.
+    private static func note(_ failure: ReadinessFailure?, in log: ServerLog) {
+        guard let failure else { return log.say("ready-again", []) }
+        log.say(
+            "not-ready",
+            [("cause", failure.cause), ("advice", ServerMessages.advice(for: failure))])
+    }
+}
+
+/// The result of stopping the listeners, once it is known.
+private final class Stopping: Sendable {
+    private let value = Mutex<Bool?>(nil)
+    var outcome: Bool? { value.withLock { $0 } }
+    func finish(_ areDone: Bool) { value.withLock { $0 = areDone } }
+}

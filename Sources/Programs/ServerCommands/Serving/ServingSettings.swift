@@ -1,0 +1,174 @@
+import CommandLineInterface
+import WatchwordCryptography
+import HTTPListener
+import WatchwordSystem
+import Verification
+import VerificationService
+
+/// The validated options of `serve`.
+struct ServingSettings: Sendable {
+    let service: ListenAddress
+    let operations: ListenAddress
+    let tls: TLSIdentity?
+    let policy: Policy
+    let settings: ServiceSettings
+    /// How long events are kept, in milliseconds; `nil` keeps them forever.
+    let eventLifetime: Int64?
+
+    init(_ arguments: ServerArguments, now: Int64) throws(ServerFailure) {
+        let keys = try PublicKeyOptions(arguments)
+        do throws(UsageError) {
+            let expected = "an address and a port, such as 127.0.0.1:8420 or [::1]:8420"
+            service =
+                try arguments.value(
+                    .listen, expected: expected, ListenAddress.init(parsing:)) ?? .service
+            operations =
+                try arguments.value(
+                    .opsListen, expected: expected, ListenAddress.init(parsing:)) ?? .operations
+            let profile =
+                try arguments.value(
+                    .profile, expected: "strict, rfc or wide", WindowProfile.init(rawValue:))
+                ?? .wide
+            let counts = try arguments.value(.foreignSecrets, expected: "count or ignore") {
+                ["count": true, "ignore": false][$0]
+            }
+            let bounded = try arguments.value(
+                .guessBound, expected: "a percentage from 0.0133% to 100%, such as 1%"
+            ) { text -> Policy? in
+                guard let bound = GuessBound(percentage: text) else { return nil }
+                do {
+                    return try Policy(
+                        profile: profile, countsForeignSecrets: counts ?? false,
+                        guessBound: bound)
+                } catch { return nil }
+            }
+            let unbounded = try ServingSettings.policy(
+                profile, countsForeignSecrets: counts ?? false)
+            policy = bounded ?? unbounded
+            eventLifetime = try ServingSettings.eventLifetime(arguments)
+            settings = ServiceSettings(
+                addressRate: try ServingSettings.rate(arguments),
+                trustedProxies: try ServingSettings.proxies(arguments),
+                clock: ClockRequirement(
+                    profile: profile, asksKernel: !arguments.has(.noClockCheck)),
+                pages: keys.pages, passkeys: keys.passkeys, audiences: keys.audiences,
+                tpmRoots: keys.tpmRoots, usesTLS: arguments[.tlsCertificate] != nil)
+        } catch {
+            throw .usage(error)
+        }
+        tls = try ServingSettings.identity(arguments, now: now)
+        // Codes must travel over a protected channel (RFC 4226, section 7.1, RP3; SP 800-63B-4,
+        // section 3.1.4.2).
+        guard tls != nil || service.isLoopback || arguments.has(.insecureHTTP) else {
+            throw .plainHTTP(service.text)
+        }
+        guard operations.isLoopback || arguments.has(.insecureHTTP) else {
+            throw .plainOperations(operations.text)
+        }
+    }
+
+    private static func policy(
+        _ profile: WindowProfile, countsForeignSecrets: Bool
+    ) throws(UsageError) -> Policy {
+        do {
+            return try Policy(profile: profile, countsForeignSecrets: countsForeignSecrets)
+        } catch {
+            throw .badValue("profile", expected: "strict, rfc or wide")
+        }
+    }
+
+    private static func eventLifetime(
+        _ arguments: ServerArguments
+    ) throws(UsageError) -> Int64? {
+        let lifetime = try arguments.value(
+            .keepEvents, expected: "a whole number of days from 1 to 36,500, or all"
+        ) { text -> EventLifetime? in
+            if text == "all" { return .unlimited }
+            guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let days = Int64(text),
+                (1...36_500).contains(days)
+            else { return nil }
+            return .days(days)
+        }
+        // One year, and some time to investigate.
+        switch lifetime ?? .days(400) {
+        case .days(let days): return days * 86_400_000
+        case .unlimited: return nil
+        }
+    }
+
+    private enum EventLifetime {
+        case days(Int64)
+        case unlimited
+    }
+
+    private static func rate(_ arguments: ServerArguments) throws(UsageError) -> AddressRate {
+        let rate = try arguments.value(
+            .addressRate, expected: "one or two whole numbers from 1 to 1,000,000, such as 100,1000"
+        ) { text -> AddressRate? in
+            let numbers = text.split(separator: ",", omittingEmptySubsequences: false)
+                .map { $0.allSatisfy(\.isNumber) ? Int($0) : nil }
+            guard (1...2).contains(numbers.count), let first = numbers[0],
+                let burst = numbers.count == 2 ? numbers[1] : min(10 * first, 1_000_000)
+            else { return nil }
+            return AddressRate(perSecond: first, burst: burst)
+        }
+        return rate ?? .standard
+    }
+
+    private static func proxies(_ arguments: ServerArguments) throws(UsageError)
+        -> TrustedProxies
+    {
+        let blocks = try list(
+            arguments, .trustedProxy, expected: "addresses or blocks, such as 10.0.0.0/8,::1",
+            NetworkBlock.init)
+        return TrustedProxies(blocks ?? [])
+    }
+
+    /// The values of an option that lists them with commas; `nil` if the option was not given.
+    static func list<Value>(
+        _ arguments: ServerArguments, _ option: Option, expected: String,
+        _ read: (String) -> Value?
+    ) throws(UsageError) -> [Value]? {
+        try arguments.value(option, expected: expected) { text -> [Value]? in
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+            let values = parts.compactMap { read(String($0)) }
+            return values.count == parts.count ? values : nil
+        }
+    }
+
+    /// The certificate and its key, if the options name them.
+    static func identity(_ arguments: ServerArguments, now: Int64) throws(ServerFailure)
+        -> TLSIdentity?
+    {
+        let certificatePath = arguments[.tlsCertificate]
+        let keyPath = arguments[.tlsKey]
+        guard let certificatePath, let keyPath else {
+            if certificatePath != nil {
+                throw .usage(.needs("tls-certificate", with: "tls-key"))
+            }
+            if keyPath != nil { throw .usage(.needs("tls-key", with: "tls-certificate")) }
+            return nil
+        }
+        let certificate = try read(certificatePath).withBytes { bytes in
+            [UInt8](copying: bytes)
+        }
+        let key = try read(keyPath)
+        do throws(TLSIdentityError) {
+            try checkTLSIdentity(certificate: certificate.span, key: key, at: now)
+        } catch {
+            throw .tls(error, certificate: certificatePath, key: keyPath)
+        }
+        return TLSIdentity(certificate: certificate, key: key)
+    }
+
+    static func read(_ path: String) throws(ServerFailure) -> SecretBytes {
+        let bytes = try InputBytes.of(path, limit: 256 << 10)
+        guard bytes.count > 0 else { throw .input(path, .empty) }
+        return bytes
+    }
+}
+
+extension ListenAddress {
+    fileprivate static let service = ListenAddress(loopbackPort: 8420)
+    fileprivate static let operations = ListenAddress(loopbackPort: 8421)
+}

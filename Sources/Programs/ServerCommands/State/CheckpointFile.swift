@@ -1,0 +1,111 @@
+import WatchwordSystem
+import PostgreSQLStore
+import Verification
+
+/// The recorded ends of the event chains of this machine's servers, outside their database.
+///
+/// They reveal that a database was rolled back to an earlier state. All servers of one machine
+/// share the file.
+struct CheckpointFile: Sendable {
+    let path: String
+
+    private static let limit = 1 << 20
+
+    /// The recorded ends; empty if the file does not exist.
+    func read() throws(CheckpointFileError) -> [AcknowledgedCheckpoint] {
+        let bytes: [UInt8]
+        do throws(PrivateFileError) {
+            bytes = try Folder.readPrivateFile(at: path, limit: Self.limit)
+        } catch .missing {
+            return []
+        } catch {
+            throw .unreadable(error)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed }
+        var ends: [AcknowledgedCheckpoint] = []
+        for line in text.split(separator: "\n") {
+            guard let space = line.lastIndex(of: " "),
+                let position = UInt64(line[line.index(after: space)...]),
+                let mark = ChainCheckpoint(text: String(line[..<space]))
+            else { throw .malformed }
+            ends.append(AcknowledgedCheckpoint(mark: mark, position: position))
+        }
+        return ends
+    }
+
+    /// Records `ends`, and keeps the ends of other chains; for each chain, the later end wins.
+    func keep(_ ends: [AcknowledgedCheckpoint]) throws(CheckpointFileError) {
+        guard !ends.isEmpty else { return }
+        try change { kept in
+            var latest: [[UInt8]: AcknowledgedCheckpoint] = [:]
+            for end in kept + ends where latest[end.mark.node]?.isLater(than: end) != true {
+                latest[end.mark.node] = end
+            }
+            return Array(latest.values)
+        }
+    }
+
+    /// Records `end` and discards all others.
+    func replace(with end: AcknowledgedCheckpoint) throws(CheckpointFileError) {
+        try change { _ in [end] }
+    }
+
+    private func change(_ change: ([AcknowledgedCheckpoint]) -> [AcknowledgedCheckpoint])
+        throws(CheckpointFileError)
+    {
+        let (folderPath, name) = OutputFile.split(path)
+        let folder = try Self.folder(folderPath)
+        let lock = try Self.lock(name, in: folder)
+        let lines = change(try read()).sorted { $0.position < $1.position }
+            .map { "\($0.mark.text) \($0.position)\n" }
+        let file = FileReplacement(of: name, beginningWith: Array(ChainCheckpoint.textPrefix.utf8))
+        do throws(PrivateFileError) {
+            try file.replace(with: Array(lines.joined().utf8).span, in: folder, previous: .none)
+        } catch {
+            throw CheckpointFileError(writing: error)
+        }
+        withExtendedLifetime(lock) {}
+    }
+}
+
+extension CheckpointFile {
+    private static func folder(_ path: String) throws(CheckpointFileError) -> Folder {
+        do { return try Folder(opening: path) } catch { throw .system(error) }
+    }
+
+    private static func lock(
+        _ name: String, in folder: borrowing Folder
+    ) throws(CheckpointFileError) -> FileLock {
+        do throws(PrivateFileError) {
+            return try FileLock(name + ".lock", in: folder, timeout: .seconds(5))
+        } catch {
+            throw CheckpointFileError(writing: error)
+        }
+    }
+}
+
+extension AcknowledgedCheckpoint {
+    fileprivate func isLater(than other: AcknowledgedCheckpoint) -> Bool {
+        mark.sequence > other.mark.sequence
+    }
+}
+
+/// Why the recorded ends cannot be read or written.
+enum CheckpointFileError: Error, Hashable, Sendable {
+    case unreadable(PrivateFileError)
+    /// The file was not written by this program.
+    case malformed
+    case system(SystemCallFailure)
+    /// Another process is writing it.
+    case busy
+
+    /// The error for a file that could not be locked or replaced.
+    fileprivate init(writing error: PrivateFileError) {
+        self =
+            switch error {
+            case .busy: .busy
+            case .system(let failure), .notConfirmed(let failure): .system(failure)
+            default: .malformed
+            }
+    }
+}

@@ -1,0 +1,90 @@
+import CommandLineInterface
+import WatchwordCryptography
+import WatchwordCoding
+import PostgreSQLStore
+import SQLiteStore
+import Verification
+
+/// `audit verify`: detects events that were deleted, changed, moved or cut off, and rows that do
+/// not match the events.
+enum AuditVerifyCommand {
+    static func run(_ session: ServerSession) throws(ServerFailure) -> ExitCode {
+        let places = try ServerPaths(session.arguments)
+        let checkpoints = try session.arguments[.checkpoint].map { path throws(ServerFailure) in
+            try Checkpoints.read(path)
+        }
+        let report = try audit(places, checkpoints ?? [])
+        let findings =
+            report.findings.map(ServerMessages.sentence(for:))
+            + report.rows.map(ServerMessages.sentence(for:))
+            + (report.isSound ? [] : ["the database's structure is damaged"])
+        let isWhole = findings.isEmpty
+        if session.wantsJSON {
+            try session.printer.line(
+                .object([
+                    ("result", .text(isWhole ? "whole" : "tampered")),
+                    ("events", .number(Int64(report.events))),
+                    ("findings", .list(findings.map { .text($0) })),
+                    ("marks", .list(report.marks.map { .text($0.text) })),
+                ]))
+        } else {
+            for finding in findings { try session.printer.line(finding) }
+            try session.printer.line(
+                "\(report.events) events, "
+                    + (isWhole ? "no tampering found." : "tampering found."))
+            // Print no checkpoints of chains that were tampered with.
+            if isWhole { for mark in report.marks { try session.printer.line(mark.text) } }
+        }
+        return isWhole ? .done : .no
+    }
+
+    private static func audit(
+        _ places: ServerPaths, _ checkpoints: [ChainCheckpoint]
+    ) throws(ServerFailure) -> AuditReport {
+        let key = try KeyFile.opening(places, making: false).ring().auditKey
+        switch places.database {
+        case .sqlite(let path):
+            do throws(SQLiteStoreError) {
+                return try SQLiteVerificationStore.audit(
+                    at: path, key: key, checkpoints: checkpoints)
+            } catch {
+                throw .store(path, error)
+            }
+        case .postgreSQL(let address):
+            let kept: [AcknowledgedCheckpoint]
+            do throws(CheckpointFileError) {
+                kept = try CheckpointFile(path: places.endsFile).read()
+            } catch {
+                throw .endsFile(places.endsFile, error)
+            }
+            do throws(PostgreSQLStoreError) {
+                return try PostgreSQLVerificationStore.audit(
+                    at: address, key: key, checkpoints: kept.map(\.mark) + checkpoints)
+            } catch {
+                throw .postgreSQL(places.database.shown, error)
+            }
+        }
+    }
+}
+
+/// The checkpoints in the output of an earlier `audit verify`.
+private enum Checkpoints {
+    /// Far more than an audit prints.
+    private static let limit = 1 << 20
+
+    /// Reads the lines that are checkpoints, and skips the others.
+    static func read(_ path: String) throws(ServerFailure) -> [ChainCheckpoint] {
+        let bytes = try InputBytes.of(path, limit: limit)
+        let text = bytes.withBytes { bytes in
+            String(validating: [UInt8](copying: bytes), as: UTF8.self)
+        }
+        var marks: [ChainCheckpoint] = []
+        for line in (text ?? "").split(whereSeparator: \.isNewline)
+        where line.hasPrefix(ChainCheckpoint.textPrefix) {
+            guard let mark = ChainCheckpoint(text: String(line)) else { throw .noCheckpoint(path) }
+            marks.append(mark)
+        }
+        guard !marks.isEmpty else { throw .noCheckpoint(path) }
+        return marks
+    }
+}

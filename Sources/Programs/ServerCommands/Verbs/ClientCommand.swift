@@ -1,0 +1,125 @@
+import CommandLineInterface
+import WatchwordCryptography
+import WatchwordCoding
+import WatchwordSystem
+import Verification
+import VerificationService
+
+/// `client add`, `client list`, `client renew` and `client revoke`.
+enum ClientCommand {
+    static func add(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let name = session.operand
+        let scopes: [Scope]?
+        do throws(UsageError) {
+            let all = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+            scopes = try session.arguments.value(.scope, expected: "one or more of \(all)") {
+                text in
+                let words = text.split(separator: ",", omittingEmptySubsequences: false)
+                let scopes = words.compactMap { Scope(rawValue: String($0)) }
+                return scopes.count == words.count ? scopes : nil
+            }
+            guard scopes != nil else { throw UsageError.missingValue("scope") }
+        } catch {
+            throw .usage(error)
+        }
+        // Reject names that look like an id or would be truncated.
+        guard !name.hasPrefix("cl_"), name.utf8.count <= ClientRow.maximumNameCount else {
+            throw .badClientName
+        }
+        let context = try ServerContext.open(ServerPaths(session.arguments), making: true)
+        let words = (scopes ?? []).map(\.rawValue)
+        let added = try await verifying { () async throws(VerifierError) in
+            try await context.verifier.addClient(named: name, scopes: words)
+        }
+        context.close()
+        guard let added else { throw .clientNameTaken }
+        try show(added.key, of: added.client, session)
+        return .done
+    }
+
+    static func renew(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let context = try ServerContext.open(ServerPaths(session.arguments), making: false)
+        let renewal = try await verifying { () async throws(VerifierError) -> ClientRenewal in
+            guard let found = find(session.operand, in: try await context.verifier.clients()) else {
+                return .unknown
+            }
+            return try await context.verifier.renewClient(found.id)
+        }
+        context.close()
+        switch renewal {
+        case .renewed(let client, let key): try show(key, of: client, session)
+        case .unknown: throw .noSuchClient
+        case .revoked: throw .clientRevoked
+        }
+        return .done
+    }
+
+    static func list(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let context = try ServerContext.open(ServerPaths(session.arguments), making: false)
+        let clients = try await verifying { () async throws(VerifierError) in
+            try await context.verifier.clients()
+        }
+        context.close()
+        for client in clients {
+            if session.wantsJSON {
+                try session.printer.line(.object(facts(client)))
+            } else {
+                let state = client.revokedAt.map { "revoked \($0.text)" } ?? "active"
+                let words = [id(client), state, client.scopes.joined(separator: ","), client.name]
+                try session.printer.line(words.joined(separator: "  ").visibleOnTerminal)
+            }
+        }
+        return .done
+    }
+
+    static func revoke(_ session: ServerSession) async throws(ServerFailure) -> ExitCode {
+        let context = try ServerContext.open(ServerPaths(session.arguments), making: false)
+        let outcome = try await verifying { () async throws(VerifierError) -> ChangeOutcome in
+            guard let found = find(session.operand, in: try await context.verifier.clients()) else {
+                return .unknown
+            }
+            return try await context.verifier.revokeClient(found.id)
+        }
+        context.close()
+        guard outcome == .done else { throw .noSuchClient }
+        return .done
+    }
+
+    /// The client with this id or name; of several with the same name, the active one.
+    private static func find(_ client: String, in all: [ClientRow]) -> ClientRow? {
+        let named = all.filter { $0.name == client }
+        return all.first { id($0) == client } ?? named.first { $0.revokedAt == nil } ?? named.first
+    }
+
+    /// Prints the API key, which cannot be shown again.
+    private static func show(
+        _ key: Token, of client: ClientRow, _ session: ServerSession
+    ) throws(ServerFailure) {
+        session.printer.warnIfOthersCanRead()
+        guard session.wantsJSON else {
+            try session.printer.line(key.text)
+            return
+        }
+        try session.printer.line(.object(facts(client) + [("key", .secret(key.text))]))
+    }
+
+    private static func id(_ client: ClientRow) -> String {
+        "cl_" + Base64URL.encode(client.id.span)
+    }
+
+    private static func facts(_ client: ClientRow) -> [(String, JSONValue)] {
+        [
+            ("client", .text(id(client))), ("name", .text(client.name)),
+            ("scopes", .list(client.scopes.map { .text($0) })),
+            ("created_at", .text(client.createdAt.text)),
+            ("revoked_at", client.revokedAt.map { .text($0.text) } ?? .null),
+        ]
+    }
+}
+
+/// Converts errors of the verifier.
+func verifying<Result>(
+    _ body: () async throws(VerifierError) -> Result
+) async throws(ServerFailure) -> Result {
+    do throws(VerifierError) { return try await body() } catch { throw .verifier(error) }
+}

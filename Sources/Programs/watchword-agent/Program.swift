@@ -1,0 +1,8 @@
+internal import Agent
+
+/// Holds the keys of unlocked vaults.
+///
+/// `watchword unlock` starts it, and the other commands connect to it.
+@main struct Program {
+    static func main() { AgentProgram.main() }
+}

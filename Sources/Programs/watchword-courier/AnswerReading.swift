@@ -1,0 +1,157 @@
+internal import Courier
+internal import WatchwordCryptography
+internal import JSONReading
+internal import WatchwordCoding
+
+extension HTTPResponse {
+    /// Parses the response to `operation`.
+    ///
+    /// Unknown members are ignored: a newer server may send more. Every known member must be
+    /// present and well-formed.
+    func answer(to operation: HelperRequest.Operation) throws(HTTPHelperFailure) -> HelperResponse {
+        switch (operation, status) {
+        case (.enrolment, 200), (.enrolment, 201): return try enrolled(try object())
+        case (.login, 200): return try login(try object())
+        case (.keyRegistration, 200), (.keyRegistration, 201):
+            return try registered(try object())
+        case (.keyRegistration, 403): return try registeredEarlier() ?? .problem(problem())
+        case (.keyActivation, 200): return try activated(try object())
+        case (.challenge, 200), (.challenge, 201): return try challenge(try object())
+        case (.signature, 200): return try signature(try object())
+        // A redirect is not followed, because it may lead anywhere. Its status is reported.
+        default: return .problem(problem())
+        }
+    }
+
+    private func object() throws(HTTPHelperFailure) -> JSONValue {
+        guard hasType("application/json") else { throw .badAnswer }
+        do { return try readJSON(body.span) } catch { throw .badAnswer }
+    }
+
+    private func hasType(_ type: String) -> Bool {
+        guard let named = contentType?.lowercased() else { return false }
+        return named == type || named.hasPrefix(type + ";")
+    }
+
+    private func enrolled(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        .enrolled(
+            credential: try object.token("credential"), try object.handedSecret())
+    }
+
+    private func login(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        switch object["result"]?.string {
+        case "accepted":
+            guard let expiry = object["expires_at"]?.string else { throw .badAnswer }
+            return .accepted(
+                HelperResponse.Acceptance(
+                    verification: try object.token("verification"),
+                    login: try object.secret("login"), expiresAt: PlainText(showing: expiry),
+                    next: try object.handedSecret()))
+        case "denied": return try denied(object)
+        default: throw .badAnswer
+        }
+    }
+
+    private func denied(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        guard let isWipe = object["wipe"]?.truth else { throw .badAnswer }
+        guard isWipe else { return .denied(wipe: nil) }
+        guard let reason = object["wipe_reason"]?.string else { throw .badAnswer }
+        return .denied(wipe: HelperResponse.WipeOrder(word: reason))
+    }
+
+    private func registered(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        let credential = try object.token("credential")
+        let isPending = object["activation"] != nil
+        guard credential.text.hasPrefix("cr_"),
+            object["state"]?.string == (isPending ? "pending" : "active")
+        else { throw .badAnswer }
+        guard let activation = object["activation"] else {
+            return .registered(credential: credential, custody: try object.token("custody"))
+        }
+        let protected = KeyActivation(
+            blob: try activation.bytes("blob"), seed: try activation.bytes("seed"))
+        guard let protected else { throw .badAnswer }
+        return .keyToActivate(credential: credential, protected)
+    }
+
+    /// The key, if the server refuses the ticket, but has registered the key with an earlier request.
+    private func registeredEarlier() throws(HTTPHelperFailure) -> HelperResponse? {
+        guard hasType("application/problem+json") else { return nil }
+        let problem: JSONValue
+        do { problem = try readJSON(body.span) } catch { return nil }
+        guard problem["type"]?.string == "urn:watchword:problem:refused-ticket",
+            problem["credential"] != nil
+        else { return nil }
+        let credential = try problem.token("credential")
+        guard credential.text.hasPrefix("cr_") else { throw .badAnswer }
+        return .registered(credential: credential, custody: try problem.token("custody"))
+    }
+
+    private func activated(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        switch object["result"]?.string {
+        case "accepted": return .keyActivated
+        case "denied": return .denied(wipe: nil)
+        default: throw .badAnswer
+        }
+    }
+
+    private func challenge(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        let challenge = HelperResponse.KeyChallenge(
+            token: try object.token("challenge"),
+            expiry: try object.whole("expires_ms"))
+        guard challenge.bytes != nil, challenge.token.text.hasPrefix("wwx_") else {
+            throw .badAnswer
+        }
+        return .challenge(challenge)
+    }
+
+    private func signature(_ object: JSONValue) throws(HTTPHelperFailure) -> HelperResponse {
+        switch object["result"]?.string {
+        case "accepted":
+            guard let expiry = object["expires_at"]?.string else { throw .badAnswer }
+            return .signed(
+                HelperResponse.AcceptedSignature(
+                    verification: try object.token("verification"),
+                    login: try object.secret("login"), expiresAt: PlainText(showing: expiry)))
+        case "denied": return try denied(object)
+        default: throw .badAnswer
+        }
+    }
+
+    private func problem() -> HelperResponse.Problem {
+        var type = ""
+        if hasType("application/problem+json") {
+            // If the type cannot be read, the status is enough.
+            do { type = try readJSON(body.span)["type"]?.string ?? "" } catch {}
+        }
+        return HelperResponse.Problem(
+            status: status, type: PlainText(showing: type), retryAfter: max(retryAfter, 0))
+    }
+}
+
+extension JSONValue {
+    fileprivate func token(_ name: String) throws(HTTPHelperFailure) -> Token {
+        guard let text = self[name]?.string, let token = Token(text) else { throw .badAnswer }
+        return token
+    }
+
+    fileprivate func secret(_ name: String) throws(HTTPHelperFailure) -> SecretBytes {
+        guard let secret = self[name]?.secretText, Token.isToken(secret) else { throw .badAnswer }
+        return secret
+    }
+
+    fileprivate func bytes(_ name: String) throws(HTTPHelperFailure) -> [UInt8] {
+        guard let text = self[name]?.string else { throw .badAnswer }
+        do { return try Base64URL.decode(Array(text.utf8).span) } catch { throw .badAnswer }
+    }
+
+    fileprivate func whole(_ name: String) throws(HTTPHelperFailure) -> UInt64 {
+        guard let number = self[name]?.wholeNumber else { throw .badAnswer }
+        return number
+    }
+
+    fileprivate func handedSecret() throws(HTTPHelperFailure) -> HelperResponse.NextSecret {
+        HelperResponse.NextSecret(
+            secret: try secret("secret"), generation: try whole("generation"))
+    }
+}

@@ -1,0 +1,187 @@
+internal import WatchwordSystem
+internal import Courier
+internal import WatchwordCryptography
+internal import JSONReading
+internal import WatchwordCoding
+
+/// What a request needs from the file system, loaded before the process gives up access to it.
+struct Tools: ~Copyable {
+    let client: CurlHandle
+    /// The certificates of the trusted authorities, in PEM.
+    let authorities: [UInt8]
+
+    /// Where systems keep their trusted authorities; Debian's path first.
+    private static let systemAuthorities = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/ssl/cert.pem",
+    ]
+    private static let largestFile = 4 << 20
+
+    init(for request: HelperRequest) throws(HTTPHelperFailure) {
+        // The JSON library opens a source of randomness when it creates its first object.
+        do { _ = try readJSON(Array("{\"a\":0}".utf8).span) } catch { throw .library(code: 0) }
+        // The memory for secrets is locked when the first one is created, and only the response may
+        // contain one.
+        _ = SecretBytes(copying: [0].span)
+        let isSystem = request.server.scheme == .https && request.authorities.isEmpty
+        let authorities = isSystem ? try Tools.ofSystem() : request.authorities
+        client = try Tools.makeClient()
+        self.authorities = authorities
+    }
+
+    private static func makeClient() throws(HTTPHelperFailure) -> CurlHandle {
+        do throws(HTTPFailure) { return try CurlHandle() } catch { throw HTTPHelperFailure(error) }
+    }
+
+    private static func ofSystem() throws(HTTPHelperFailure) -> [UInt8] {
+        for path in systemAuthorities {
+            do throws(SystemCallFailure) {
+                let file = try FileDescriptor(reading: path)
+                return try [UInt8](capacity: largestFile) { output throws(SystemCallFailure) in
+                    try file.readToEnd(into: &output)
+                }
+            } catch  where error.isMissing {
+                continue
+            } catch {
+                throw .helper(.system(error))
+            }
+        }
+        throw .authorities
+    }
+}
+
+/// The limits for a response; typical responses have a few hundred bytes.
+private let limits = HTTPLimits(timeout: .seconds(20), headerBytes: 32 << 10, bodyBytes: 64 << 10)
+
+/// The `User-Agent`, which servers may record.
+private let userAgent = "watchword/\(ProgramVersion.text)"
+
+/// Sends the request to the server at the other end of `connection`.
+func ask(
+    _ request: HelperRequest, with tools: consuming Tools, over connection: borrowing FileDescriptor
+) throws(HTTPHelperFailure) -> HelperResponse {
+    let server = request.server
+    let httpRequest = HTTPRequest(
+        scheme: server.scheme == .https ? .https : .http, host: server.bracketedHost,
+        port: server.port, path: server.prefix + request.operation.path,
+        headers: [
+            ("Content-Type", "application/json"), ("Accept", "application/json"),
+            ("User-Agent", userAgent), ("Idempotency-Key", request.idempotencyKey),
+        ], body: request.operation.body(for: server))
+    let authorities = tools.authorities
+    let response: HTTPResponse
+    do throws(HTTPFailure) {
+        response = try tools.client.send(
+            httpRequest, over: connection, authorities: authorities, limits: limits)
+    } catch {
+        throw HTTPHelperFailure(error)
+    }
+    return try response.answer(to: request.operation)
+}
+
+extension HelperRequest.Operation {
+    fileprivate var path: String {
+        switch self {
+        case .enrolment: "/v1/device/enrolments"
+        case .login: "/v1/device/logins"
+        case .keyRegistration: "/v1/device/keys"
+        case .keyActivation: "/v1/device/keys/activation"
+        case .challenge: "/v1/device/challenges"
+        case .signature: "/v1/device/signatures"
+        }
+    }
+
+    // The body holds the secret in ordinary memory: the process does nothing else, is confined,
+    // cannot be dumped, and ends soon.
+    fileprivate func body(for server: ServerAddress) -> [UInt8] {
+        let members: [(String, JSONValue)] =
+            switch self {
+            case .enrolment(let ticket, ""):
+                [("ticket", .secret(ticket)), ("user_agent", .text(userAgent))]
+            case .enrolment(let ticket, let deviceName):
+                [
+                    ("name", .text(deviceName)), ("ticket", .secret(ticket)),
+                    ("user_agent", .text(userAgent)),
+                ]
+            case .login(let login):
+                [
+                    ("credential", .text(login.credential.text)),
+                    ("rotation_nonce", .text(login.nonce.text)), ("secret", .secret(login.secret)),
+                ]
+            case .keyRegistration(let registration): Self.members(of: registration)
+            case .keyActivation(let credential, let secret):
+                [("credential", .text(credential.text)), ("secret", .secret(secret))]
+            case .challenge(let credential): [("credential", .text(credential.text))]
+            case .signature(let signature):
+                [
+                    ("audience", .text(server.audience)),
+                    ("challenge", .text(signature.challenge.text)),
+                    ("credential", .text(signature.credential.text)),
+                    ("presence", .text(signature.presence.word)),
+                    ("purpose", .text(signature.confirmsText ? "confirm" : "sign-in")),
+                    ("signature", .text(Base64URL.encode(signature.signature.span))),
+                ]
+            }
+        return JSONValue.object(members).rendered().withBytes { bytes in
+            [UInt8](copying: bytes)
+        }
+    }
+
+    /// Only what the device has stored: a repeated registration has the same body, even if another
+    /// version of the program sends it.
+    private static func members(
+        of registration: HelperRequest.KeyRegistration
+    ) -> [(String, JSONValue)] {
+        let name = registration.deviceName
+        let attestation = registration.attestation.map { [("attestation", json($0))] } ?? []
+        return attestation + (name.isEmpty ? [] : [("name", .text(name))]) + [
+            ("custody", .text(registration.isInTPM ? "tpm" : "vault")),
+            ("presence", .text(registration.presence.word)),
+            ("public_key", .text(Base64URL.encode(registration.point.span))),
+            ("signature", .text(Base64URL.encode(registration.signature.span))),
+            ("ticket", .secret(registration.ticket)),
+        ]
+    }
+
+    private static func json(_ attestation: KeyAttestation) -> JSONValue {
+        func text(_ bytes: [UInt8]) -> JSONValue { .text(Base64URL.encode(bytes.span)) }
+        return .object([
+            ("attestation_key", text(attestation.attestationKey)),
+            ("certificates", .list(attestation.certificates.map(text))),
+            ("certification", text(attestation.certification)),
+            ("device_key", text(attestation.deviceKey)),
+            ("endorsement_key", text(attestation.endorsementKey)),
+            ("signature", text(attestation.signature)),
+        ])
+    }
+}
+
+extension HTTPHelperFailure {
+    init(_ failure: HTTPFailure) {
+        self =
+            switch failure {
+            case .certificate(let fault): .certificate(CertificateFault(fault))
+            case .handshake: .handshake
+            case .authorities: .authorities
+            case .timedOut: .timedOut
+            case .connectionLost: .connectionLost
+            case .notHTTP: .badAnswer
+            case .tooLarge: .tooLarge
+            case .outOfMemory: .library(code: 0)
+            case .library(let code): .library(code: code)
+            }
+    }
+}
+
+extension HTTPHelperFailure.CertificateFault {
+    fileprivate init(_ fault: HTTPFailure.CertificateFault) {
+        self =
+            switch fault {
+            case .unknownAuthority: .unknownAuthority
+            case .expired: .expired
+            case .notYetValid: .notYetValid
+            case .otherHost: .otherHost
+            case .other: .other
+            }
+    }
+}

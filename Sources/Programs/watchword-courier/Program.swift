@@ -1,0 +1,13 @@
+internal import WatchwordSystem
+internal import Courier
+
+/// Sends one request to a server from a confined process.
+///
+/// `watchword` starts it and communicates over pipes.
+@main struct Program {
+    static func main() {
+        HelperProgram.main("watchword-courier", hint: "use `watchword login`") {
+            HTTPHelperLoop.run(prepare: Tools.init, ask: ask)
+        }
+    }
+}

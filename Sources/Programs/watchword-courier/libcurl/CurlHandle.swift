@@ -1,0 +1,169 @@
+internal import CCurl
+public import WatchwordSystem
+
+/// Sends one request over an existing connection (libcurl).
+///
+/// It does not look up hosts, open connections or open files, so that it works in a confined
+/// process; see ``WatchwordSystem/Confinement``. It does not follow redirects, ignores proxy
+/// settings in the environment, and stores nothing (cookies, passwords, sessions).
+@safe public struct CurlHandle: ~Copyable {
+    private let multi: UnsafeMutableRawPointer
+    private let easy: UnsafeMutableRawPointer
+
+    /// Loads what libcurl and its TLS library need from the system; must be called before
+    /// confinement.
+    public init() throws(HTTPFailure) {
+        let started = curl_global_init(curl_global_everything)
+        guard started == CURLE_OK else { throw HTTPFailure(started, verification: 0) }
+        guard let multi = unsafe curl_multi_init() else { throw .outOfMemory }
+        guard let easy = unsafe curl_easy_init() else {
+            unsafe curl_multi_cleanup(multi)
+            throw .outOfMemory
+        }
+        unsafe self.multi = multi
+        unsafe self.easy = easy
+    }
+
+    deinit {
+        unsafe curl_multi_remove_handle(multi, easy)
+        unsafe curl_easy_cleanup(easy)
+        unsafe curl_multi_cleanup(multi)
+    }
+
+    /// Sends `request` over `connection`, which must be connected to the request's host, and waits
+    /// for the response.
+    ///
+    /// `connection` stays open, but cannot be used for another request.
+    ///
+    /// - Parameter authorities: the trusted certificates, in PEM.
+    public consuming func send(
+        _ request: HTTPRequest, over connection: borrowing FileDescriptor, authorities: [UInt8],
+        limits: HTTPLimits
+    ) throws(HTTPFailure) -> HTTPResponse {
+        let receiver = Receiver(socket: connection.number, limits: limits)
+        let lines = HeaderLines()
+        for header in request.headers { try lines.append("\(header.name): \(header.value)") }
+        // Send the body at once, without waiting for "100 Continue".
+        try lines.append("Expect:")
+        let places = HeaderLines()
+        // libcurl does not look up a host for which it has an address. The address is never used:
+        // see `Receiver.provideSocket`.
+        try places.append("\(request.host):\(request.port):127.0.0.1")
+        // libcurl keeps pointers to all three.
+        defer { withExtendedLifetime((receiver, lines, places)) {} }
+        try setRules(limits)
+        try setReceiver(receiver)
+        try check(unsafe curl_set_list(easy, CURLOPT_HTTPHEADER, lines.list))
+        try check(unsafe curl_set_list(easy, CURLOPT_RESOLVE, places.list))
+        try check(unsafe curl_set_text(easy, CURLOPT_PROTOCOLS_STR, request.scheme.rawValue))
+        try check(unsafe curl_set_text(easy, CURLOPT_URL, request.address))
+        try check(
+            unsafe curl_set_size(
+                easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)))
+        try unsafe request.body.span.withUnsafeBytes { body throws(HTTPFailure) in
+            // libcurl copies the body, so it cannot move while it is being sent.
+            try check(
+                unsafe curl_set_pointer(
+                    easy, CURLOPT_COPYPOSTFIELDS,
+                    UnsafeMutableRawPointer(mutating: body.baseAddress)
+                ))
+        }
+        try unsafe authorities.span.withUnsafeBytes { bytes throws(HTTPFailure) in
+            var blob = unsafe curl_blob(
+                data: UnsafeMutableRawPointer(mutating: bytes.baseAddress), len: bytes.count,
+                flags: UInt32(CURL_BLOB_COPY))
+            try check(unsafe curl_set_blob(easy, CURLOPT_CAINFO_BLOB, &blob))
+        }
+        try perform()
+        return try receiver.response(status: number(of: CURLINFO_RESPONSE_CODE), of: self)
+    }
+}
+
+extension CurlHandle {
+    private func setRules(_ limits: HTTPLimits) throws(HTTPFailure) {
+        let numbers: [(CURLoption, Int)] = [
+            (CURLOPT_POST, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
+            (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
+            (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+            // HTTP/1.1 has libcurl's oldest and best-tested parser, and is enough for one request.
+            (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
+            (CURLOPT_HTTP09_ALLOWED, 0),
+            (CURLOPT_TIMEOUT_MS, Int(limits.timeout.millisecondsRoundedUp)),
+            (CURLOPT_SSL_SESSIONID_CACHE, 0), (CURLOPT_FORBID_REUSE, 1),
+        ]
+        for (option, value) in numbers {
+            try check(unsafe curl_set_number(easy, option, value))
+        }
+        try check(unsafe curl_set_text(easy, CURLOPT_PROXY, ""))
+        // Disable the system's default authorities: only the given ones are trusted.
+        try check(unsafe curl_set_text(easy, CURLOPT_CAINFO, nil))
+        try check(unsafe curl_set_text(easy, CURLOPT_CAPATH, nil))
+    }
+
+    private func setReceiver(_ receiver: Receiver) throws(HTTPFailure) {
+        let pointer = unsafe Unmanaged.passUnretained(receiver).toOpaque()
+        try check(unsafe curl_set_pointer(easy, CURLOPT_WRITEDATA, pointer))
+        try check(unsafe curl_set_receiver(easy, CURLOPT_WRITEFUNCTION, Receiver.takeBody))
+        try check(unsafe curl_set_pointer(easy, CURLOPT_HEADERDATA, pointer))
+        try check(unsafe curl_set_receiver(easy, CURLOPT_HEADERFUNCTION, Receiver.takeHeader))
+        try check(unsafe curl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, pointer))
+        try check(unsafe curl_set_opener(easy, Receiver.provideSocket))
+        try check(unsafe curl_set_no_closer(easy))
+        try check(unsafe curl_set_preparer(easy, Receiver.reportConnected))
+    }
+
+    private func perform() throws(HTTPFailure) {
+        guard unsafe curl_multi_add_handle(multi, easy) == CURLM_OK else { throw .outOfMemory }
+        var running: Int32 = 1
+        while running > 0 {
+            var result = unsafe curl_multi_perform(multi, &running)
+            if result == CURLM_OK, running > 0 {
+                result = unsafe curl_multi_poll(multi, nil, 0, 1000, nil)
+            }
+            guard result == CURLM_OK else { throw .library(code: result.rawValue) }
+        }
+        var waiting: Int32 = 0
+        guard let message = unsafe curl_multi_info_read(multi, &waiting) else {
+            throw .library(code: 0)
+        }
+        let result = unsafe curl_message_result(message)
+        guard result == CURLE_OK else {
+            throw HTTPFailure(result, verification: try number(of: CURLINFO_SSL_VERIFYRESULT))
+        }
+    }
+
+    private func check(_ code: CURLcode) throws(HTTPFailure) {
+        guard code == CURLE_OK else { throw HTTPFailure(code, verification: 0) }
+    }
+
+    private func number(of info: CURLINFO) throws(HTTPFailure) -> Int {
+        var value = 0
+        try check(unsafe curl_get_number(easy, info, &value))
+        return value
+    }
+
+    func retryAfter() throws(HTTPFailure) -> Int {
+        var value: curl_off_t = 0
+        try check(unsafe curl_get_size(easy, CURLINFO_RETRY_AFTER, &value))
+        return Int(value)
+    }
+
+    func contentType() throws(HTTPFailure) -> String? {
+        var value: UnsafePointer<CChar>?
+        try check(unsafe curl_get_text(easy, CURLINFO_CONTENT_TYPE, &value))
+        guard let text = unsafe value else { return nil }
+        return unsafe String(cString: text)
+    }
+}
+
+/// A list of header lines in libcurl's format, freed on deinitialisation.
+@safe final class HeaderLines {
+    private(set) var list: UnsafeMutablePointer<curl_slist>?
+
+    func append(_ line: String) throws(HTTPFailure) {
+        guard let longer = unsafe curl_slist_append(list, line) else { throw .outOfMemory }
+        unsafe list = longer
+    }
+
+    deinit { unsafe curl_slist_free_all(list) }
+}

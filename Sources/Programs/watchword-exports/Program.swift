@@ -1,0 +1,21 @@
+internal import WatchwordSystem
+internal import Exports
+internal import ExportReading
+
+/// Decrypts and parses another app's export, which is untrusted, in a confined process.
+///
+/// `watchword` starts it and communicates over pipes.
+@main struct Program {
+    static func main() {
+        HelperProgram.main(
+            "watchword-exports", hint: "use `watchword import FILE`",
+            tasks: [ExportLoop.raisedLimits]
+        ) { task in
+            let limits = task == nil ? ExportLimits.standard : .raised
+            prepareExportReading()
+            ExportLoop.run(limits: limits) { source, password throws(ExportError) in
+                try readExport(source, password: password, limits: limits)
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+internal import WatchwordSystem
+internal import PictureReading
+internal import Pictures
+
+/// Decodes untrusted pictures in a confined process.
+///
+/// `watchword` starts it and communicates over pipes. The argument names a library for pictures in
+/// less common formats; it is loaded before the process gives up access to files.
+@main struct Program {
+    static func main() {
+        HelperProgram.main(
+            "watchword-reader", hint: "use `watchword qr read FILE`",
+            tasks: ImageLibrary.allCases.map(\.rawValue)
+        ) { task in
+            prepareSymbolReading()
+            // Every filter needs blocks as large as the picture.
+            FreedMemory.keep()
+            guard let needed = task.flatMap(ImageLibrary.init) else {
+                ReaderLoop.run { findSymbols(in: $0, library: nil) }
+            }
+            let library = LoadedImageLibrary(needed)
+            ReaderLoop.run(runsLibraries: true) { findSymbols(in: $0, library: library) }
+        }
+    }
+}

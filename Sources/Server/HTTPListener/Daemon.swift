@@ -1,0 +1,163 @@
+internal import CMicroHTTPD
+internal import WatchwordCryptography
+internal import Glibc
+internal import Synchronization
+
+/// A libmicrohttpd daemon: its threads, its listening socket, and the objects that it refers to.
+final class Daemon: Sendable {
+    // The handle may be used from any thread (libmicrohttpd manual, “Thread safety”). Starting and
+    // stopping must not overlap; the lock serialises them.
+    @safe private struct Running: @unchecked Sendable {
+        let handle: OpaquePointer
+        /// The callbacks' context, which lives as long as libmicrohttpd may call them.
+        let context: Unmanaged<DaemonContext>
+        /// The listening socket.
+        let socket: Int32
+    }
+
+    private let running = Mutex<Running?>(nil)
+    /// When the daemon's connections must end.
+    let retirement = Retirement()
+    private let gate = HandlerGate()
+    // Both end with NUL, and do not move while the daemon may read them.
+    private let certificate: SecretBytes?
+    private let key: SecretBytes?
+    private let priorities: SecretBytes
+
+    init(tls: TLSIdentity?) {
+        certificate = tls.map { Daemon.terminated($0.certificate.span) }
+        key = tls.map { tls in tls.key.withBytes { Daemon.terminated($0) } }
+        priorities = Daemon.terminated(Array(Daemon.priorities.utf8).span)
+    }
+
+    /// TLS 1.2 and 1.3, with forward secrecy and authenticated encryption only.
+    private static let priorities =
+        "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-256-GCM:+AES-128-GCM"
+        + ":+CHACHA20-POLY1305"
+
+    private static func terminated(_ bytes: Span<UInt8>) -> SecretBytes {
+        SecretBytes(capacity: bytes.count + 1) { output in
+            output.append(copying: bytes)
+            output.append(0)
+        }
+    }
+
+    /// The buffer size of each connection.
+    ///
+    /// A head that exceeds our own limit still fits, so that it gets our own response.
+    static func memory(_ limits: ListenerLimits) -> Int { 4 * max(limits.headers, 8 << 10) }
+
+    func start(_ listener: Listener, socket: consuming ListeningSocket, threads: Int)
+        throws(ListenerFailure)
+    {
+        let kept = unsafe Unmanaged.passRetained(DaemonContext(listener, retirement, gate))
+        let context = unsafe kept.toOpaque()
+        // From here on the daemon owns the socket; some errors that keep the daemon from starting
+        // also close it.
+        let listening = socket.release()
+        let identity = ListeningSocket.Identity(of: listening)
+        var items = unsafe [
+            item(.LISTEN_SOCKET, Int(listening)),
+            item(.THREAD_POOL_SIZE, threads > 1 ? threads : 0),
+            item(.CONNECTION_LIMIT, listener.limits.connections),
+            item(.CONNECTION_MEMORY_LIMIT, Daemon.memory(listener.limits)),
+            item(.STRICT_FOR_CLIENT, 0),
+            item(.NOTIFY_CONNECTION, address(connectionNotice), context),
+            item(.NOTIFY_COMPLETED, address(completionNotice), context),
+            item(.URI_LOG_CALLBACK, address(targetNotice), context),
+            item(.UNESCAPE_CALLBACK, address(unescaping), nil),
+        ]
+        var flags = MHD_ALLOW_SUSPEND_RESUME.rawValue
+        if let certificate, let key {
+            // With epoll, libmicrohttpd keeps a processor busy while it waits for the rest of a
+            // handshake.
+            flags |= MHD_USE_POLL_INTERNAL_THREAD.rawValue | MHD_USE_TLS.rawValue
+            unsafe items.append(item(.HTTPS_MEM_CERT, 0, pointer(certificate)))
+            unsafe items.append(item(.HTTPS_MEM_KEY, 0, pointer(key)))
+            unsafe items.append(item(.HTTPS_PRIORITIES, 0, pointer(priorities)))
+        } else {
+            flags |= MHD_USE_EPOLL_INTERNAL_THREAD.rawValue
+        }
+        unsafe items.append(item(.END))
+        errno = 0
+        let handle = unsafe items.withUnsafeMutableBufferPointer { items -> OpaquePointer? in
+            guard let start = items.baseAddress else { return nil }
+            let arguments: [any CVarArg] = unsafe [
+                Int32(MHD_OPTION.ARRAY.rawValue), start, Int32(MHD_OPTION.END.rawValue),
+            ]
+            return unsafe withVaList(arguments) { arguments in
+                unsafe MHD_start_daemon_va(
+                    flags, 0, acceptance, context, access, context, arguments)
+            }
+        }
+        guard let handle = unsafe handle else {
+            let number = errno
+            ListeningSocket.close(listening, ifStill: identity)
+            unsafe kept.release()
+            // Any other value of `errno` may be left over from an earlier call.
+            guard [EMFILE, ENFILE, ENOMEM, EAGAIN].contains(number) else { throw .notStarted }
+            throw .system(call: "MHD_start_daemon", number: number)
+        }
+        running.withLock { unsafe $0 = Running(handle: handle, context: kept, socket: listening) }
+    }
+
+    /// A copy of the listening socket, for another daemon.
+    func duplicatedSocket() throws(ListenerFailure) -> ListeningSocket {
+        let number = running.withLock { $0?.socket }
+        guard let number else { throw .notStarted }
+        return try ListeningSocket(duplicating: number)
+    }
+
+    /// The number of connections.
+    var connectionCount: Int {
+        running.withLock { running in
+            guard let handle = unsafe running?.handle else { return 0 }
+            return Int(unsafe mhd_connection_count(handle))
+        }
+    }
+
+    /// Stops accepting connections; existing ones continue.
+    func quiesce() {
+        running.withLock { running in
+            guard let handle = unsafe running?.handle else { return }
+            let socket = unsafe MHD_quiesce_daemon(handle)
+            if socket >= 0 { close(socket) }
+        }
+    }
+
+    /// Closes all connections and ends the threads.
+    ///
+    /// Does nothing while a request is being handled, because libmicrohttpd would terminate the
+    /// process.
+    ///
+    /// - Returns: whether the daemon stopped.
+    func stop() -> Bool {
+        guard gate.close() else { return false }
+        let ended = running.withLock { running in
+            defer { running = nil }
+            return running
+        }
+        guard let ended else { return true }
+        unsafe MHD_stop_daemon(ended.handle)
+        unsafe ended.context.release()
+        return true
+    }
+}
+
+private func item(
+    _ option: MHD_OPTION, _ value: Int = 0, _ pointer: UnsafeMutableRawPointer? = nil
+) -> MHD_OptionItem {
+    unsafe MHD_OptionItem(option: option, value: value, ptr_value: pointer)
+}
+
+// libmicrohttpd's options accept a function in place of a number.
+private func address<Function>(_ function: Function) -> Int {
+    unsafe unsafeBitCast(function, to: Int.self)
+}
+
+// The bytes of a `SecretBytes` never move, and the daemon's owner keeps it as long as the daemon.
+private func pointer(_ bytes: SecretBytes) -> UnsafeMutableRawPointer? {
+    unsafe bytes.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe UnsafeMutableRawPointer(mutating: $0.baseAddress) }
+    }
+}

@@ -1,0 +1,136 @@
+internal import Glibc
+public import WatchwordCoding
+internal import Synchronization
+
+/// Accepts HTTP or HTTPS requests and passes them to a closure, without interpreting them.
+///
+/// libmicrohttpd's threads read and write; each complete request is handled in its own task.
+public final class Listener: Sendable {
+    /// Answers a request; its field names are in lower case, and repeated fields are joined.
+    public typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
+    /// Creates the response to a request that the listener refuses.
+    public typealias RefusalHandler = @Sendable (HTTPRequestError, _ peer: String) -> HTTPResponse
+
+    /// The address with the actual port.
+    public let address: ListenAddress
+    let limits: ListenerLimits
+    let handler: Handler
+    let refuser: RefusalHandler
+    let registry: ConnectionRegistry
+    /// The number of requests that have begun but have not been answered yet.
+    let begun = Mutex(0)
+    /// The clock for the limits.
+    let now: @Sendable () -> ContinuousClock.Instant
+    private let draining = Mutex(false)
+    private let daemons: DaemonSet
+    private let threads: Int
+    private let reaper: Task<Void, Never>
+
+    /// Starts listening.
+    ///
+    /// - Parameters:
+    ///   - tls: if given, HTTPS is used (TLS 1.2 and 1.3), otherwise HTTP.
+    ///   - threads: the number of threads that read and write.
+    ///   - now: the clock for the limits.
+    public static func start(
+        on address: ListenAddress, tls: TLSIdentity? = nil,
+        limits: ListenerLimits = ListenerLimits(),
+        threads: Int = 2,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        refuser: @escaping RefusalHandler, handler: @escaping Handler
+    ) throws(ListenerFailure) -> Listener {
+        try Listener(
+            address, tls: tls, limits: limits, threads: threads, now: now, refuser: refuser,
+            handler: handler)
+    }
+
+    private init(
+        _ address: ListenAddress, tls: TLSIdentity?, limits: ListenerLimits, threads: Int,
+        now: @escaping @Sendable () -> ContinuousClock.Instant, refuser: @escaping RefusalHandler,
+        handler: @escaping Handler
+    ) throws(ListenerFailure) {
+        self.limits = limits
+        self.now = now
+        self.refuser = refuser
+        self.handler = handler
+        let registry = ConnectionRegistry(
+            limit: limits.connections, limitPerOrigin: limits.connectionsPerAddress,
+            isProxy: limits.isProxy, start: now())
+        self.registry = registry
+        let socket = try ListeningSocket(address)
+        self.address = address.with(port: socket.port)
+        self.threads = threads
+        let first = Daemon(tls: tls)
+        let daemons = DaemonSet(first)
+        self.daemons = daemons
+        reaper = Task {
+            // Cancelling the task also wakes it.
+            while !Task.isCancelled {
+                do { try await Task.sleep(for: Listener.reaping) } catch { return }
+                registry.cutOff(at: now())
+                daemons.stopUnused(at: now())
+            }
+        }
+        do throws(ListenerFailure) {
+            try first.start(self, socket: socket, threads: threads)
+        } catch {
+            reaper.cancel()
+            throw error
+        }
+    }
+
+    /// The interval at which slow connections are checked.
+    private static let reaping = Duration.milliseconds(200)
+
+    /// Uses another certificate for new connections.
+    ///
+    /// Open connections keep the old one, for at most ``ListenerLimits/retiredLifetime``.
+    ///
+    /// - Throws: if the new certificate cannot be used; the old one then stays in use.
+    public func replace(tls: TLSIdentity) throws(ListenerFailure) {
+        try replaceDaemon(tls: tls)
+    }
+
+    func replaceDaemon(tls: TLSIdentity?) throws(ListenerFailure) {
+        let threads = threads
+        try daemons.replace(with: Daemon(tls: tls), at: now(), lifetime: limits.retiredLifetime) {
+            daemon, socket throws(ListenerFailure) in
+            try daemon.start(self, socket: socket, threads: threads)
+        }
+    }
+
+    /// The number of running daemons, one for each certificate in use.
+    var daemonCount: Int { daemons.count }
+
+    /// Called when a request is over, answered or not.
+    func end(_ exchange: Exchange, from peer: PeerAddress, hasFailed: Bool) {
+        begun.withLock { $0 -= 1 }
+        // The request failed, but the client did not abort it, and we did not refuse it: the
+        // library did.
+        if hasFailed, exchange.isIncomplete { _ = refuser(.refusedByLibrary, peer.text) }
+    }
+
+    var isDraining: Bool { draining.withLock { $0 } }
+    var begunCount: Int { begun.withLock { $0 } }
+
+    /// Stops accepting connections, completes the requests that have begun, and stops.
+    ///
+    /// - Parameter grace: how long these requests may still take.
+    /// - Returns: whether all of them were answered.
+    public func stop(grace: Duration) async -> Bool {
+        let isFirst = draining.withLock { draining in
+            defer { draining = true }
+            return !draining
+        }
+        guard isFirst else { return true }
+        daemons.quiesce()
+        let end = ContinuousClock.now + grace
+        while begun.withLock({ $0 }) > 0, .now < end {
+            do { try await Task.sleep(for: .milliseconds(5)) } catch { break }
+        }
+        reaper.cancel()
+        let isDone = begun.withLock { $0 } == 0
+        daemons.stop()
+        return isDone
+    }
+}

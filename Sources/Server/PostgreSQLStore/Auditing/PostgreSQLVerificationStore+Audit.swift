@@ -1,0 +1,62 @@
+internal import WatchwordCryptography
+public import Verification
+
+extension PostgreSQLVerificationStore {
+    /// Checks all events and rows in one snapshot; other connections can keep writing.
+    ///
+    /// The audit cannot detect that events were cut off together with the recorded end of their
+    /// chain, unless a checkpoint of one of these events was kept.
+    ///
+    /// - Parameter checkpoints: checkpoints kept elsewhere; see ``ends`` and
+    ///   ``ChainCheckpoint/text``.
+    public static func audit(
+        at address: PostgreSQLAddress, key: AuditKey, checkpoints: [ChainCheckpoint] = [],
+        timeout: Duration = .seconds(10)
+    ) throws(PostgreSQLStoreError) -> AuditReport {
+        let steps = try PostgreSQLConnection.opening(address).expectTables()
+        do throws(PostgreSQLFailure) {
+            let session = try PostgreSQLSession(
+                address, StoreStatement.auditing(steps: steps), timeout: timeout,
+                known: AcknowledgedCheckpoints(), steps: steps)
+            // A transaction reads a single snapshot, even if events are appended in the meantime.
+            _ = try session.run([.text("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")])
+            return try session.audit(checkpoints: checkpoints, key: key)
+        } catch {
+            throw PostgreSQLStoreError(error)
+        }
+    }
+
+    /// Lists the credentials that rows or events show as revoked or disabled, ordered by id, even
+    /// if those rows and events are not authentic.
+    ///
+    /// An earlier backup does not show that they ended; see
+    /// ``settle(_:key:keepingClients:ended:now:trustingClock:timeout:)``.
+    public static func endedCredentials(
+        at address: PostgreSQLAddress, timeout: Duration = .seconds(10)
+    ) throws(PostgreSQLStoreError) -> [CredentialID] {
+        let steps = try PostgreSQLConnection.opening(address).expectTables()
+        do throws(PostgreSQLFailure) {
+            let session = try PostgreSQLSession(
+                address, [.credentialsByID, .events], timeout: timeout,
+                known: AcknowledgedCheckpoints(), steps: steps)
+            var found: Set<CredentialID> = []
+            try session.readEndedRows(into: &found)
+            try session.readEndingEvents(into: &found)
+            return found.sorted()
+        } catch {
+            throw PostgreSQLStoreError(error)
+        }
+    }
+}
+
+extension [AcknowledgedCheckpoint] {
+    func expectAuthentic(_ key: AuditKey) throws(PostgreSQLStoreError) {
+        for end in self {
+            let isAuthentic: Bool
+            do { isAuthentic = try key.isAuthentic(end.mark) } catch {
+                throw PostgreSQLStoreError(.cryptography)
+            }
+            guard isAuthentic else { throw .forgedCheckpoint }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+internal import WatchwordSystem
+internal import Verification
+
+// `@unchecked Sendable` is safe: one thread creates a session and hands it over completely; the
+// pools ensure that only one thread uses it at a time.
+/// A connection that is set up for one kind of work, with its statements prepared.
+final class PostgreSQLSession: @unchecked Sendable {
+    let connection: PostgreSQLConnection
+    /// How long a statement may take.
+    let timeout: Duration
+    /// Compares the clocks; `nil` for a session that makes no decisions.
+    let clock: ClockComparison?
+    /// The number of schema steps that were applied to the database.
+    private let steps: Int
+
+    /// Connects, sets up the session, and checks that the database still contains everything that
+    /// it acknowledged.
+    ///
+    /// - Parameters:
+    ///   - failsFast: whether to fail quickly, because a caller is waiting.
+    ///   - steps: the number of schema steps that the statements need. Only an audit reads a database
+    ///     of an earlier release.
+    init(
+        _ address: PostgreSQLAddress, _ statements: [StoreStatement], timeout: Duration,
+        known: AcknowledgedCheckpoints, clock: ClockComparison? = nil, failsFast: Bool = false,
+        steps: Int = Schema.steps.count
+    ) throws(PostgreSQLFailure) {
+        self.timeout = timeout
+        self.clock = clock
+        self.steps = steps
+        do { connection = try PostgreSQLConnection(failsFast ? address.failsFast : address) } catch
+        {
+            throw .broken
+        }
+        try connection.enterPipelineMode()
+        let settings = Self.settings(timeout: timeout).map { PipelineCommand.text($0) }
+        let prepared = statements.map { PipelineCommand.prepare($0) }
+        let sent = clock?.reading()
+        let results = try connection.run(
+            settings + [.text("SELECT taken FROM steps"), ClockComparison.query] + prepared,
+            timeout: timeout * 3
+        ).results()
+        // Another machine may have migrated the tables to a newer version in the meantime.
+        let taken = try results[settings.count]
+            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+        guard taken == Int64(steps) else { throw .newer }
+        if let clock, let sent { try clock.compare(results[settings.count + 1].rows, since: sent) }
+        try known.compare(with: self)
+    }
+
+    /// Whether the connection is open, as far as is known.
+    var stands: Bool { connection.stands }
+
+    /// Whether the server answers.
+    ///
+    /// The timeout is short, because another connection has already timed out.
+    var answers: Bool {
+        do throws(PostgreSQLFailure) {
+            _ = try connection.run([.text("SELECT 1")], timeout: max(timeout / 4, .milliseconds(1)))
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Checks that none of our commits has waited for a standby longer than a statement may take.
+    ///
+    /// Such a commit holds its connection and its event chain until the standby is back. Cancelling
+    /// the wait would not help: the commit would become visible although no standby has it. Each
+    /// later commit would also wait, until the server accepts no more connections.
+    func expectStandby() throws(PostgreSQLFailure) {
+        let query = """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE wait_event = 'SyncRep' AND usename = current_user
+            AND state_change < clock_timestamp() - interval '\(timeout.millisecondsRoundedUp) milliseconds'
+            """
+        let waiting = try run([.text(query)]).first?
+            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+        guard waiting == 0 else { throw .standby }
+    }
+
+    /// Runs commands that must all succeed.
+    func run(_ commands: [PipelineCommand]) throws(PostgreSQLFailure) -> [PostgreSQLResult] {
+        try connection.run(commands, timeout: timeout * 3).results()
+    }
+
+    /// Runs one statement.
+    func run(
+        _ statement: StoreStatement, _ arguments: StatementArguments
+    ) throws(PostgreSQLFailure) -> PostgreSQLResult {
+        guard let result = try run([.run(statement, arguments)]).first else { throw .broken }
+        return result
+    }
+
+    /// The settings that every session starts with.
+    ///
+    /// - Durability is never weaker than the server's own setting; a stronger setting is kept.
+    /// - The server's timeouts are shorter than the client's, so that the server itself reports a
+    ///   timeout.
+    /// - Names never resolve to other users' tables or functions.
+    /// - Rows are always found through indexes, in the order of the request, however small the
+    ///   tables are; this prevents deadlocks between processes.
+    static func settings(timeout: Duration) -> [String] {
+        let lockTimeout = max(timeout / 2, .milliseconds(1))
+        return [
+            """
+            SELECT set_config('synchronous_commit', 'on', false)
+            WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')
+            """
+        ]
+            + [
+                ("statement_timeout", "\(timeout.millisecondsRoundedUp)"),
+                ("lock_timeout", "\(lockTimeout.millisecondsRoundedUp)"),
+                (
+                    "idle_in_transaction_session_timeout",
+                    "\((timeout * 2).millisecondsRoundedUp)"
+                ),
+                ("default_transaction_isolation", "'read committed'"),
+                ("search_path", "pg_catalog, watchword, pg_temp"),
+                ("client_min_messages", "warning"), ("bytea_output", "hex"),
+                ("jit", "off"), ("plan_cache_mode", "force_generic_plan"),
+                ("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("enable_seqscan", "off"),
+            ].map { "SET \($0.0) = \($0.1)" }
+    }
+}
+
+extension PostgreSQLSession: StoreSnapshot {
+    typealias Failure = PostgreSQLFailure
+    typealias Row = PostgreSQLRow
+    typealias Statement = StoreStatement
+
+    var hasChallenges: Bool { steps >= Schema.stepOfChallenges }
+
+    func chains() throws(PostgreSQLFailure) -> [ChainRecord] {
+        try run(.chains, .none).all { row throws(PostgreSQLFailure) in try row.chain() }
+    }
+
+    func events(after position: UInt64, limit: Int) throws(PostgreSQLFailure) -> [ChainedEvent] {
+        var arguments = StatementArguments()
+        arguments.add(Int64(clamping: position))
+        arguments.add(Int64(limit))
+        return try run(.events, arguments)
+            .all { row throws(PostgreSQLFailure) in try row.event() }
+    }
+
+    func rows<Value>(
+        _ page: StoreStatement, from key: [UInt8], limit: Int,
+        _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Value
+    ) throws(PostgreSQLFailure) -> [Value] {
+        var arguments = StatementArguments()
+        arguments.add(key)
+        arguments.add(Int64(limit))
+        return try run(page, arguments).all(read)
+    }
+}

@@ -1,0 +1,213 @@
+internal import CPostgreSQL
+internal import Glibc
+internal import WatchwordSystem
+internal import Verification
+
+/// A connection to the server, closed on deinitialisation.
+///
+/// Use it from one thread at a time.
+@safe final class PostgreSQLConnection {
+    private let handle: OpaquePointer
+    private let warnings = Warnings()
+    /// Whether the server itself, not a function, issued a warning in the last pipeline.
+    ///
+    /// It is not known which command caused it: libpq delivers a warning before the results of
+    /// earlier commands. A warning at the end of a transaction has no context; warnings from
+    /// functions, such as triggers, have one.
+    private(set) var hasWarning = false
+
+    /// Connects and authenticates with the connection string.
+    ///
+    /// - Throws: libpq's message, which contains hosts and roles, never a password.
+    init(_ address: PostgreSQLAddress) throws(ConnectionRefused) {
+        let opened = unsafe address.settings.withCStrings { keywords, values in
+            unsafe PQconnectdbParams(keywords, values, 1)
+        }
+        guard let ready = unsafe opened else {
+            throw ConnectionRefused(code: "memory", message: "out of memory")
+        }
+        guard unsafe PQstatus(ready) == CONNECTION_OK else {
+            let message = unsafe String(cString: unsafe PQerrorMessage(ready))
+            unsafe PQfinish(ready)
+            throw ConnectionRefused(code: "connection", message: message)
+        }
+        unsafe handle = ready
+        unsafe PQsetNoticeReceiver(
+            handle, Warnings.receive, Unmanaged.passUnretained(warnings).toOpaque())
+    }
+
+    deinit { unsafe PQfinish(handle) }
+
+    /// Whether the connection is open, as far as is known; a server that has shut down has closed
+    /// it.
+    var stands: Bool {
+        guard unsafe PQstatus(handle) == CONNECTION_OK else { return false }
+        var request = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&request, 1, 0) > 0 else { return true }
+        return unsafe PQconsumeInput(handle) == 1 && PQstatus(handle) == CONNECTION_OK
+    }
+
+    /// A setting that the server reports on its own.
+    func reported(_ name: String) -> String {
+        guard let text = unsafe PQparameterStatus(handle, name) else { return "" }
+        return unsafe String(cString: text)
+    }
+
+    /// Runs a script of several statements and ignores the rows they return.
+    func execute(_ script: String) throws(PostgreSQLFailure) {
+        guard let result = unsafe PQexec(handle, script) else { throw .broken }
+        try check(unsafe PostgreSQLResult(owning: result))
+    }
+
+    /// The number in the first row and column of a query's result.
+    func number(_ query: String) throws(PostgreSQLFailure) -> Int64 {
+        let number = try first(query) { row throws(PostgreSQLFailure) in
+            try row.requiredInteger()
+        }
+        guard let number else { throw .invalidRow }
+        return number
+    }
+
+    /// Returns the first row that a query selects; `nil` if there is none.
+    ///
+    /// The connection must not be in pipeline mode.
+    func first<Row>(
+        _ query: String, _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Row
+    ) throws(PostgreSQLFailure) -> Row? {
+        guard let result = unsafe PQexecParams(handle, query, 0, nil, nil, nil, nil, 1) else {
+            throw .broken
+        }
+        let answer = unsafe PostgreSQLResult(owning: result)
+        try check(answer)
+        return try answer.first(read)
+    }
+
+    /// Sends all later commands in pipelines.
+    func enterPipelineMode() throws(PostgreSQLFailure) {
+        guard unsafe PQsetnonblocking(handle, 1) == 0, unsafe PQenterPipelineMode(handle) == 1
+        else { throw .notSent }
+    }
+
+    /// Sends all commands together and returns their outcomes.
+    ///
+    /// The commands form one transaction, unless they contain transaction commands. If a command
+    /// fails, the server skips the rest of the pipeline; a transaction that fails at its end adds
+    /// one more outcome.
+    ///
+    /// - Parameter timeout: how long the whole pipeline may take; after that, the connection is
+    ///   lost.
+    /// - Throws: if the connection is lost; it is then unknown whether the commands took effect.
+    func run(
+        _ commands: [PipelineCommand], timeout: Duration
+    ) throws(PostgreSQLFailure) -> [PipelineOutcome] {
+        let deadline = ContinuousClock.Instant.now + timeout
+        for command in commands { try send(command) }
+        guard unsafe PQpipelineSync(handle) == 1 else { throw .notSent }
+        var outcomes: [PipelineOutcome] = []
+        outcomes.reserveCapacity(commands.count)
+        while true {
+            try waitForResult(deadline)
+            // A null result separates one command's results from the next one's.
+            guard let next = unsafe PQgetResult(handle) else {
+                guard unsafe PQstatus(handle) == CONNECTION_OK else { throw .broken }
+                continue
+            }
+            let result = unsafe PostgreSQLResult(owning: next)
+            switch result.status {
+            case PGRES_PIPELINE_SYNC:
+                guard outcomes.count >= commands.count else { throw .broken }
+                hasWarning = warnings.take()
+                return outcomes
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+                outcomes.append(.done(result))
+            case PGRES_PIPELINE_ABORTED: outcomes.append(.skipped)
+            default:
+                let failure = PostgreSQLFailure(result)
+                guard failure.extent == .transaction else { throw failure }
+                outcomes.append(.failed(failure))
+            }
+        }
+    }
+
+    private func check(_ result: PostgreSQLResult) throws(PostgreSQLFailure) {
+        switch result.status {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
+        default: throw PostgreSQLFailure(result)
+        }
+    }
+
+    private func send(_ command: PipelineCommand) throws(PostgreSQLFailure) {
+        let code: Int32
+        switch command {
+        case .prepare(let statement):
+            code = unsafe PQsendPrepare(handle, statement.name, statement.sql, 0, nil)
+        case .run(let statement, let arguments):
+            code = unsafe arguments.withPointers { count, values, lengths, formats in
+                unsafe PQsendQueryPrepared(
+                    handle, statement.name, count, values, lengths, formats, 1)
+            }
+        case .text(let sql):
+            code = unsafe PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1)
+        }
+        guard code == 1 else { throw .notSent }
+    }
+
+    /// Sends pending data until a result can be read without blocking.
+    private func waitForResult(_ deadline: ContinuousClock.Instant) throws(PostgreSQLFailure) {
+        while true {
+            let left = unsafe PQflush(handle)
+            guard left >= 0 else { throw lost() }
+            if left == 0, unsafe PQisBusy(handle) == 0 { return }
+            var request = pollfd(
+                fd: unsafe PQsocket(handle), events: Int16(left == 0 ? POLLIN : POLLIN | POLLOUT),
+                revents: 0)
+            let wait = ContinuousClock.now.duration(to: deadline).millisecondsRoundedUp
+            guard wait > 0 else { throw .timedOut }
+            let ready = unsafe poll(&request, 1, wait)
+            guard ready >= 0 || errno == EINTR else { throw .broken }
+            if ready > 0, request.revents != Int16(POLLOUT), unsafe PQconsumeInput(handle) != 1 {
+                throw lost()
+            }
+        }
+    }
+
+    /// Why the connection is lost; the server may have reported the reason before it closed the
+    /// connection.
+    private func lost() -> PostgreSQLFailure {
+        while let next = unsafe PQgetResult(handle) {
+            let failure = PostgreSQLFailure(unsafe PostgreSQLResult(owning: next))
+            if failure.code.count == 5, failure.extent == .connection { return failure }
+            if failure.code == "connection" { break }
+        }
+        return .broken
+    }
+}
+
+/// Why a connection could not be opened.
+struct ConnectionRefused: Error, Hashable {
+    let code: String
+    /// libpq's message: hosts, ports and roles, never a password.
+    let message: String
+}
+
+/// Records whether the server issued a warning.
+///
+/// Owned by its connection, on whose thread libpq calls the receiver.
+private final class Warnings {
+    private var exists = false
+
+    func take() -> Bool {
+        defer { exists = false }
+        return exists
+    }
+
+    /// The callback for libpq's messages that are not errors.
+    static let receive: PQnoticeReceiver = { board, result in
+        guard let board = unsafe board, let result = unsafe result,
+            let severity = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "V"))),
+            unsafe String(cString: severity) == "WARNING",
+            unsafe PQresultErrorField(result, Int32(UInt8(ascii: "W"))) == nil
+        else { return }
+        unsafe Unmanaged<Warnings>.fromOpaque(board).takeUnretainedValue().exists = true
+    }
+}

@@ -1,0 +1,160 @@
+internal import WatchwordCryptography
+internal import Verification
+
+/// A connection's exclusive use of an event chain.
+///
+/// A session lock keeps other writers away, so that each has its own chain. The lock ends with the
+/// session, and the next writer continues the chain. The lock only avoids conflicts; for safety, a
+/// chain's end is moved only if it is where this writer left it.
+struct ChainLease {
+    let number: Int64
+    private(set) var chain: EventChain
+
+    /// Continues a chain that no writer uses, or begins one.
+    init(
+        on session: PostgreSQLSession, key: AuditKey, known: AcknowledgedCheckpoints
+    ) throws(PostgreSQLFailure) {
+        while true {
+            // Read before the stored ends, because other threads of this process keep appending to
+            // their chains.
+            let marks = known.marks
+            // Chains that other servers use are also checked: if one was tampered with, starting a
+            // new one would not help.
+            let open = try Self.open(on: session)
+            for (_, head) in open { try known.check(head, against: marks, key: key) }
+            for (number, _) in open where try Self.lock(number, on: session) {
+                guard let (head, position) = try Self.head(of: number, on: session) else {
+                    // The chain has been closed in the meantime.
+                    _ = try session.run(.unlockChain, Self.arguments(number))
+                    continue
+                }
+                self.number = number
+                try known.check(head, against: marks, key: key)
+                chain = EventChain(resuming: head, at: position, key: key)
+                return
+            }
+            let node = try cryptography { () throws(CryptographyFailure) in
+                try Randomness.bytes(count: 16)
+            }
+            _ = try Self.begin(node, on: session, key: key)
+        }
+    }
+
+    /// Begins a chain that is not yet visible to other sessions.
+    init(
+        beginning node: [UInt8], on session: PostgreSQLSession, key: AuditKey
+    ) throws(PostgreSQLFailure) {
+        number = try Self.begin(node, on: session, key: key)
+        chain = EventChain(node: node, key: key)
+    }
+
+    /// Links events to the end of the chain; the statement checks the stored end.
+    ///
+    /// - Parameters:
+    ///   - chain: the current chain; on return, the chain with the new events.
+    ///   - dummies: events to do the work of, but not to append.
+    func append(
+        _ events: [RecordedEvent], to chain: inout EventChain, and dummies: [Event] = []
+    ) throws(PostgreSQLFailure) -> PipelineCommand {
+        let (sequence, digest) = (chain.sequence, chain.digest)
+        var (tied, next) = ([ChainedEvent](), chain)
+        let head = try cryptography { () throws(CryptographyFailure) in
+            // The database assigns the positions.
+            for event in events { tied.append(try next.append(event, position: nil)) }
+            var unused = next
+            for event in dummies { _ = try unused.append(RecordedEvent(event), position: nil) }
+            return try next.head()
+        }
+        chain = next
+        var arguments = StatementArguments()
+        arguments.add(number)
+        arguments.add(Int64(clamping: head.sequence))
+        arguments.add(head.digest)
+        arguments.add(head.authentication)
+        arguments.add(Int64(clamping: sequence))
+        arguments.add(digest)
+        arguments.add(tied, integer: \.time.milliseconds)
+        arguments.add(tied) { $0.body }
+        arguments.add(tied) { $0.digest }
+        arguments.add(Int64(clamping: chain.position))
+        return .run(.appendEvents, arguments)
+    }
+
+    /// Continues from the chain's new end, which is at `position`.
+    mutating func move(to chain: EventChain, at position: UInt64) {
+        self.chain = chain
+        self.chain.stand(at: position)
+    }
+
+    /// The chains that can be appended to, and their ends.
+    private static func open(
+        on session: PostgreSQLSession
+    ) throws(PostgreSQLFailure) -> [(number: Int64, head: ChainCheckpoint)] {
+        try session.run(.openChains, .none).all { row throws(PostgreSQLFailure) in
+            let number = try row.requiredInteger()
+            let node = try row.requiredBytes()
+            return (number, try row.mark(of: node))
+        }
+    }
+
+    private static func lock(
+        _ number: Int64, on session: PostgreSQLSession
+    ) throws(PostgreSQLFailure) -> Bool {
+        try session.run(.lockChain, arguments(number))
+            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() } == 1
+    }
+
+    private static func head(
+        of number: Int64, on session: PostgreSQLSession
+    ) throws(PostgreSQLFailure) -> (head: ChainCheckpoint, position: UInt64)? {
+        try session.run(.chainHead, arguments(number)).first { row throws(PostgreSQLFailure) in
+            let node = try row.requiredBytes()
+            let (head, position) = (try row.mark(of: node), try row.unsigned())
+            // Whether the chain's last event is at the position that the chain's record names.
+            guard try row.requiredFlag() else { throw .chain }
+            return (head, position)
+        }
+    }
+
+    /// - Returns: the new chain's number.
+    private static func begin(
+        _ node: [UInt8], on session: PostgreSQLSession, key: AuditKey
+    ) throws(PostgreSQLFailure) -> Int64 {
+        let (start, head) = try cryptography { () throws(CryptographyFailure) in
+            let chain = EventChain(node: node, key: key)
+            return (try chain.start(), try chain.head())
+        }
+        var arguments = StatementArguments()
+        arguments.add(head.node)
+        arguments.add(head.digest)
+        arguments.add(start.authentication)
+        arguments.add(head.authentication)
+        let number = try session.run(.beginChain, arguments)
+            .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
+        guard let number else { throw .invalidRow }
+        return number
+    }
+
+    private static func arguments(_ number: Int64) -> StatementArguments {
+        var arguments = StatementArguments()
+        arguments.add(number)
+        return arguments
+    }
+}
+
+extension AcknowledgedCheckpoints {
+    /// Refuses a stored end that is not authentic or is before the acknowledged one: appending to
+    /// it would hide that events were cut off.
+    ///
+    /// - Parameter marks: the checkpoints that were acknowledged before the stored end was read.
+    func check(
+        _ head: ChainCheckpoint, against marks: [[UInt8]: ChainCheckpoint], key: AuditKey
+    ) throws(PostgreSQLFailure) {
+        let isAuthentic: Bool
+        do { isAuthentic = try key.isAuthentic(head) } catch { throw .cryptography }
+        guard isAuthentic else { throw .chain }
+        if let known = marks[head.node], known.sequence > head.sequence {
+            throw remember()
+        }
+    }
+}

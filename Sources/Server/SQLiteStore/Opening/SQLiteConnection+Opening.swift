@@ -1,0 +1,135 @@
+internal import WatchwordCryptography
+internal import Verification
+
+// Identifies a file and brings it to the current schema.
+extension SQLiteConnection {
+    /// Applies the settings of a connection that writes.
+    ///
+    /// Every commit waits for the disk (`synchronous`); deleted content is overwritten
+    /// (`secure_delete`); damaged pages are detected (`cell_size_check`).
+    func prepareForWriting() throws(SQLiteFailure) {
+        try execute(
+            """
+            PRAGMA synchronous = FULL;
+            PRAGMA secure_delete = ON;
+            PRAGMA cell_size_check = ON;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA cache_size = -16384;
+            """)
+    }
+
+    /// Brings the file to the current schema.
+    ///
+    /// - Parameter makeNode: generates the name of a new event chain.
+    func updateSchema(
+        key: AuditKey, makeNode: () throws(CryptographyFailure) -> [UInt8]
+    ) throws(SQLiteStoreError) {
+        let version = try requireOwnFile()
+        try opening { () throws(SQLiteFailure) in
+            if version == 0 { try execute("PRAGMA page_size = \(Schema.pageSize)") }
+            try useWriteAheadLog()
+            guard version < Schema.steps.count else { return }
+            try execute("BEGIN IMMEDIATE")
+            for step in Schema.steps[Int(version)...] { try execute(step) }
+            try execute(
+                "PRAGMA application_id = \(Schema.applicationID);"
+                    + "PRAGMA user_version = \(Schema.steps.count);")
+            if version == 0 { try beginChain(key: key, node: makeNode, position: 0) }
+            try execute("COMMIT")
+        }
+    }
+
+    /// Returns the number of schema steps that were applied to the file; 0 for an empty file.
+    ///
+    /// Refuses the file of another program or of a newer version, and a changed schema.
+    func requireOwnFile() throws(SQLiteStoreError) -> Int64 {
+        let id: Int64
+        let version: Int64
+        let objects: Int64
+        do throws(SQLiteFailure) {
+            id = try number("PRAGMA application_id")
+            version = try number("PRAGMA user_version")
+            objects = try number("SELECT count(*) FROM sqlite_schema")
+        } catch {
+            // A file that is not a database belongs to another program; it is not a damaged
+            // database of ours.
+            if StoreFailure(error).code == "SQLITE_NOTADB" { throw .foreignFile }
+            throw SQLiteStoreError(error)
+        }
+        if id == 0, version == 0, objects == 0 { return 0 }
+        guard id == Schema.applicationID, version > 0 else { throw .foreignFile }
+        guard version <= Schema.steps.count else { throw .newer(schema: version) }
+        try requireSchema(Schema.steps[..<Int(version)])
+        return version
+    }
+
+    /// Refuses a file that contains other objects than these steps create.
+    ///
+    /// An index or a constraint that somebody added could make decisions fail. Triggers and views
+    /// are off in any case, also those that are added while the file is open.
+    private func requireSchema(_ steps: ArraySlice<String>) throws(SQLiteStoreError) {
+        let changed = try opening { () throws(SQLiteFailure) in
+            let expected = try SQLiteConnection(path: ":memory:", .readWrite, timeout: .zero)
+            for step in steps { try expected.execute(step) }
+            return try schemaObjects().symmetricDifference(expected.schemaObjects())
+        }
+        if let name = changed.map(\.name).min() { throw .changedSchema(object: name) }
+    }
+
+    /// What the file's schema contains, without the statistics that `ANALYZE` stores.
+    private func schemaObjects() throws(SQLiteFailure) -> Set<SchemaObject> {
+        Set(
+            try prepare(
+                "SELECT name, type || ' ' || tbl_name || ' ' || coalesce(sql, '') "
+                    + "FROM sqlite_schema "
+                    + "WHERE NOT (type = 'table' AND name GLOB 'sqlite_stat[134]')"
+            ).all { row throws(SQLiteFailure) in
+                SchemaObject(name: try row.requiredText(), definition: try row.requiredText())
+            })
+    }
+
+    /// Begins an event chain, to which all later events are appended.
+    func beginChain(
+        key: AuditKey, node: () throws(CryptographyFailure) -> [UInt8], position: UInt64
+    ) throws(SQLiteFailure) {
+        let (start, head) = try cryptography { () throws(CryptographyFailure) in
+            let chain = EventChain(node: try node(), position: position, key: key)
+            return (try chain.start(), try chain.head())
+        }
+        try prepare(
+            "INSERT INTO chains (\(RowColumns.chain)) "
+                + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+        ).bind(start).bind(head.sequence).bind(head.digest).bind(head.authentication)
+            .bind(position).run()
+    }
+
+    /// Returns the number that a query selects.
+    func number(_ sql: String) throws(SQLiteFailure) -> Int64 {
+        let found = try prepare(sql).first { row throws(SQLiteFailure) in
+            try row.requiredInteger()
+        }
+        guard let found else { throw .invalidRow }
+        return found
+    }
+
+    private func useWriteAheadLog() throws(SQLiteFailure) { try useJournal("wal") }
+
+    /// Checkpoints the log into the database file and leaves WAL mode, so that the file is
+    /// complete.
+    func leaveWriteAheadLog() throws(SQLiteFailure) { try useJournal("delete") }
+
+    private func useJournal(_ wanted: String) throws(SQLiteFailure) {
+        let mode = try prepare("PRAGMA journal_mode = \(wanted)")
+            .first { row throws(SQLiteFailure) in try row.requiredText() }
+        // If WAL mode is impossible (a file system without shared memory), SQLite keeps the old
+        // mode.
+        guard mode == wanted else { throw .noWriteAheadLog }
+    }
+}
+
+/// A table, index, trigger or view.
+private struct SchemaObject: Hashable {
+    let name: String
+    /// Its type, its table and the statement that creates it.
+    let definition: String
+}

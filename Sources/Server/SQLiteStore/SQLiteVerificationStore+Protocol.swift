@@ -1,0 +1,196 @@
+internal import WatchwordCryptography
+public import Verification
+
+// Reads run at once on the caller's thread; see ReaderPool.
+extension SQLiteVerificationStore: VerificationStore {
+    /// The row with this id.
+    public func credential(_ id: CredentialID) throws(StoreFailure) -> CredentialRow? {
+        try read { session throws(SQLiteFailure) in try credential(.id(id), session) }
+    }
+
+    /// A subject's rows that are not revoked, oldest first, or its revoked rows, newest first.
+    public func credentials(
+        of subject: Subject, revokedBefore time: UnixTime?, limit: Int
+    ) throws(StoreFailure) -> [CredentialRow] {
+        try read { session throws(SQLiteFailure) in
+            if let time {
+                return try session[.credentialsRevoked].bind(subject.utf8).bind(Int64(limit))
+                    .bind(time).all(credential)
+            }
+            let rows = try session[.credentialsAlive]
+                .bind(subject.utf8).bind(Int64(limit)).all(credential)
+            // A subject without credentials also costs one row check, so that timing does not
+            // reveal which subjects exist (V-06).
+            if rows.isEmpty { try readAnyRow(session) }
+            return rows
+        }
+    }
+
+    /// Reads a random row; its damage concerns only its own subject.
+    private func readAnyRow(_ session: SQLiteSession) throws(SQLiteFailure) {
+        do throws(SQLiteFailure) {
+            _ = try session[.credentialsByID].bind(CredentialID.anywhere().bytes).bind(Int64(1))
+                .all(credential)
+        } catch  where StoreFailure(error).kind == .damaged {}
+    }
+
+    /// The row with this fingerprint.
+    public func credential(fingerprint: [UInt8]) throws(StoreFailure) -> CredentialRow? {
+        try read { session throws(SQLiteFailure) in
+            try credential(.fingerprint(fingerprint), session)
+        }
+    }
+
+    /// The rows that use a key version, ordered by id and starting after `after`; a version of
+    /// `nil` means all versions.
+    public func credentials(
+        under version: KeyID?, after: CredentialID?, limit: Int
+    ) throws(StoreFailure) -> [CredentialRow] {
+        try read { session throws(SQLiteFailure) in
+            let start = after.map { StoreWalk.following($0.bytes) } ?? []
+            let statement =
+                if let version {
+                    try session[.credentialsUnderKey].bind(version).bind(start)
+                } else {
+                    try session[.credentialsByID].bind(start)
+                }
+            return try statement.bind(Int64(limit)).all(credential)
+        }
+    }
+
+    /// The number of rows and recorded responses that use each key version.
+    public func keyUsage() throws(StoreFailure) -> [KeyUsage] {
+        try read { session throws(SQLiteFailure) in
+            KeyUsage.totals(
+                try session[.credentialUsage]
+                    .all { row throws(SQLiteFailure) in try row.credentialUsage() }
+                    + session[.answerUsage]
+                    .all { row throws(SQLiteFailure) in try row.answerUsage() })
+        }
+    }
+
+    /// The ticket with this digest, even if it has expired.
+    public func ticket(digest: [UInt8]) throws(StoreFailure) -> TicketRow? {
+        try read { session throws(SQLiteFailure) in
+            try session[.ticket].bind(digest).first { row throws(SQLiteFailure) in
+                try row.ticket(key)
+            }
+        }
+    }
+
+    /// The challenge with this digest, even if it has expired.
+    public func challenge(digest: [UInt8]) throws(StoreFailure) -> ChallengeRow? {
+        try read { session throws(SQLiteFailure) in
+            try session[.challenge].bind(digest).first { row throws(SQLiteFailure) in
+                try row.challenge(key)
+            }
+        }
+    }
+
+    /// The challenge with this digest, even if it has expired, and the credential that answers it.
+    public func challenge(
+        digest: [UInt8], answeredBy name: AnsweringCredential
+    ) throws(StoreFailure) -> (challenge: ChallengeRow?, credential: CredentialRow?) {
+        try read { session throws(SQLiteFailure) in
+            // While the first statement has a row, the second one is in the same transaction.
+            var answering: CredentialRow??
+            let challenge = try session[.challenge].bind(digest).first {
+                row throws(SQLiteFailure) in
+                answering = .some(try credential(name, session))
+                return try row.challenge(key)
+            }
+            if let answering { return (challenge, answering) }
+            return (challenge, try credential(name, session))
+        }
+    }
+
+    private func credential(
+        _ name: AnsweringCredential, _ session: SQLiteSession
+    ) throws(SQLiteFailure) -> CredentialRow? {
+        switch name {
+        case .id(let id):
+            let found = try session[.credentialByID].bind(id.bytes).first {
+                row throws(SQLiteFailure) in try row.credential(id, key)
+            }
+            guard let found else { return try checkedOrDummy(nil) }
+            return found
+        case .fingerprint(let bytes):
+            return try checkedOrDummy(
+                session[.credentialByFingerprint].bind(bytes).first(credential))
+        }
+    }
+
+    /// The row of the response recorded under this key, even if the response has been deleted or
+    /// has expired.
+    public func answer(key name: [UInt8]) throws(StoreFailure) -> AnswerRow? {
+        try read { session throws(SQLiteFailure) in
+            try session[.answer].bind(name).first { row throws(SQLiteFailure) in
+                try row.answer(key)
+            }
+        }
+    }
+
+    /// The client with this digest, even if it is revoked.
+    public func client(digest: [UInt8]) throws(StoreFailure) -> ClientRow? {
+        try read { session throws(SQLiteFailure) in
+            try session[.clientByDigest].bind(digest).first { row throws(SQLiteFailure) in
+                try row.client(key)
+            }
+        }
+    }
+
+    /// All clients, oldest first.
+    public func clients() throws(StoreFailure) -> [ClientRow] {
+        try read { session throws(SQLiteFailure) in
+            try session[.clients].all { row throws(SQLiteFailure) in try row.client(key) }
+        }
+    }
+
+    /// The events after `position`, ordered by position.
+    public func events(
+        after position: UInt64, limit: Int
+    ) throws(StoreFailure) -> [ChainedEvent] {
+        try read { session throws(SQLiteFailure) in
+            try session.events(after: position, limit: limit)
+        }
+    }
+
+    /// Where each chain begins and ends, oldest first; new events go to the last one.
+    public func chains() throws(StoreFailure) -> [ChainRecord] {
+        try read { session throws(SQLiteFailure) in try session.chains() }
+    }
+
+    /// Applies all of `changes`, in order, or none; they are durable when the call returns.
+    public func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
+        let authenticated: [AuthenticatedChange]
+        do throws(CryptographyFailure) { authenticated = try key.authenticating(changes) } catch {
+            throw StoreFailure(SQLiteFailure.cryptography)
+        }
+        return try await committer.commit(authenticated)
+    }
+
+    private func read<Found>(
+        _ body: (SQLiteSession) throws(SQLiteFailure) -> Found
+    ) throws(StoreFailure) -> Found {
+        do throws(SQLiteFailure) {
+            if let found = try committer.readHere(body) { return found }
+            return try readers.read(body)
+        } catch {
+            throw StoreFailure(error)
+        }
+    }
+
+    private func credential(_ row: inout SQLiteRow) throws(SQLiteFailure) -> CredentialRow {
+        try row.credential(key)
+    }
+
+    /// Returns the row.
+    ///
+    /// If there is none, does the work of checking one (V-06).
+    private func checkedOrDummy(_ row: CredentialRow?) throws(SQLiteFailure) -> CredentialRow? {
+        if row == nil {
+            try cryptography { () throws(CryptographyFailure) in try key.checkDummy() }
+        }
+        return row
+    }
+}

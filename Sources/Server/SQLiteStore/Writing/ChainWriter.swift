@@ -1,0 +1,101 @@
+internal import WatchwordCryptography
+internal import Verification
+
+/// Where an event chain ends, and the position of its last event.
+struct ChainTail: Hashable {
+    let head: ChainCheckpoint
+    let position: UInt64
+}
+
+/// The end of the event chain while a transaction appends to it.
+///
+/// All processes append to one chain, because SQLite allows one writer at a time. Each transaction
+/// reads the end again: another process may have written since.
+struct ChainWriter {
+    private let number: Int64
+    private var chain: EventChain
+    private var isChanged = false
+
+    /// Starts at the stored end.
+    ///
+    /// - Parameter known: the end that this process last saw. A stored end that does not continue
+    ///   it, or is not authentic, is refused: appending to it would hide that events were cut off.
+    init(in session: SQLiteSession, key: AuditKey, known: ChainTail?) throws(SQLiteFailure) {
+        let stored = try session[.lastChain].first { row throws(SQLiteFailure) in
+            let number = try row.requiredInteger()
+            let node = try row.requiredBytes()
+            let head = try row.mark(of: node)
+            return (number: number, tail: ChainTail(head: head, position: try row.unsigned()))
+        }
+        guard let (number, tail) = stored else { throw .chain }
+        if tail != known {
+            let isAuthentic = try cryptography { () throws(CryptographyFailure) in
+                try key.isAuthentic(tail.head)
+            }
+            guard isAuthentic, try session.holds(tail) else { throw .chain }
+            if let known, known.head.node == tail.head.node,
+                known.head.sequence > tail.head.sequence
+            {
+                throw .chain
+            }
+        }
+        self.number = number
+        chain = EventChain(resuming: tail.head, at: tail.position, key: key)
+    }
+
+    /// Links an event to the end of the chain and inserts it.
+    mutating func append(
+        _ event: RecordedEvent, to session: SQLiteSession
+    ) throws(SQLiteFailure) {
+        var next = chain
+        let tied = try cryptography { () throws(CryptographyFailure) in
+            try next.append(event, position: chain.position + 1)
+        }
+        chain = next
+        isChanged = true
+        try session[.insertEvent].bind(tied.position).bind(number).bind(tied.sequence)
+            .bind(tied.behind).bind(tied.time).bind(tied.body).bind(tied.digest).run()
+    }
+
+    /// Does the work of ``append(_:to:)``, but leaves the chain as it is.
+    mutating func appendNothing(
+        insteadOf event: Event, to session: SQLiteSession
+    ) throws(SQLiteFailure) {
+        var unused = chain
+        _ = try cryptography { () throws(CryptographyFailure) in
+            try unused.append(RecordedEvent(event), position: chain.position + 1)
+        }
+        isChanged = true
+        let row = DummyRow(event)
+        try session[.writeDummy].bind(Int64(row.slot)).bind(row.body).run()
+    }
+
+    /// Writes the new end, once for all events of the transaction, and returns it.
+    func finish(in session: SQLiteSession) throws(SQLiteFailure) -> ChainTail? {
+        guard isChanged else { return nil }
+        let head = try cryptography { () throws(CryptographyFailure) in try chain.head() }
+        try session[.updateHead].bind(number).bind(head.sequence).bind(head.digest)
+            .bind(head.authentication).bind(chain.position).run()
+        return ChainTail(head: head, position: chain.position)
+    }
+}
+
+extension SQLiteSession {
+    /// Whether a chain's last event is at the position that the chain's record names; for a chain
+    /// without events, whether that is the position of its start.
+    func holds(_ tail: ChainTail) throws(SQLiteFailure) -> Bool {
+        guard let start = try chains().first(where: { $0.head.node == tail.head.node })?.start
+        else {
+            return false
+        }
+        guard tail.head.sequence > start.sequence else { return tail.position == start.position }
+        return try event(at: tail.position)?.digest == tail.head.digest
+    }
+
+    func event(at position: UInt64) throws(SQLiteFailure) -> ChainedEvent? {
+        guard position > 0 else { return nil }
+        let next = try self[.events].bind(position - 1).bind(Int64(1))
+            .first { row throws(SQLiteFailure) in try row.event() }
+        return next?.position == position ? next : nil
+    }
+}

@@ -1,0 +1,100 @@
+internal import WatchwordSystem
+internal import Synchronization
+
+/// Checkpoints the write-ahead log while the writer continues, on its own connection and its own
+/// thread, which starts on first use.
+///
+/// If the disk does not confirm a write, the log is kept from then on, and grows. The database file
+/// may lack pages that SQLite counts as checkpointed; the next process that opens the database
+/// exclusively checkpoints the whole log again.
+final class Checkpointer: Sendable {
+    private struct State {
+        var thread: WorkerThread?
+        var isWanted = false
+        var isOver = false
+        /// Why the last checkpoint failed; `nil` if it succeeded.
+        var failure: SQLiteFailure?
+    }
+
+    private let state = Mutex(State())
+    private let semaphore = Semaphore()
+    private let path: String
+
+    init(path: String) { self.path = path }
+
+    /// Why the last checkpoint failed; `nil` if it succeeded.
+    var failure: SQLiteFailure? { state.withLock { $0.failure } }
+
+    /// Whether the log may contain pages that the database file lacks.
+    var mustKeepLog: Bool { failure?.isUnconfirmed ?? false }
+
+    /// Requests a checkpoint without waiting for it.
+    func ask() {
+        let isNew = state.withLock { state in
+            guard !state.isOver, !state.isWanted else { return false }
+            // If the system cannot create a thread, the writer runs all the checkpoints.
+            if state.thread == nil { state.thread = WorkerThread { self.run() } }
+            state.isWanted = true
+            return true
+        }
+        if isNew { semaphore.post() }
+    }
+
+    /// Checkpoints on the calling thread.
+    ///
+    /// - Returns: false if a checkpoint is already running.
+    func checkpoint(on connection: borrowing SQLiteConnection) -> Bool {
+        guard !mustKeepLog else { return true }
+        do throws(SQLiteFailure) {
+            try connection.checkpoint()
+            note(nil)
+        } catch {
+            if error.isBusy { return false }
+            note(error)
+        }
+        return true
+    }
+
+    /// Waits for a running checkpoint and prevents new ones.
+    func stop() {
+        let ending = state.withLock { state in
+            defer { state.thread = nil }
+            state.isOver = true
+            return state.thread
+        }
+        semaphore.post()
+        ending?.join()
+    }
+
+    func note(_ failure: SQLiteFailure?) {
+        state.withLock { state in
+            if state.failure?.isUnconfirmed != true { state.failure = failure }
+        }
+    }
+
+    private func run() {
+        var opened: SQLiteSession?
+        while true {
+            semaphore.wait()
+            // Cleared before the checkpoint starts, so that later commits can request another one.
+            let isOver = state.withLock { state in
+                state.isWanted = false
+                return state.isOver
+            }
+            if isOver { return }
+            do throws(SQLiteFailure) {
+                let session: SQLiteSession
+                if let opened { session = opened } else { session = try open() }
+                opened = session
+                _ = checkpoint(on: session.connection)
+            } catch { note(error) }
+        }
+    }
+
+    private func open() throws(SQLiteFailure) -> SQLiteSession {
+        // No lock timeout: another process that holds the lock is running a checkpoint itself.
+        let connection = try SQLiteConnection(path: path, .readWrite, timeout: .zero)
+        try connection.execute("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;")
+        return SQLiteSession(connection)
+    }
+}

@@ -1,0 +1,182 @@
+internal import WatchwordCryptography
+internal import Verification
+
+// `@unchecked Sendable` is safe: GroupCommitter lends the writer to one thread at a time.
+/// The only connection that writes.
+final class DatabaseWriter: @unchecked Sendable {
+    typealias Answer = Result<CommitOutcome, StoreFailure>
+
+    let session: SQLiteSession
+    let key: AuditKey
+    /// The chain's end, as it was last written or checked.
+    private(set) var known: ChainTail?
+    private let location: DatabaseLocation
+    /// `nil` if the writer has exclusive use of the file and is about to leave WAL mode.
+    private var log: WriteAheadLog?
+    /// How long to wait for another process's lock.
+    private let timeout: Duration
+
+    init(
+        _ session: SQLiteSession, key: AuditKey, known: ChainTail, at location: DatabaseLocation,
+        checkpointer: Checkpointer? = nil, timeout: Duration = .zero
+    ) {
+        self.session = session
+        self.key = key
+        self.known = known
+        self.location = location
+        log = checkpointer.map { WriteAheadLog($0) }
+        if log != nil { session.connection.countLogPages() }
+        self.timeout = timeout
+    }
+
+    /// Closes the connection; the writer cannot be used afterwards.
+    func close() {
+        log?.close(session.connection)
+        // If this fails, the stored checkpoint is still valid, only older.
+        do { if let known { try location.keep(known.head) } } catch _ {}
+    }
+
+    /// Commits all members in one transaction; each member's changes take effect completely or not
+    /// at all.
+    ///
+    /// A member whose condition does not hold, or that fails on its own, does not affect the
+    /// others. Nothing counts as committed unless the transaction is durable.
+    func commit(_ members: [[AuthenticatedChange]]) -> [Answer] {
+        commit(members, guardingAll: false)
+    }
+
+    private func commit(
+        _ members: [[AuthenticatedChange]], guardingAll: Bool
+    ) -> [Answer] {
+        guard !members.isEmpty else { return [] }
+        func all(_ failure: SQLiteFailure) -> [Answer] {
+            members.map { _ in .failure(StoreFailure(failure)) }
+        }
+        do { try perform(.begin) } catch { return all(error) }
+        do throws(SQLiteFailure) {
+            return try complete(members, guardingAll: guardingAll)
+        } catch {
+            guard members.count > 1 else { return all(error) }
+            // A single large member may have filled the disk; smaller ones may still fit on their
+            // own.
+            if StoreFailure(error).kind == .full { return members.flatMap { commit([$0]) } }
+            // One member's failure may have rolled back the other members.
+            return guardingAll ? all(error) : commit(members, guardingAll: true)
+        }
+    }
+
+    /// Commits one member's changes; returns `nil` if another process is writing.
+    func commitImmediately(_ changes: [AuthenticatedChange]) -> Answer? {
+        do throws(SQLiteFailure) {
+            guard try beginImmediately() else { return nil }
+            return try complete([changes], guardingAll: false)[0]
+        } catch {
+            return .failure(StoreFailure(error))
+        }
+    }
+
+    private func beginImmediately() throws(SQLiteFailure) -> Bool {
+        session.connection.setLockTimeout(.zero)
+        defer { session.connection.setLockTimeout(timeout) }
+        do throws(SQLiteFailure) {
+            try perform(.begin)
+            return true
+        } catch  where error.isBusy {
+            return false
+        }
+    }
+
+    /// Applies all members' changes within the open transaction, and ends it.
+    ///
+    /// - Parameter guardingAll: whether each member gets a savepoint even if a failed condition
+    ///   would leave nothing to undo.
+    private func complete(
+        _ members: [[AuthenticatedChange]], guardingAll: Bool
+    ) throws(SQLiteFailure) -> [Answer] {
+        do throws(SQLiteFailure) {
+            try session.connection.expectInPlace()
+            var chain = try ChainWriter(in: session, key: key, known: known)
+            var answers: [Answer] = []
+            for changes in members {
+                // If only the first change has a condition, there is nothing to undo when it does
+                // not hold. This is true of most decisions, and a savepoint costs two more
+                // statements.
+                let isGuarded =
+                    members.count > 1
+                    && (guardingAll || changes.dropFirst().contains(where: \.change.hasCondition))
+                answers.append(try member(changes, &chain, isGuarded: isGuarded))
+            }
+            guard answers.contains(.success(.done)) else {
+                rollBack()
+                return answers
+            }
+            let head = try chain.finish(in: session)
+            try endTransaction()
+            if let head { known = head }
+            return answers
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// - Throws: the failure that ended the transaction for all members.
+    private func member(
+        _ changes: [AuthenticatedChange], _ chain: inout ChainWriter, isGuarded: Bool
+    ) throws(SQLiteFailure) -> Answer {
+        let before = chain
+        if isGuarded { try perform(.savepoint) }
+        let answer: Answer
+        do throws(SQLiteFailure) {
+            answer = .success(try apply(changes, &chain) ? .done : .conflict)
+        } catch {
+            // Some failures roll back the whole transaction.
+            guard session.connection.isInTransaction, isGuarded else { throw error }
+            answer = .failure(StoreFailure(error))
+        }
+        if answer != .success(.done) {
+            chain = before
+            if isGuarded { try perform(.rollbackTo) }
+        }
+        if isGuarded { try perform(.release) }
+        return answer
+    }
+
+    private func apply(_ changes: [AuthenticatedChange], _ chain: inout ChainWriter)
+        throws(SQLiteFailure) -> Bool
+    {
+        for change in changes {
+            guard try session.apply(change, &chain) else { return false }
+        }
+        return true
+    }
+
+    /// Runs `body` in its own transaction.
+    func transaction<Done>(_ body: () throws(SQLiteFailure) -> Done) throws(SQLiteFailure) -> Done {
+        try perform(.begin)
+        do throws(SQLiteFailure) {
+            let done = try body()
+            try endTransaction()
+            return done
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    private func endTransaction() throws(SQLiteFailure) {
+        try perform(.commit)
+        log?.tend(session.connection)
+    }
+
+    private func perform(_ statement: StoreStatement) throws(SQLiteFailure) {
+        try session[statement].run()
+    }
+
+    /// Rolls back the transaction; does nothing if SQLite has already done so.
+    private func rollBack() {
+        guard session.connection.isInTransaction else { return }
+        // A rollback only releases memory. If it fails, the next BEGIN fails and reports the error.
+        do { try session[.rollback].run() } catch _ {}
+    }
+}

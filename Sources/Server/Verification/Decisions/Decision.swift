@@ -1,0 +1,102 @@
+internal import WatchwordCryptography
+
+/// The outcome of a request and the changes to store with it.
+///
+/// The outcome is returned only if all of the changes are committed.
+struct Decision<Outcome: Sendable>: Sendable {
+    let outcome: Outcome
+    var changes: [StoreChange]
+    /// The credential whose secrets the outcome contains.
+    ///
+    /// When the credential ends, the recorded response is deleted.
+    var secretsOf: CredentialID?
+    /// Whether the response is recorded for a repeated request.
+    ///
+    /// Denials are not recorded if a repeated request would be denied again anyway, so an attacker
+    /// cannot fill the disk with denials, and no denial outlives its cause.
+    var recordsResponse = true
+    /// An event that is written only as often as ``DenialCounter`` permits.
+    var denial: CountedDenial?
+
+    /// Whether an application's request is denied without a check, and changes nothing.
+    ///
+    /// The response is then not recorded, so that codes made up by strangers do not fill the disk, but
+    /// the same work is done (V-06).
+    var isUnchecked: Bool {
+        denial?.sender.isApplication == true && !changes.contains(where: \.hasCondition)
+    }
+}
+
+/// Everything that a decision depends on besides the rows.
+struct DecisionContext: Sendable {
+    let now: UnixTime
+    let policy: Policy
+    let keys: KeyRing
+    let verification: VerificationID
+    let origin: Origin
+    let randomness: RandomSource
+    let meter: WorkMeter?
+
+    /// The key version that a row names.
+    func key(_ id: KeyID?) throws(VerifierError) -> KeyVersion {
+        guard let id else { throw .damagedRow }
+        guard let key = keys.version(id) else { throw .keyMissing(id) }
+        return key
+    }
+
+    /// Creates the change that records an event of this decision.
+    func event(
+        _ kind: Event.Kind, _ reason: Event.Reason? = nil, subject: Subject?,
+        credential: CredentialID? = nil, number: Int64? = nil
+    ) -> StoreChange {
+        .appendEvent(
+            unwritten(
+                kind, reason, subject: subject, credential: credential, number: number))
+    }
+
+    /// Creates an event without a change that records it.
+    func unwritten(
+        _ kind: Event.Kind, _ reason: Event.Reason?, subject: Subject?,
+        credential: CredentialID?, number: Int64? = nil
+    ) -> Event {
+        Event(
+            kind, reason: reason, time: now, subject: subject, credential: credential,
+            verification: verification, origin: origin, number: number)
+    }
+
+    func event(
+        _ kind: Event.Kind, _ reason: Event.Reason? = nil, of record: CredentialRecord,
+        number: Int64? = nil
+    ) -> StoreChange {
+        event(kind, reason, subject: record.subject, credential: record.id, number: number)
+    }
+
+    /// The dummy row to write instead of the row that a wrong code would change.
+    ///
+    /// - Parameter body: the content of that row; `nil` if it does not matter.
+    func dummy(_ body: [UInt8]? = nil) -> DummyRow {
+        let slot = verification.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        return DummyRow(slot: slot, body: body ?? [UInt8](repeating: 0, count: 240))
+    }
+
+    /// Random bytes that are not secret.
+    func randomBytes(_ count: Int) throws(VerifierError) -> [UInt8] {
+        do throws(CryptographyFailure) {
+            return try randomness.bytes(count)
+        } catch { throw .cryptography(error) }
+    }
+
+    /// Random bytes that are secret.
+    func randomSecret(_ count: Int) throws(VerifierError) -> SecretBytes {
+        do throws(CryptographyFailure) {
+            return try randomness.secret(count)
+        } catch { throw .cryptography(error) }
+    }
+}
+
+/// Runs `body` and converts a failure of OpenSSL to a ``VerifierError``.
+func deciding<Result>(
+    _ body: () throws(CryptographyFailure) -> Result
+) throws(VerifierError) -> Result {
+    do throws(CryptographyFailure) { return try body() } catch { throw .cryptography(error) }
+}

@@ -1,0 +1,91 @@
+public import Attestation
+public import WatchwordCryptography
+
+/// A ticket with which a device registers its key.
+public struct DeviceKeyGrant: Sendable {
+    /// The id of the pending credential.
+    public let credential: CredentialID
+    /// The ticket, which is only for the device.
+    public let ticket: Token
+    /// The deadline for using it.
+    public let expiresAt: UnixTime
+}
+
+/// The outcome of the registration of a device key.
+public enum DeviceKeyRegistration: Hashable, Sendable {
+    /// The key is active.
+    case accepted(CredentialID, KeyCustody)
+    /// The key is valid; it becomes active once the TPM has revealed the secret.
+    case pending(CredentialID, KeyActivation, expiresAt: UnixTime)
+    /// The ticket was refused, but the device proved that it has a key that is already active.
+    case repeated(CredentialID, KeyCustody)
+    /// The key was denied, for whatever reason.
+    case denied(DenialReason)
+}
+
+/// A challenge for a device key.
+public struct DeviceKeyChallenge: Sendable {
+    /// The challenge: the device signs its 32 bytes.
+    public let token: Token
+    /// When it expires; the device signs the milliseconds.
+    public let expiresAt: UnixTime
+}
+
+/// A device's response to a challenge.
+public struct DeviceKeySignature: Sendable {
+    /// The credential.
+    public let credential: CredentialID
+    /// The challenge.
+    public let challenge: Token
+    /// The server's address as the device reached it.
+    public let audience: String
+    /// What the key is used for.
+    public let purpose: DeviceKeyPurpose
+    /// The presence check that the device claims to have made.
+    public let presence: DeviceKeyTranscript.Presence
+    /// The signature in DER.
+    public let signature: [UInt8]
+
+    /// Takes the parts of a request.
+    public init(
+        credential: CredentialID, challenge: Token, audience: String, purpose: DeviceKeyPurpose,
+        presence: DeviceKeyTranscript.Presence, signature: [UInt8]
+    ) {
+        self.credential = credential
+        self.challenge = challenge
+        self.audience = audience
+        self.purpose = purpose
+        self.presence = presence
+        self.signature = signature
+    }
+}
+
+/// The outcome of a signature by a device key.
+public struct DeviceKeyOutcome: Sendable {
+    /// The id of the decision.
+    public let verification: VerificationID
+    /// Whether the signature was accepted.
+    public let result: Result
+
+    /// Whether the signature was accepted.
+    public enum Result: Sendable {
+        /// The signature was accepted; with the ticket, the application learns who signed.
+        case accepted(login: Token, expiresAt: UnixTime)
+        /// The signature was denied.
+        ///
+        /// If a reason to wipe is given, the device deletes its key.
+        case denied(DenialReason, wipe: WipeReason?)
+    }
+}
+
+/// What the application learns about a signature by a device key.
+public struct DeviceKeyFacts: Hashable, Sendable {
+    /// What the key was used for.
+    public let purpose: DeviceKeyPurpose
+    /// SHA-256 of the text that was confirmed.
+    public let textDigest: [UInt8]?
+    /// Where the device keeps the key.
+    public let custody: KeyCustody
+    /// The presence check that the device claims to have made.
+    public let presence: DeviceKeyTranscript.Presence
+}

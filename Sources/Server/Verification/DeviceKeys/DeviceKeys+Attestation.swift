@@ -1,0 +1,93 @@
+internal import Attestation
+public import WatchwordCryptography
+
+// Keys in TPMs whose maker the server trusts.
+extension DeviceKeys {
+    /// Completes the registration of a key that was attested: only the TPM that attested it can
+    /// reveal the secret.
+    ///
+    /// A denial leaves the credential pending.
+    public func activate(
+        _ id: CredentialID, with secret: SecretBytes, origin: Origin = .unknown,
+        recorder: Recorder<DeviceKeyRegistration>? = nil
+    ) async throws(VerifierError) -> DeviceKeyRegistration {
+        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let digest = try Self.digest(of: secret)
+            let record = try await verifier.record(id)
+            guard let record, record.state == .pending, !record.isLapsed(at: context.now),
+                case .pendingDeviceKey(let pending) = record.material,
+                let activation = pending.activation
+            else { return denied(subject: record?.subject, credential: id, .unknown, context) }
+            guard isEqualInConstantTime(digest.span, activation.secretDigest.span) else {
+                return denied(subject: record.subject, credential: id, .attestation, context)
+            }
+            let fingerprint = try fingerprint(of: activation.key.point, context)
+            guard try await verifier.record(fingerprint: fingerprint) == nil else {
+                return denied(subject: record.subject, credential: id, .credentialKnown, context)
+            }
+            return try await accepted(
+                activation.key, fingerprint, record, pending, nil, from: record.origin, [], context)
+        }
+    }
+
+    /// Checks what the TPM says about a key, and spends the ticket if it is valid.
+    func attested(
+        by evidence: KeyAttestation, _ point: [UInt8],
+        _ transcript: DeviceKeyTranscript, _ record: CredentialRecord,
+        _ pending: PendingDeviceKey, _ name: String?, _ row: TicketRow,
+        _ context: DecisionContext
+    ) throws(VerifierError) -> Decision<DeviceKeyRegistration> {
+        guard let roots else { return denied(row, .attestationUntrusted, context) }
+        let attestation: DeviceKeyAttestation
+        do throws(DeviceKeyAttestationError) {
+            attestation = try DeviceKeyAttestation(
+                evidence, point: point, transcript: transcript, anchors: roots,
+                at: context.now.seconds)
+        } catch {
+            let cause: Event.Reason
+            switch error {
+            case .failed(let failure): throw .cryptography(failure)
+            case .untrusted: return denied(row, .attestationUntrusted, context)
+            case .malformed: cause = .attestationObject
+            case .endorsementCertificate: cause = .endorsementCertificate
+            case .attestationKey: cause = .attestationKey
+            case .deviceKey: cause = .keyAttributes
+            case .certification: cause = .certification
+            case .signature: cause = .attestation
+            }
+            return denied(row, .attestation, because: cause, context)
+        }
+        let secret = try context.randomSecret(KeyActivation.longestSecret)
+        let protected = try deciding { () throws(CryptographyFailure) in
+            try KeyActivation(
+                protecting: secret, for: attestation.attestationKeyName,
+                endorsementKey: attestation.endorsementKey)
+        }
+        let key = try deciding { () throws(CryptographyFailure) in
+            RegisteredDeviceKey(
+                point: point, custody: .attestedTPM,
+                attestationKeyDigest: try sha256(evidence.attestationKey.span),
+                endorsementKeyDigest: try sha256(evidence.endorsementKey.span))
+        }
+        var record = record
+        // The request that activates the key does not repeat the name and the user agent.
+        record.origin = context.origin
+        record.name =
+            (name ?? record.name).prefix(bytes: OneTimePasswordEnrolment.maximumTextCount)
+        record.material = .pendingDeviceKey(
+            PendingDeviceKey(
+                presence: pending.presence, replaces: pending.replaces,
+                activation: PendingDeviceKey.Activation(
+                    key: key, secretDigest: try Self.digest(of: secret))))
+        return Decision(
+            outcome: .pending(
+                record.id, protected, expiresAt: record.lapsesAt ?? row.expiresAt),
+            changes: [.spendTicket(digest: row.digest), .updateCredential(record.row)])
+    }
+
+    private static func digest(of secret: SecretBytes) throws(VerifierError) -> [UInt8] {
+        try deciding { () throws(CryptographyFailure) in
+            try secret.withBytes { bytes throws(CryptographyFailure) in try sha256(bytes) }
+        }
+    }
+}

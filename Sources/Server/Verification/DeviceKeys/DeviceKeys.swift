@@ -1,0 +1,170 @@
+internal import Attestation
+public import WatchwordCryptography
+
+/// Registers the public keys of devices, and verifies their signatures.
+///
+/// Each decision is one commit, as for ``Verifier``. It spends the challenge, whatever its result.
+public struct DeviceKeys: Sendable {
+    let verifier: Verifier
+    /// The addresses at which devices reach the server, compared byte for byte.
+    let audiences: [String]
+    /// The makers of TPMs whose attestations are trusted; `nil` if there are none.
+    let roots: TrustAnchors?
+
+    /// The maximum length of a signature in bytes.
+    static let maximumSignatureCount = 72
+
+    /// - Parameters:
+    ///   - audiences: the addresses at which devices reach the server: `https://host[:port]`, in
+    ///     lower case and without a final slash.
+    ///   - roots: the certificates of the makers of TPMs whose attestations are trusted.
+    public init(_ verifier: Verifier, audiences: [String], trusting roots: TrustAnchors? = nil) {
+        self.verifier = verifier
+        self.audiences = audiences
+        self.roots = roots
+    }
+
+    /// Whether this is an address as devices sign it: `https://host[:port]` in lower case, without
+    /// the standard port, a final slash or a final dot; `http` only for this machine.
+    public static func isAudience(_ text: String) -> Bool { WebOrigin.isServer(text) }
+
+    /// Issues a ticket with which a device can register its key once, within ten minutes.
+    ///
+    /// - Parameters:
+    ///   - presence: the weakest presence check that is accepted.
+    ///   - replaces: a credential of the subject to be revoked when the key is registered.
+    ///   - canManage: whether it may be one that another client enrolled.
+    ///   - audience: the clients that may redeem the device's logins; empty if the verifier is used
+    ///     without clients.
+    public func enrol(
+        for subject: Subject, name: String = "", presence: DeviceKeyTranscript.Presence = .none,
+        replacing replaces: CredentialID? = nil, canManage: Bool = false,
+        audience: Set<ClientID> = [], origin: Origin = .unknown,
+        recorder: Recorder<EnrolmentOutcome<DeviceKeyGrant>>? = nil
+    ) async throws(VerifierError) -> EnrolmentOutcome<DeviceKeyGrant> {
+        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let records = try await verifier.records(of: subject)
+            let room = verifier.makingRoom(for: subject, among: records, context)
+            guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
+            guard try await verifier.areClients(audience) else {
+                return Decision(outcome: .refused(.unknownClient), changes: [])
+            }
+            let refusal = verifier.refusal(
+                replacing: replaces, among: records, canManage, context)
+            if let refusal {
+                return Decision(outcome: .refused(refusal), changes: [])
+            }
+            var record = try verifier.newRecord(.key, subject, name: name, state: .pending, context)
+            record.audience = audience.sorted()
+            record.material = .pendingDeviceKey(
+                PendingDeviceKey(presence: presence, replaces: replaces, activation: nil))
+            let (ticket, row) = try verifier.newEnrolmentTicket(for: record, context)
+            return Decision(
+                outcome: .granted(
+                    DeviceKeyGrant(
+                        credential: record.id, ticket: ticket, expiresAt: row.expiresAt)),
+                changes: room + [
+                    .insertCredential(record.row), .insertTicket(row),
+                    context.event(.enrolmentStarted, of: record),
+                ], secretsOf: record.id)
+        }
+    }
+
+    /// Registers a device's key with its ticket.
+    ///
+    /// A denial does not spend the ticket, which only its holder can present. If the ticket does not
+    /// exist, but the key is already active, the outcome is ``DeviceKeyRegistration/repeated(_:_:)``,
+    /// so that a device that lost the response to its registration does not drop the key.
+    ///
+    /// - Parameters:
+    ///   - point: the public key: 65 bytes.
+    ///   - signature: over the transcript of the enrolment, with the key.
+    ///   - custody: where the device says that it keeps the key; without evidence, an attested TPM
+    ///     is recorded as any other TPM.
+    ///   - evidence: what the TPM says about the key. The registration is then completed by
+    ///     ``activate(_:with:origin:recorder:)``.
+    ///   - name: replaces the name given at enrolment; `nil` keeps it.
+    public func register(
+        _ ticket: Token, point: [UInt8], signature: [UInt8],
+        presence: DeviceKeyTranscript.Presence, custody: KeyCustody,
+        attestation evidence: KeyAttestation? = nil, name: String? = nil,
+        origin: Origin = .unknown, recorder: Recorder<DeviceKeyRegistration>? = nil
+    ) async throws(VerifierError) -> DeviceKeyRegistration {
+        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let row = try await verifier.ticket(ticket, .enrolment, context)
+            guard let row else {
+                return try await repeated(ticket, point, signature, presence, context)
+            }
+            guard row.expiresAt > context.now,
+                let record = try await verifier.record(row.credential), record.state == .pending,
+                !record.isLapsed(at: context.now),
+                case .pendingDeviceKey(let pending) = record.material, pending.activation == nil
+            else { return denied(row, .expired, context) }
+            guard let key = Self.key(point) else { return denied(row, .publicKey, context) }
+            let transcript = try enrolment(
+                signedBy: signature, key, of: point, with: ticket, presence: presence)
+            guard let transcript else { return denied(row, .signature, context) }
+            guard presence.rawValue >= pending.presence.rawValue else {
+                return denied(row, .presence, context)
+            }
+            let fingerprint = try fingerprint(of: point, context)
+            guard try await verifier.record(fingerprint: fingerprint) == nil else {
+                return denied(row, .credentialKnown, context)
+            }
+            if let evidence {
+                return try attested(
+                    by: evidence, point, transcript, record, pending, name, row, context)
+            }
+            let registered = RegisteredDeviceKey(
+                point: point, custody: custody == .vault ? .vault : .tpm,
+                attestationKeyDigest: nil, endorsementKeyDigest: nil)
+            return try await accepted(
+                registered, fingerprint, record, pending, name, from: origin,
+                [.spendTicket(digest: row.digest)], context)
+        }
+    }
+
+    /// Makes the credential active.
+    func accepted(
+        _ registered: RegisteredDeviceKey, _ fingerprint: [UInt8], _ record: CredentialRecord,
+        _ pending: PendingDeviceKey, _ name: String?, from origin: Origin,
+        _ changes: [StoreChange], _ context: DecisionContext
+    ) async throws(VerifierError) -> Decision<DeviceKeyRegistration> {
+        var active = record.confirmed(name: name, from: origin, context)
+        active.fingerprint = fingerprint
+        let place = active.place
+        active.material = .deviceKey(
+            try deciding { () throws(CryptographyFailure) in
+                try DeviceKeyState(
+                    sealing: registered, presence: pending.presence, for: place,
+                    under: context.keys.current)
+            })
+        return Decision(
+            outcome: .accepted(active.id, registered.custody),
+            changes: changes + [
+                .updateCredential(active.row), .endAnswers(of: active.id),
+                context.event(.enrolled, of: active),
+            ] + (try await verifier.replacing(pending.replaces, context)))
+    }
+
+    func denied(
+        _ row: TicketRow?, _ reason: DenialReason, because cause: Event.Reason? = nil,
+        _ context: DecisionContext
+    ) -> Decision<DeviceKeyRegistration> {
+        denied(
+            subject: row?.subject, credential: row?.credential, reason, because: cause, context)
+    }
+
+    /// Denies a registration.
+    ///
+    /// - Parameter cause: tells the enrolling application more than the reason does.
+    func denied(
+        subject: Subject?, credential: CredentialID?, _ reason: DenialReason,
+        because cause: Event.Reason? = nil, _ context: DecisionContext
+    ) -> Decision<DeviceKeyRegistration> {
+        Decision(outcome: .denied(reason), changes: [], recordsResponse: false).counting(
+            context.unwritten(
+                .denied, cause ?? Event.Reason(reason), subject: subject, credential: credential),
+            by: DenialCounter.Sender(strangerAt: context.origin))
+    }
+}

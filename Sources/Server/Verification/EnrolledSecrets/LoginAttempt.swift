@@ -1,0 +1,154 @@
+internal import WatchwordCryptography
+
+/// A secret that a device presents, and the data needed to check it.
+struct LoginAttempt: Sendable {
+    let credential: CredentialID
+    let secret: PresentedSecret
+    /// SHA-256 of the rotation nonce.
+    let nonceDigest: [UInt8]
+    let context: DecisionContext
+
+    /// The class of a presented secret: a row of the table “Rotation” in EnrolledSecrets.md.
+    enum Finding: Hashable, Sendable {
+        /// The current secret, before a successor was issued.
+        case current
+        /// The current secret with the nonce of the issued successor: the response was lost.
+        case again
+        /// The successor, which becomes the current secret.
+        case successor
+        /// The current secret with another nonce, or an earlier secret: two holders have it.
+        case reuse
+        /// A secret of a later generation than the row records: the database has lost the commit
+        /// that issued it.
+        case later
+        /// A secret that was never issued for this credential.
+        case foreign
+    }
+
+    /// Decides on the secret, given the credential's record if there is one.
+    func decide(_ record: CredentialRecord?) throws(VerifierError) -> Decision<LoginOutcome> {
+        let derivation = SecretDerivation(
+            credential: credential, lookup: context.keys.lookup, meter: context.meter)
+        guard let record, record.kind == .secret, case .secret(let chain) = record.material,
+            record.state == .active
+        else { return try refuse(record, derivation) }
+        let key = try context.key(record.keyID)
+        let wasIssued = try deciding { () throws(CryptographyFailure) in
+            try derivation.wasIssued(secret)
+        }
+        let digest = try deciding { () throws(CryptographyFailure) in
+            try derivation.digest(of: secret, under: key)
+        }
+        let generation = wasIssued ? secret.generation : nil
+        let finding = chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation)
+        switch finding {
+        // Only the clock shows that the secret has expired, and the clock may be wrong, so nothing
+        // is revoked. This also applies to reuse: a device whose new secret is denied falls back to
+        // the previous one.
+        case .current, .again, .successor, .reuse:
+            if let reason = chain.expiry(at: context.now, policy: context.policy) {
+                return deny(record, because: reason, to: sender(isHolder: wasIssued))
+            }
+        case .later, .foreign: break
+        }
+        switch finding {
+        case .current: return try accept(record, chain, derivation)
+        case .again: return try recomputeResponse(record, chain, key, derivation)
+        case .successor:
+            var next = chain
+            next.generation += 1
+            return try accept(record, next, derivation)
+        case .reuse: return revoke(record, because: .reuseDetected, wipe: .reuseDetected)
+        // The missing commits may yet be restored, and only a holder has such a secret.
+        case .later:
+            return deny(record, because: .wrong, to: sender(isHolder: wasIssued))
+        case .foreign:
+            return context.policy.countsForeignSecrets
+                ? fail(record, chain)
+                : deny(record, because: .wrong, to: sender(isHolder: false))
+        }
+    }
+
+    private func accept(
+        _ record: CredentialRecord, _ chain: SecretChain, _ derivation: SecretDerivation
+    ) throws(VerifierError) -> Decision<LoginOutcome> {
+        // From here on, use only the current key: this is how digests move to a new key.
+        let key = context.keys.current
+        let generation = chain.generation + 1
+        let next = try deciding { () throws(CryptographyFailure) in
+            try derivation.secret(generation: generation, nonceDigest: nonceDigest, under: key)
+        }
+        let login = try deciding { () throws(CryptographyFailure) in
+            try derivation.login(
+                verification: context.verification, nonceDigest: nonceDigest, under: key)
+        }
+        var record = record
+        var chain = chain
+        let isFirst = chain.handedOut == nil
+        chain.digest = try deciding { () throws(CryptographyFailure) in
+            try derivation.digest(of: secret, under: key)
+        }
+        chain.handedOut = SecretChain.Issued(
+            digest: try deciding { () throws(CryptographyFailure) in
+                try derivation.digest(of: next, under: key)
+            },
+            nonceDigest: nonceDigest, verification: context.verification, time: context.now)
+        chain.open(context.verification)
+        chain.usedAt = context.now
+        chain.failures = 0
+        record.material = .secret(chain)
+        record.keyID = key.id
+        record.lastUsedAt = context.now
+        let expiresAt = context.now.adding(milliseconds: Policy.loginLifetime)
+        let ticket = TicketRow(
+            digest: try deciding { () throws(CryptographyFailure) in
+                try context.keys.lookup.digest(of: login.bytes, as: .loginTicket)
+            },
+            purpose: .login, credential: credential, subject: record.subject,
+            verification: context.verification, createdAt: context.now, expiresAt: expiresAt)
+        var changes: [StoreChange] = [
+            .updateCredential(record.row), .insertTicket(ticket),
+            context.event(.accepted, of: record),
+        ]
+        // The first use of a secret confirms that the device has received the enrolment's response.
+        if isFirst { changes.append(.endAnswers(of: record.id)) }
+        return Decision(
+            outcome: outcome(
+                .accepted(
+                    LoginOutcome.Acceptance(
+                        login: login, expiresAt: expiresAt, secret: next.token,
+                        generation: generation))),
+            changes: changes, secretsOf: record.id)
+    }
+
+    /// Computes the earlier response again from stored values, because the response itself is not
+    /// stored.
+    private func recomputeResponse(
+        _ record: CredentialRecord, _ chain: SecretChain, _ key: KeyVersion,
+        _ derivation: SecretDerivation
+    ) throws(VerifierError) -> Decision<LoginOutcome> {
+        guard let handedOut = chain.handedOut else { throw .damagedRow }
+        let generation = chain.generation + 1
+        let next = try deciding { () throws(CryptographyFailure) in
+            try derivation.secret(generation: generation, nonceDigest: nonceDigest, under: key)
+        }
+        let login = try deciding { () throws(CryptographyFailure) in
+            try derivation.login(
+                verification: handedOut.verification, nonceDigest: nonceDigest, under: key)
+        }
+        let acceptance = LoginOutcome.Acceptance(
+            login: login,
+            expiresAt: handedOut.time.adding(milliseconds: Policy.loginLifetime),
+            secret: next.token, generation: generation)
+        return Decision(
+            outcome: LoginOutcome(
+                verification: handedOut.verification, result: .accepted(acceptance)),
+            // Nothing is written to the row, so that repetitions do not conflict with each other. If
+            // the credential is revoked in the meantime, so is what the response contains.
+            changes: [context.event(.repeated, of: record)], secretsOf: record.id)
+    }
+
+    func outcome(_ result: LoginOutcome.Result) -> LoginOutcome {
+        LoginOutcome(verification: context.verification, result: result)
+    }
+}

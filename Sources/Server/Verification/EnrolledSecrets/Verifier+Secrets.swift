@@ -1,0 +1,199 @@
+internal import WatchwordCryptography
+
+extension Verifier {
+    /// Issues a ticket with which a device can fetch its secret once, within ten minutes.
+    ///
+    /// - Parameter audience: the clients that may redeem the device's logins, at most
+    ///   ``Policy/maximumAudience``; empty if the verifier is used without clients.
+    public func enrolSecret(
+        for subject: Subject, name: String = "", audience: Set<ClientID> = [],
+        origin: Origin = .unknown,
+        recorder: Recorder<EnrolmentOutcome<SecretGrant>>? = nil
+    ) async throws(VerifierError) -> EnrolmentOutcome<SecretGrant> {
+        try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let room = makingRoom(
+                for: subject, among: try await records(of: subject), context)
+            guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
+            guard try await areClients(audience) else {
+                return Decision(outcome: .refused(.unknownClient), changes: [])
+            }
+            var record = try newRecord(.secret, subject, name: name, state: .pending, context)
+            record.audience = audience.sorted()
+            let (ticket, row) = try newEnrolmentTicket(for: record, context)
+            return Decision(
+                outcome: .granted(
+                    SecretGrant(credential: record.id, ticket: ticket, expiresAt: row.expiresAt)),
+                changes: room + [
+                    .insertCredential(record.row), .insertTicket(row),
+                    context.event(.enrolmentStarted, of: record),
+                ], secretsOf: record.id)
+        }
+    }
+
+    /// Issues a device's first secret for its ticket, once.
+    ///
+    /// - Parameter name: replaces the name given at enrolment; `nil` keeps it.
+    public func redeemEnrolment(
+        _ ticket: Token, name: String? = nil, origin: Origin = .unknown,
+        recorder: Recorder<RedemptionOutcome<IssuedSecret>>? = nil
+    ) async throws(VerifierError) -> RedemptionOutcome<IssuedSecret> {
+        try await decide(origin, recorder: recorder, answeringUntil: .use) {
+            context throws(VerifierError) in
+            let row = try await self.ticket(ticket, .enrolment, context)
+            guard let row, row.expiresAt > context.now,
+                let pending = try await record(row.credential), pending.state == .pending,
+                pending.kind == .secret, !pending.isLapsed(at: context.now)
+            else { return refusing(row, context) }
+            let derivation = SecretDerivation(
+                credential: pending.id, lookup: context.keys.lookup, meter: meter)
+            let random = try context.randomSecret(PresentedSecret.secretCount)
+            let secret = try deciding { () throws(CryptographyFailure) in
+                try derivation.first(random)
+            }
+            let digest = try deciding { () throws(CryptographyFailure) in
+                try derivation.digest(of: secret, under: context.keys.current)
+            }
+            let record = pending.activated(
+                name: name, chain: SecretChain(digest: digest, at: context.now), context)
+            return Decision(
+                outcome: .redeemed(
+                    IssuedSecret(
+                        credential: record.id, secret: secret.token, generation: 0)),
+                changes: [
+                    .spendTicket(digest: row.digest), .updateCredential(record.row),
+                    // This deletes the recorded response that contains the ticket; the response to
+                    // this request is recorded afterwards.
+                    .endAnswers(of: record.id), context.event(.enrolled, of: record),
+                ], secretsOf: record.id)
+        }
+    }
+
+    /// Signs a device in with its secret, which is spent, and issues the next one.
+    ///
+    /// - Parameters:
+    ///   - secret: a token of the kind ``Token/Kind/secret``.
+    ///   - nonce: the nonce that the device stored before it sent the request.
+    public func login(
+        _ credential: CredentialID, secret: Token, nonce: RotationNonce, origin: Origin = .unknown,
+        recorder: Recorder<LoginOutcome>? = nil
+    ) async throws(VerifierError) -> LoginOutcome {
+        let presented = PresentedSecret(secret)
+        // A login is decided again after the credential has ended, because a device that lost a
+        // response must learn of the revocation.
+        return try await decide(
+            origin, recorder: recorder, answeringUntil: .end, decidingAfterEnd: true
+        ) { context throws(VerifierError) in
+            let nonceDigest = try deciding { () throws(CryptographyFailure) in
+                try sha256(nonce.bytes.span)
+            }
+            let attempt = LoginAttempt(
+                credential: credential, secret: presented, nonceDigest: nonceDigest,
+                context: context)
+            return try attempt.decide(try await record(credential))
+        }
+    }
+
+    /// Tells the application once, within a minute, who signed in.
+    ///
+    /// Revoking the credential deletes its tickets in the same commit.
+    ///
+    /// - Parameter client: the client that sends the request. If it is not in the credential's
+    ///   audience, the outcome is that of an unknown ticket, and the ticket is not spent.
+    public func redeemLogin(
+        _ ticket: Token, by client: ClientID? = nil, origin: Origin = .unknown,
+        recorder: Recorder<RedemptionOutcome<SignedIn>>? = nil
+    ) async throws(VerifierError) -> RedemptionOutcome<SignedIn> {
+        try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let row = try await self.ticket(ticket, .login, context)
+            guard let row, row.expiresAt > context.now else { return denied(row, context) }
+            // A credential's tickets are deleted when it ends, so somebody has put this one back.
+            guard var record = try await record(row.credential), record.state == .active else {
+                return denied(row, context, because: .revoked)
+            }
+            guard record.admits(client) else {
+                return denied(row, context, because: .otherAudience)
+            }
+            // The credential's own row records which tickets are still open, whatever ticket rows
+            // exist.
+            var facts: DeviceKeyFacts?
+            var passkeyFacts: PasskeyFacts?
+            switch record.material {
+            case .secret(var chain):
+                guard chain.close(row.verification) else {
+                    return denied(row, context, because: .spent)
+                }
+                record.material = .secret(chain)
+            case .deviceKey(var key):
+                guard let use = key.openUses.close(row.verification) else {
+                    return denied(row, context, because: .spent)
+                }
+                let custody = try key.open(for: record.place, under: context.key(record.keyID))
+                    .custody
+                facts = DeviceKeyFacts(
+                    purpose: use.purpose, textDigest: use.textDigest, custody: custody,
+                    presence: use.presence)
+                record.material = .deviceKey(key)
+            case .passkey(var passkey):
+                guard let use = passkey.openUses.close(row.verification) else {
+                    return denied(row, context, because: .spent)
+                }
+                passkeyFacts = PasskeyFacts(
+                    isUserVerified: use.isUserVerified, stepUp: use.stepUp)
+                record.material = .passkey(passkey)
+            default: return denied(row, context, because: .revoked)
+            }
+            return Decision(
+                outcome: .redeemed(
+                    SignedIn(
+                        subject: row.subject, credential: row.credential, kind: record.kind,
+                        verification: row.verification, verifiedAt: row.createdAt,
+                        deviceKey: facts, passkey: passkeyFacts)),
+                changes: [
+                    .spendTicket(digest: row.digest), .updateCredential(record.row),
+                    context.event(
+                        .loginRedeemed, subject: row.subject, credential: row.credential),
+                ])
+        }
+    }
+
+    /// Whether these clients exist, are not revoked, and are not too many for an audience.
+    func areClients(_ ids: Set<ClientID>) async throws(VerifierError) -> Bool {
+        guard !ids.isEmpty else { return true }
+        guard ids.count <= Policy.maximumAudience else { return false }
+        let known = try await clients().filter { $0.revokedAt == nil }.map(\.id)
+        return ids.allSatisfy { known.contains($0.bytes) }
+    }
+
+    private func denied<Value>(
+        _ row: TicketRow?, _ context: DecisionContext, because reason: Event.Reason = .expired
+    ) -> Decision<RedemptionOutcome<Value>> {
+        Decision(outcome: .denied, changes: []).counting(
+            context.unwritten(
+                .denied, row == nil ? .unknown : reason, subject: row?.subject,
+                credential: row?.credential), by: nil)
+    }
+
+}
+
+extension CredentialRecord {
+    /// Whether this client may redeem the credential's logins.
+    fileprivate func admits(_ client: ClientID?) -> Bool {
+        audience.isEmpty || client.map(audience.contains) ?? false
+    }
+
+    /// The pending credential after its activation, with its device's name and origin.
+    fileprivate func activated(
+        name: String?, chain: SecretChain, _ context: DecisionContext
+    ) -> CredentialRecord {
+        let name = name ?? self.name
+        return CredentialRecord(
+            id: id, subject: subject, kind: kind, createdAt: createdAt, origin: context.origin,
+            version: version, state: .active, keyID: context.keys.current.id,
+            fingerprint: nil, lapsesAt: nil,
+            name: name.prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
+            enroller: enroller, audience: audience, confirmedAt: context.now, lastUsedAt: nil,
+            endedAt: nil,
+            endReason: nil,
+            throttle: throttle, material: .secret(chain))
+    }
+}

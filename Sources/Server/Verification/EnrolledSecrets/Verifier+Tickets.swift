@@ -1,0 +1,66 @@
+internal import WatchwordCryptography
+
+// The tickets of enrolments and logins.
+extension Verifier {
+    /// Creates the ticket with which a device completes an enrolment, and the row to insert.
+    func newEnrolmentTicket(
+        for record: CredentialRecord, _ context: DecisionContext
+    ) throws(VerifierError) -> (ticket: Token, row: TicketRow) {
+        try newTicket(
+            .enrolmentTicket, .enrolment, for: record, lifetime: Policy.enrolmentLifetime, context)
+    }
+
+    /// Creates the ticket of an accepted login, and the row to insert.
+    func newLoginTicket(
+        for record: CredentialRecord, _ context: DecisionContext
+    ) throws(VerifierError) -> (ticket: LoginTicket, row: TicketRow) {
+        let (token, row) = try newTicket(
+            .loginTicket, .login, for: record, lifetime: Policy.loginLifetime, context)
+        return (LoginTicket(token: token, expiresAt: row.expiresAt), row)
+    }
+
+    private func newTicket(
+        _ kind: Token.Kind, _ purpose: TicketRow.Purpose, for record: CredentialRecord,
+        lifetime: Int64, _ context: DecisionContext
+    ) throws(VerifierError) -> (ticket: Token, row: TicketRow) {
+        let ticket = Token(kind, try context.randomSecret(kind.count))
+        let row = TicketRow(
+            digest: try digest(ticket, context), purpose: purpose, credential: record.id,
+            subject: record.subject, verification: context.verification, createdAt: context.now,
+            expiresAt: context.now.adding(milliseconds: lifetime))
+        return (ticket, row)
+    }
+
+    /// The digest under which a token's row is found.
+    func digest(
+        _ token: Token, _ context: DecisionContext
+    ) throws(VerifierError) -> [UInt8] {
+        try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.digest(of: token.bytes, as: token.kind)
+        }
+    }
+
+    /// The row of a ticket that was issued for this purpose.
+    func ticket(
+        _ token: Token, _ purpose: TicketRow.Purpose, _ context: DecisionContext
+    ) async throws(VerifierError) -> TicketRow? {
+        let digest = try digest(token, context)
+        let row = try await read { store throws(StoreFailure) in
+            try await store.ticket(digest: digest)
+        }
+        return row.flatMap { $0.purpose == purpose ? $0 : nil }
+    }
+
+    /// Refuses an enrolment ticket, and counts the denial, because anybody can present one.
+    func refusing<Value>(
+        _ row: TicketRow?, _ context: DecisionContext
+    ) -> Decision<RedemptionOutcome<Value>> {
+        Decision<RedemptionOutcome<Value>>(
+            outcome: .denied, changes: [], recordsResponse: false
+        ).counting(
+            context.unwritten(
+                .denied, row == nil ? .unknown : .expired, subject: row?.subject,
+                credential: row?.credential),
+            by: DenialCounter.Sender(strangerAt: context.origin))
+    }
+}

@@ -1,0 +1,157 @@
+public import WatchwordCryptography
+
+/// Walks through stored events and detects events that were deleted, edited, moved or cut off.
+///
+/// Pass every event in order of position to ``check(_:)``, then call ``findings()``. On its own,
+/// the trail cannot detect that a node was deleted together with its record, or that the events and
+/// the record were rolled back together. Checkpoints that were kept elsewhere reveal both; see
+/// ``init(chains:checkpoints:key:)``.
+public struct AuditTrail: Sendable {
+    /// A fault and its place.
+    public enum Finding: Hashable, Sendable {
+        /// A node's record is not authentic.
+        case forgedRecord(node: [UInt8])
+        /// A node has events but no record.
+        case unknownNode([UInt8])
+        /// Events of this node are missing, duplicated or out of order at this number.
+        case gap(node: [UInt8], sequence: UInt64)
+        /// This event or an earlier one is not what was written.
+        case altered(node: [UInt8], sequence: UInt64)
+        /// The end of the chain is missing: all events after this number.
+        case truncated(node: [UInt8], behind: UInt64)
+        /// This event comes after the recorded head.
+        case beyondHead(node: [UInt8], sequence: UInt64)
+        /// An event is not at its original position, or other events are missing before it.
+        case moved(node: [UInt8], sequence: UInt64)
+        /// The recorded position of the chain's head is not that of its last event.
+        case movedHead(node: [UInt8])
+        /// A checkpoint is not authentic, contradicts the chain, or names a missing event that was
+        /// not pruned.
+        case checkpoint(node: [UInt8], sequence: UInt64)
+    }
+
+    private struct Progress {
+        let head: ChainCheckpoint
+        let headPosition: UInt64
+        var sequence: UInt64
+        var digest: [UInt8]
+        var position: UInt64
+        var behind: UInt64
+    }
+
+    private let key: AuditKey
+    private var nodes: [[UInt8]: Progress] = [:]
+    private var checkpoints: [[UInt8]: [UInt64: [UInt8]]] = [:]
+    private var found: [Finding] = []
+    /// The position of the last event that was checked.
+    private var position: UInt64?
+
+    /// Begins at the recorded starts of the chains.
+    ///
+    /// - Parameter checkpoints: checkpoints that were kept outside the database.
+    public init(
+        chains: [ChainRecord], checkpoints: [ChainCheckpoint] = [], key: AuditKey
+    ) throws(CryptographyFailure) {
+        self.key = key
+        for chain in chains {
+            let isStartAuthentic = try key.isAuthentic(chain.start)
+            let isHeadAuthentic = try key.isAuthentic(chain.head)
+            if !isStartAuthentic || !isHeadAuthentic || chain.start.node != chain.head.node {
+                found.append(.forgedRecord(node: chain.head.node))
+            }
+            nodes[chain.head.node] = Progress(
+                head: chain.head, headPosition: chain.headPosition,
+                sequence: chain.start.sequence, digest: chain.start.digest,
+                position: chain.start.position, behind: chain.start.behind)
+        }
+        for mark in checkpoints {
+            let chain = chains.first { $0.head.node == mark.node }
+            guard try key.isAuthentic(mark), let chain, try fits(mark, chain) else {
+                found.append(.checkpoint(node: mark.node, sequence: mark.sequence))
+                continue
+            }
+            self.checkpoints[mark.node, default: [:]][mark.sequence] = mark.digest
+        }
+    }
+
+    /// Whether a checkpoint is consistent with the chain's start and head.
+    private func fits(_ mark: ChainCheckpoint, _ chain: ChainRecord) throws(CryptographyFailure)
+        -> Bool
+    {
+        let start = chain.start
+        if mark.sequence > start.sequence { return mark.sequence <= chain.head.sequence }
+        if mark.sequence == start.sequence { return mark.digest == start.digest }
+        // The event no longer exists. Only pruning explains that.
+        guard start.pruning != nil else { return false }
+        return try key.isAuthentic(start)
+    }
+
+    /// Checks the next event.
+    public mutating func check(_ event: ChainedEvent) throws(CryptographyFailure) {
+        guard var progress = nodes[event.node] else {
+            if !found.contains(.unknownNode(event.node)) { found.append(.unknownNode(event.node)) }
+            return
+        }
+        // One fault per event is enough. The check then continues from this event, so that later
+        // events are reported only for independent faults.
+        let expected = try key.tying(event, behind: progress.digest).digest
+        if event.sequence != progress.sequence + 1 {
+            found.append(.gap(node: event.node, sequence: event.sequence))
+        } else if !isEqualInConstantTime(expected.span, event.digest.span)
+            || event.event?.time != event.time
+        {
+            found.append(.altered(node: event.node, sequence: event.sequence))
+        } else if event.sequence > progress.head.sequence {
+            found.append(.beyondHead(node: event.node, sequence: event.sequence))
+        } else if !stands(event, behind: progress) {
+            found.append(.moved(node: event.node, sequence: event.sequence))
+        }
+        if let digest = checkpoints[event.node]?[event.sequence], digest != event.digest {
+            found.append(.checkpoint(node: event.node, sequence: event.sequence))
+        }
+        progress.sequence = event.sequence
+        progress.digest = event.digest
+        progress.position = event.position
+        progress.behind = event.behind
+        nodes[event.node] = progress
+        position = event.position
+    }
+
+    /// Whether no fault was found in the records and in the events checked so far.
+    var isIntactSoFar: Bool { found.isEmpty }
+
+    /// Whether an event's position directly follows that of the previous event of any node and
+    /// agrees with its own chain.
+    ///
+    /// Positions have no gaps, except before the first event of a chain, because a restored
+    /// database continues at a later position.
+    private func stands(_ event: ChainedEvent, behind last: Progress) -> Bool {
+        let isNext = position.map { $0 + 1 == event.position } ?? true
+        // The first event of a commit names the chain's position before the commit. The other
+        // events follow without a gap.
+        let isFirst = event.behind == last.position
+        let continuesChain = event.behind == last.behind && event.position == last.position + 1
+        return (isNext || event.sequence == 1) && (isFirst || continuesChain)
+    }
+
+    /// All findings, after all events have been checked.
+    public func findings() -> [Finding] {
+        var all = found
+        for (node, progress) in nodes where progress.sequence < progress.head.sequence {
+            all.append(.truncated(node: node, behind: progress.sequence))
+        }
+        for (node, progress) in nodes
+        where progress.sequence == progress.head.sequence
+            && progress.digest != progress.head.digest
+        {
+            all.append(.altered(node: node, sequence: progress.sequence))
+        }
+        for (node, progress) in nodes
+        where progress.sequence == progress.head.sequence
+            && progress.position != progress.headPosition
+        {
+            all.append(.movedHead(node: node))
+        }
+        return all
+    }
+}

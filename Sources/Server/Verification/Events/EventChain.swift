@@ -1,0 +1,84 @@
+public import WatchwordCryptography
+
+/// The end of one node's event chain, in which each event's digest covers the previous one.
+///
+/// A store has one for each of its writers and updates it together with the rows. If a commit
+/// fails, the store continues with the earlier chain. A node is the only writer of its chain: a
+/// process or a database.
+public struct EventChain: Sendable {
+    /// The node: 16 random bytes.
+    public let node: [UInt8]
+    /// The number of events so far.
+    public private(set) var sequence: UInt64
+    /// The digest of the last event.
+    public private(set) var digest: [UInt8]
+    /// The position of the last event, as far as the store has reported it; see
+    /// ``ChainedEvent/behind``.
+    public private(set) var position: UInt64
+    private let key: AuditKey
+
+    /// Starts a new chain.
+    ///
+    /// - Parameters:
+    ///   - node: 16 random bytes.
+    ///   - position: where the chain starts in the store's order of events.
+    public init(node: [UInt8], position: UInt64 = 0, key: AuditKey) {
+        precondition(node.count == 16, "a node id has 16 bytes")
+        self.node = node
+        sequence = 0
+        digest = [UInt8](repeating: 0, count: 32)
+        self.position = position
+        self.key = key
+    }
+
+    /// Continues after a stored head, which is at `position`.
+    public init(resuming head: ChainCheckpoint, at position: UInt64, key: AuditKey) {
+        node = head.node
+        sequence = head.sequence
+        digest = head.digest
+        self.position = position
+        self.key = key
+    }
+
+    /// Appends an event to the chain.
+    ///
+    /// - Parameter position: the store's own number for the event; `nil` if the store only reports
+    ///   it after the commit, to ``stand(at:)``.
+    /// - Throws: ``CryptographyFailure``; the chain is then unchanged.
+    public mutating func append(
+        _ recorded: RecordedEvent, position: UInt64?
+    ) throws(CryptographyFailure) -> ChainedEvent {
+        let next = ChainedEvent(
+            position: position ?? 0, node: node, sequence: sequence + 1, behind: self.position,
+            body: recorded.encoded, digest: [], time: recorded.event.time)
+        let tied = try key.tying(next, behind: digest)
+        digest = tied.digest
+        sequence = tied.sequence
+        if let position { self.position = position }
+        return tied
+    }
+
+    /// Sets the position of the last event.
+    public mutating func stand(at position: UInt64) { self.position = position }
+
+    /// The head of the chain, to be stored with it.
+    public func head() throws(CryptographyFailure) -> ChainCheckpoint {
+        try key.mark(node: node, sequence: sequence, digest: digest)
+    }
+
+    /// The start of a chain that has no events yet.
+    public func start() throws(CryptographyFailure) -> ChainStart {
+        try key.start(
+            node: node, sequence: sequence, digest: digest, position: position, behind: position,
+            pruning: nil)
+    }
+
+    /// The new start of a chain whose events up to `last` are pruned.
+    public static func start(
+        behind last: ChainedEvent, pruning: PrunedEvents, key: AuditKey
+    ) throws(CryptographyFailure) -> ChainStart {
+        try key.start(
+            node: last.node, sequence: last.sequence, digest: last.digest,
+            position: last.position, behind: last.behind, pruning: pruning)
+    }
+}

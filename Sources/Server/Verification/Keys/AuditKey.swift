@@ -1,0 +1,90 @@
+public import WatchwordCryptography
+
+/// The keys that prove that this program wrote the contents of a database.
+///
+/// They authenticate rows and chain events. They are stored outside the database and never change.
+public struct AuditKey: Sendable {
+    private let events: HMACKey
+    let rows: HMACKey
+
+    init(events: SecretBytes, rows: SecretBytes) {
+        self.events = HMACKey(events)
+        self.rows = HMACKey(rows)
+    }
+
+    /// Computes an authentication code over the bytes that `write` produces, for this purpose only.
+    func authenticate(
+        _ purpose: String, _ write: (inout ByteWriter) -> Void
+    ) throws(CryptographyFailure) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(purpose)
+        write(&writer)
+        return try events.authenticationCode(of: writer.bytes.span)
+    }
+}
+
+// Authenticates event chains.
+extension AuditKey {
+    /// The event with the digest that chains it to the event with the digest `previous`.
+    func tying(
+        _ event: ChainedEvent, behind previous: [UInt8]
+    ) throws(CryptographyFailure) -> ChainedEvent {
+        let digest = try authenticate("watchword event") { writer in
+            writer.write(previous)
+            writer.write(event.node)
+            writer.write(event.sequence)
+            writer.write(event.behind)
+            writer.write(event.body)
+        }
+        return ChainedEvent(
+            position: event.position, node: event.node, sequence: event.sequence,
+            behind: event.behind, body: event.body, digest: digest, time: event.time)
+    }
+
+    func start(
+        node: [UInt8], sequence: UInt64, digest: [UInt8], position: UInt64, behind: UInt64,
+        pruning: PrunedEvents?
+    ) throws(CryptographyFailure) -> ChainStart {
+        let authentication = try authenticate("watchword chain start") { writer in
+            writer.write(node)
+            writer.write(sequence)
+            writer.write(digest)
+            writer.write(position)
+            writer.write(behind)
+            writer.writeOptional(pruning) { writer, pruning in
+                writer.write(pruning.before)
+                writer.writeOptional(pruning.at) { $0.write($1) }
+            }
+        }
+        return ChainStart(
+            node: node, sequence: sequence, digest: digest, position: position, behind: behind,
+            pruning: pruning, authentication: authentication)
+    }
+
+    func mark(
+        node: [UInt8], sequence: UInt64, digest: [UInt8]
+    ) throws(CryptographyFailure) -> ChainCheckpoint {
+        let authentication = try authenticate("watchword chain mark") { writer in
+            writer.write(node)
+            writer.write(sequence)
+            writer.write(digest)
+        }
+        return ChainCheckpoint(
+            node: node, sequence: sequence, digest: digest, authentication: authentication)
+    }
+
+    /// Checks whether a checkpoint was made with this key.
+    public func isAuthentic(_ mark: ChainCheckpoint) throws(CryptographyFailure) -> Bool {
+        let expected = try self.mark(
+            node: mark.node, sequence: mark.sequence, digest: mark.digest)
+        return isEqualInConstantTime(expected.authentication.span, mark.authentication.span)
+    }
+
+    /// Checks whether a start was made with this key.
+    public func isAuthentic(_ start: ChainStart) throws(CryptographyFailure) -> Bool {
+        let expected = try self.start(
+            node: start.node, sequence: start.sequence, digest: start.digest,
+            position: start.position, behind: start.behind, pruning: start.pruning)
+        return isEqualInConstantTime(expected.authentication.span, start.authentication.span)
+    }
+}

@@ -1,0 +1,137 @@
+public import WatchwordCryptography
+
+/// The keys that are stored outside the database.
+///
+/// Without them, the rows of the database are useless.
+///
+/// Each version is 32 random bytes, from which the key that seals seeds, the pepper of digests and
+/// the key that rotates enrolled secrets are derived. New rows use the current version; the other
+/// versions open the rows that still use them.
+///
+/// In addition, there is one lookup key, for everything that must be the same under every version:
+/// the blind index of seeds, the digests of tickets and API keys, the marks of earlier secrets, the
+/// authentication codes of rows and the event chain. It encrypts nothing.
+public struct KeyRing: Sendable {
+    /// All versions, by number.
+    public let versions: [KeyVersion]
+    /// The version that new rows use.
+    public let current: KeyVersion
+    /// The key that authenticates rows and chains events.
+    public let auditKey: AuditKey
+    let lookup: LookupKey
+    /// The dummy credential that is checked if there is no real one.
+    let dummyCredential: DummyCredential
+    /// The public keys that are read if there is no real one.
+    let dummyPublicKeys: DummyPublicKeys
+    /// The lookup key as stored in the file.
+    let lookupSecret: SecretBytes
+
+    /// The maximum number of versions in a ring.
+    public static let maximumCount = 16
+    /// The number of bytes in each key.
+    static let keyCount = 32
+
+    /// Checks and combines the keys.
+    init(
+        versions: [KeyVersion], current: KeyID, lookup: SecretBytes
+    ) throws(KeyRingError) {
+        guard (1...Self.maximumCount).contains(versions.count),
+            zip(versions, versions.dropFirst()).allSatisfy({ $0.id < $1.id }),
+            lookup.count == Self.keyCount
+        else { throw .malformed }
+        guard let found = versions.first(where: { $0.id == current }) else {
+            throw .unknownVersion
+        }
+        self.versions = versions
+        self.current = found
+        lookupSecret = lookup
+        do throws(CryptographyFailure) {
+            self.lookup = try LookupKey(lookup)
+            dummyCredential = try DummyCredential(under: found)
+            dummyPublicKeys = try DummyPublicKeys(under: found)
+            auditKey = AuditKey(
+                events: try lookup.derived("watchword audit key"),
+                rows: try lookup.derived("watchword row key"))
+        } catch { throw .failed(error) }
+    }
+
+    /// Creates a ring with one version.
+    public static func make(
+        randomness: RandomSource = .system
+    ) throws(KeyRingError) -> KeyRing {
+        guard let first = KeyID(1) else { throw .malformed }
+        return try KeyRing(
+            versions: [KeyVersion(first, try secret(randomness))], current: first,
+            lookup: try secret(randomness))
+    }
+
+    /// The ring with an additional version.
+    ///
+    /// Every node must know a version before any node writes with it. Distribute the ring with the
+    /// new version first, and then make that version current.
+    ///
+    /// - Throws: ``KeyRingError/full``.
+    public func adding(
+        makingCurrent: Bool, randomness: RandomSource = .system
+    ) throws(KeyRingError) -> KeyRing {
+        let last = versions[versions.count - 1].id.number
+        guard versions.count < Self.maximumCount, last < .max, let id = KeyID(last + 1) else {
+            throw .full
+        }
+        let version = try KeyVersion(id, try Self.secret(randomness))
+        return try KeyRing(
+            versions: versions + [version], current: makingCurrent ? id : current.id,
+            lookup: lookupSecret)
+    }
+
+    /// The ring with `id` as the version that new rows use.
+    public func making(current id: KeyID) throws(KeyRingError) -> KeyRing {
+        try KeyRing(versions: versions, current: id, lookup: lookupSecret)
+    }
+
+    /// The ring without `id`.
+    ///
+    /// Rows that still use that version can no longer be used.
+    ///
+    /// - Throws: ``KeyRingError/isCurrent`` for the current version.
+    public func retiring(_ id: KeyID) throws(KeyRingError) -> KeyRing {
+        guard versions.contains(where: { $0.id == id }) else { throw .unknownVersion }
+        guard id != current.id else { throw .isCurrent }
+        return try KeyRing(
+            versions: versions.filter { $0.id != id }, current: current.id, lookup: lookupSecret)
+    }
+
+    /// The version with this number.
+    func version(_ id: KeyID) -> KeyVersion? { versions.first { $0.id == id } }
+
+    private static func secret(_ randomness: RandomSource) throws(KeyRingError) -> SecretBytes {
+        do throws(CryptographyFailure) {
+            return try randomness.secret(keyCount)
+        } catch { throw .failed(error) }
+    }
+}
+
+/// Why a key ring is invalid or cannot be changed.
+public enum KeyRingError: Error, Hashable, Sendable {
+    /// The file is not a complete key file.
+    case malformed
+    /// A newer version of the program wrote the file.
+    case newer
+    /// The ring has no version with this number.
+    case unknownVersion
+    /// The current version cannot be retired.
+    case isCurrent
+    /// The ring already has the maximum number of versions.
+    case full
+    /// OpenSSL failed.
+    case failed(CryptographyFailure)
+}
+
+extension SecretBytes {
+    /// Derives a 32-byte key for another purpose.
+    func derived(_ purpose: String) throws(CryptographyFailure) -> SecretBytes {
+        let info = Array(purpose.utf8)
+        let salt: [UInt8] = []
+        return try hkdfSHA256(secret: self, salt: salt.span, info: info.span, count: 32)
+    }
+}

@@ -1,0 +1,114 @@
+internal import WatchwordCryptography
+
+/// The stored form of a one-time-password key: the sealed seed, with its parameters bound to it.
+struct SealedSeed: Hashable, Sendable {
+    let algorithm: HashAlgorithm
+    let digits: Int
+    /// The time step in seconds; `nil` for HOTP.
+    let period: Int?
+    private let box: [UInt8]
+
+    /// The length of the seed in bytes; a box does not hide it.
+    private var count: Int { box.count - SealingKey.overhead }
+
+    /// Whether the seed has fewer than 128 bits (RFC 4226, section 4, R6).
+    var isShort: Bool { count < OneTimePasswordEnrolment.minimumKeyCount }
+
+    init(
+        sealing seed: SecretBytes, algorithm: HashAlgorithm, digits: Int, period: Int?,
+        for row: SealingContext, under key: KeyVersion
+    ) throws(CryptographyFailure) {
+        self.algorithm = algorithm
+        self.digits = digits
+        self.period = period
+        let data = Self.associatedData(algorithm, digits, period, row, key.id)
+        box = try key.sealing.seal(seed, associatedData: data.span)
+    }
+
+    /// The seed, if this is the row and the key that it was sealed for.
+    func open(for row: SealingContext, under key: KeyVersion) throws(VerifierError) -> SecretBytes {
+        let data = Self.associatedData(algorithm, digits, period, row, key.id)
+        do throws(CryptographyError) {
+            return try key.sealing.open(box.span, associatedData: data.span)
+        } catch { throw VerifierError(error) }
+    }
+
+    /// The same seed, sealed under another key.
+    func resealed(
+        for row: SealingContext, from old: KeyVersion, to new: KeyVersion
+    ) throws(VerifierError) -> SealedSeed {
+        let seed = try open(for: row, under: old)
+        do throws(CryptographyFailure) {
+            return try SealedSeed(
+                sealing: seed, algorithm: algorithm, digits: digits, period: period, for: row,
+                under: new)
+        } catch { throw .cryptography(error) }
+    }
+
+    private static func associatedData(
+        _ algorithm: HashAlgorithm, _ digits: Int, _ period: Int?, _ row: SealingContext,
+        _ key: KeyID
+    ) -> [UInt8] {
+        var writer = row.associatedData(for: "watchword seed", under: key)
+        writer.write(algorithm.rawValue)
+        writer.write(UInt8(digits))
+        writer.writeOptional(period) { $0.write(UInt16($1)) }
+        return writer.bytes
+    }
+
+    func write(into writer: inout ByteWriter) {
+        writer.write(algorithm.rawValue)
+        writer.write(UInt8(digits))
+        writer.writeOptional(period) { $0.write(UInt16($1)) }
+        writer.write(box)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        guard let algorithm = HashAlgorithm(rawValue: try reader.readText()) else {
+            throw .malformed
+        }
+        self.algorithm = algorithm
+        digits = Int(try reader.read(UInt8.self))
+        period = try reader.readOptional { reader throws(ByteReaderError) in
+            Int(try reader.read(UInt16.self))
+        }
+        guard (6...8).contains(digits), period.map({ (1...120).contains($0) }) ?? true else {
+            throw .malformed
+        }
+        box = try reader.readBytes()
+    }
+}
+
+/// The row that data is sealed for.
+///
+/// The data cannot be opened in any other row.
+struct SealingContext: Sendable {
+    let id: CredentialID
+    let subject: Subject
+    let kind: CredentialKind
+
+    func associatedData(for purpose: String, under key: KeyID) -> ByteWriter {
+        var writer = ByteWriter()
+        writer.write(purpose)
+        writer.write(id.bytes)
+        writer.write(subject.utf8)
+        writer.write(kind.rawValue)
+        writer.write(key.number)
+        return writer
+    }
+}
+
+extension CredentialRecord {
+    var place: SealingContext { SealingContext(id: id, subject: subject, kind: kind) }
+}
+
+extension VerifierError {
+    /// Does not reveal why a box did not open.
+    init(_ error: CryptographyError) {
+        if case .failed(let failure) = error {
+            self = .cryptography(failure)
+        } else {
+            self = .damagedRow
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import WatchwordCryptography
+
+/// Registers passkeys and verifies their signatures: the server's part of Web Authentication
+/// (Level 3).
+///
+/// Each decision is one commit, as for ``Verifier``. It spends the ceremony's challenge, whatever
+/// its result.
+public struct Passkeys: Sendable {
+    let verifier: Verifier
+    let relyingParty: RelyingParty
+
+    /// How much shorter the browser's timeout is than the server's, in milliseconds.
+    static let grace: Int64 = 30_000
+
+    /// Registers and verifies passkeys for a relying party.
+    public init(_ verifier: Verifier, for relyingParty: RelyingParty) {
+        self.verifier = verifier
+        self.relyingParty = relyingParty
+    }
+
+    /// The ids of a subject's passkeys, for WebAuthn's signal methods.
+    ///
+    /// - Parameter relyingPartyID: one of the relying party's IDs; `nil` for the first one.
+    public func signal(
+        for subject: Subject, at relyingPartyID: String? = nil
+    ) async throws(VerifierError) -> PasskeySignal {
+        let id = relyingParty.checkedID(relyingPartyID)
+        let context = try await verifier.context(.unknown)
+        let records = try await verifier.records(of: subject)
+        let isPending = records.contains { record in
+            record.kind == .passkey && record.state == .pending
+                && !record.isLapsed(at: context.now)
+        }
+        guard !isPending else { return .pending }
+        return .accepted(
+            relyingPartyID: id, userHandle: try handle(of: subject, context),
+            ids: try descriptors(of: records, at: id, context).map(\.id))
+    }
+
+    func handle(
+        of subject: Subject, _ context: DecisionContext
+    ) throws(VerifierError) -> [UInt8] {
+        try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.userHandle(of: subject)
+        }
+    }
+
+    /// The active passkeys among a subject's credentials.
+    func descriptors(
+        of records: [CredentialRecord], at relyingPartyID: String, _ context: DecisionContext
+    ) throws(VerifierError) -> [PasskeyDescriptor] {
+        var found: [PasskeyDescriptor] = []
+        for record in records where record.state == .active {
+            guard case .passkey(let state) = record.material else { continue }
+            let passkey = try state.open(for: record.place, under: context.key(record.keyID))
+            guard passkey.relyingParty == relyingPartyID else { continue }
+            found.append(
+                PasskeyDescriptor(id: passkey.credentialID, transports: passkey.transports))
+        }
+        return found
+    }
+}

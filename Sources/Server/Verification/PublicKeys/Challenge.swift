@@ -1,0 +1,116 @@
+internal import WatchwordCryptography
+
+/// An open authentication ceremony: a ``ChallengeRow`` with its body decoded.
+struct Challenge: Hashable, Sendable {
+    /// What the answer has to match.
+    enum Content: Hashable, Sendable {
+        /// A passkey signs in.
+        ///
+        /// - Parameter bytes: the random bytes that the client data has to contain.
+        case assertion(bytes: [UInt8], relyingParty: String, policy: PasskeyPolicy)
+        /// A device key signs in; the challenge is the token itself.
+        case signIn
+        /// A device key confirms displayed text; the challenge is the token itself.
+        case confirmation(textDigest: [UInt8])
+    }
+
+    /// The keyed digest of the token that names the ceremony.
+    let digest: [UInt8]
+    /// What the answer has to match.
+    let content: Content
+    /// The subject that has to answer; `nil` if the answer names it.
+    let subject: Subject?
+    /// The credential that has to answer; `nil` if any credential may.
+    let credential: CredentialID?
+    /// The client that began the ceremony, and the only one that may end it; `nil` if a browser or
+    /// a device began it.
+    let client: ClientID?
+    /// When the ceremony began.
+    let createdAt: UnixTime
+    /// The time from which an answer is too late.
+    let expiresAt: UnixTime
+
+    /// The number of random bytes in a challenge (NIST SP 800-63B-4, section 3.1.6.2, requires 8).
+    static let byteCount = 32
+    /// The lifetime of a challenge, in milliseconds: five minutes.
+    static let lifetime: Int64 = 300_000
+    /// The lifetime of a challenge that a page requests before anybody wants to sign in, in
+    /// milliseconds: ten minutes.
+    static let conditionalLifetime: Int64 = 600_000
+    private static let format: UInt8 = 1
+}
+
+extension Challenge {
+    /// Whether an answer is in time.
+    ///
+    /// If the clock was set back, a challenge from its future would be open for longer than its
+    /// lifetime, so it is refused; the clocks of two nodes may differ a little.
+    func isOpen(at now: UnixTime) -> Bool {
+        expiresAt > now && createdAt <= now.adding(milliseconds: Policy.clockSkew)
+    }
+
+    private var purpose: ChallengeRow.Purpose {
+        switch content {
+        case .assertion: .assertion
+        case .signIn: .signIn
+        case .confirmation: .confirm
+        }
+    }
+
+    /// The row that stores the challenge.
+    var row: ChallengeRow {
+        var writer = ByteWriter()
+        writer.write(Self.format)
+        writer.writeOptional(client) { $0.write($1.bytes) }
+        writer.write(expiresAt)
+        switch content {
+        case .assertion(let bytes, let relyingParty, let policy):
+            writer.write(bytes)
+            writer.write(relyingParty)
+            policy.write(into: &writer)
+        case .signIn: break
+        case .confirmation(let textDigest): writer.write(textDigest)
+        }
+        precondition(
+            writer.bytes.count <= ChallengeRow.maximumBodyCount, "a host name has 253 bytes at most"
+        )
+        return ChallengeRow(
+            digest: digest, purpose: purpose, subject: subject, credential: credential,
+            body: writer.bytes, createdAt: createdAt, expiresAt: expiresAt)
+    }
+
+    /// Reads a stored row.
+    ///
+    /// - Throws: ``VerifierError/damagedRow``.
+    init(_ row: ChallengeRow) throws(VerifierError) {
+        do throws(ByteReaderError) { try self.init(strictlyReading: row) } catch {
+            throw .damagedRow
+        }
+    }
+
+    private init(strictlyReading row: ChallengeRow) throws(ByteReaderError) {
+        var reader = ByteReader(row.body)
+        guard try reader.read(UInt8.self) == Self.format else { throw .malformed }
+        client = try reader.readOptional { reader throws(ByteReaderError) in
+            guard let id = ClientID(bytes: try reader.readBytes()) else { throw .malformed }
+            return id
+        }
+        guard try reader.readTime() == row.expiresAt else { throw .malformed }
+        switch row.purpose {
+        case .assertion:
+            let bytes = try reader.readBytes()
+            guard bytes.count == Self.byteCount else { throw .malformed }
+            content = .assertion(
+                bytes: bytes, relyingParty: try reader.readText(),
+                policy: try PasskeyPolicy(from: &reader))
+        case .signIn: content = .signIn
+        case .confirm: content = .confirmation(textDigest: try reader.readBytes())
+        }
+        try reader.end()
+        digest = row.digest
+        subject = row.subject
+        credential = row.credential
+        createdAt = row.createdAt
+        expiresAt = row.expiresAt
+    }
+}

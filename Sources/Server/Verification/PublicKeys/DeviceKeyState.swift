@@ -1,0 +1,200 @@
+internal import WatchwordCryptography
+
+/// Where a device keeps its key.
+///
+/// None of these proves that a person was present.
+public enum KeyCustody: String, CaseIterable, Hashable, Sendable {
+    /// In a vault: as easy to copy as the open vault.
+    case vault
+    /// In a TPM, as the device says; no policy relies on it.
+    case tpm
+    /// In a TPM whose maker the server trusts, as the server checked.
+    case attestedTPM = "tpm-attested"
+}
+
+/// What a device key is used for.
+public enum DeviceKeyPurpose: String, CaseIterable, Hashable, Sendable {
+    /// To sign in.
+    case signIn = "sign-in"
+    /// To confirm displayed text.
+    case confirm
+}
+
+/// A device's public key, with what is known about where it is kept.
+struct RegisteredDeviceKey: Hashable, Sendable {
+    /// The point on P-256 in its uncompressed form: 65 bytes.
+    let point: [UInt8]
+    /// Where the device keeps the private key.
+    let custody: KeyCustody
+    /// SHA-256 of the public area of the TPM's attestation key; `nil` unless the TPM was attested.
+    let attestationKeyDigest: [UInt8]?
+    /// SHA-256 of the public area of the TPM's endorsement key; `nil` unless the TPM was attested.
+    let endorsementKeyDigest: [UInt8]?
+
+    /// The length of a point in bytes.
+    static let pointCount = EllipticCurve.p256.pointCount
+}
+
+/// The stored state of a device key that is being registered.
+struct PendingDeviceKey: Hashable, Sendable {
+    /// The weakest presence check that is accepted.
+    let presence: DeviceKeyTranscript.Presence
+    /// The credential to be revoked once the key is registered.
+    let replaces: CredentialID?
+    /// A key whose TPM still has to reveal a secret; `nil` before a device sends a key.
+    let activation: Activation?
+
+    /// What is known about an attested key.
+    struct Activation: Hashable, Sendable {
+        let key: RegisteredDeviceKey
+        /// SHA-256 of the secret.
+        let secretDigest: [UInt8]
+    }
+}
+
+/// The stored state of a device key, which stays when the credential is revoked, so that only the
+/// key's holder learns of it.
+struct DeviceKeyState: Hashable, Sendable {
+    private var registration: SealedBox
+    /// The weakest presence check that is accepted.
+    let presence: DeviceKeyTranscript.Presence
+    /// The uses whose tickets have not been redeemed yet, oldest first; as for enrolled secrets.
+    var openUses = OpenUses<DeviceKeyUse>()
+    /// The challenges that it answered recently.
+    var spent = SpentChallenges()
+
+    private static let purpose = "watchword device key"
+
+    init(
+        sealing key: RegisteredDeviceKey, presence: DeviceKeyTranscript.Presence,
+        for row: SealingContext, under version: KeyVersion
+    ) throws(CryptographyFailure) {
+        var writer = ByteWriter()
+        key.write(into: &writer)
+        registration = try SealedBox(
+            sealing: writer.bytes, as: Self.purpose, for: row, under: version)
+        self.presence = presence
+    }
+
+    /// The key, if this is the row and the version that it was sealed for.
+    func open(
+        for row: SealingContext, under version: KeyVersion
+    ) throws(VerifierError) -> RegisteredDeviceKey {
+        var reader = ByteReader(
+            try registration.open(as: Self.purpose, for: row, under: version))
+        do throws(ByteReaderError) {
+            let key = try RegisteredDeviceKey(from: &reader)
+            try reader.end()
+            return key
+        } catch { throw .damagedRow }
+    }
+
+    /// The same key, sealed under another version.
+    func resealed(
+        for row: SealingContext, from old: KeyVersion, to new: KeyVersion
+    ) throws(VerifierError) -> DeviceKeyState {
+        var state = self
+        state.registration = try registration.resealed(
+            as: Self.purpose, for: row, from: old, to: new)
+        return state
+    }
+
+    /// Closes every use, because some of them may have been redeemed.
+    mutating func closeAll() { openUses = OpenUses() }
+}
+
+/// An accepted signature by a device key.
+struct DeviceKeyUse: OpenUse {
+    /// The id of the decision.
+    let verification: VerificationID
+    /// What the key was used for.
+    let purpose: DeviceKeyPurpose
+    /// SHA-256 of the text that was confirmed.
+    let textDigest: [UInt8]?
+    /// The presence check that the device claims to have made.
+    let presence: DeviceKeyTranscript.Presence
+}
+
+extension RegisteredDeviceKey {
+    func write(into writer: inout ByteWriter) {
+        writer.write(point)
+        writer.write(custody.rawValue)
+        writer.writeOptional(attestationKeyDigest) { $0.write($1) }
+        writer.writeOptional(endorsementKeyDigest) { $0.write($1) }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        point = try reader.readBytes()
+        custody = try reader.readChoice()
+        attestationKeyDigest = try reader.readOptionalBytes()
+        endorsementKeyDigest = try reader.readOptionalBytes()
+        guard point.count == RegisteredDeviceKey.pointCount else { throw .malformed }
+    }
+}
+
+extension PendingDeviceKey {
+    func write(into writer: inout ByteWriter) {
+        writer.write(presence.rawValue)
+        writer.writeOptional(replaces) { $0.write($1.bytes) }
+        writer.writeOptional(activation) { writer, activation in
+            activation.key.write(into: &writer)
+            writer.write(activation.secretDigest)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        presence = try reader.readPresence()
+        replaces = try reader.readOptional { reader throws(ByteReaderError) in
+            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .malformed }
+            return id
+        }
+        activation = try reader.readOptional { reader throws(ByteReaderError) in
+            Activation(
+                key: try RegisteredDeviceKey(from: &reader),
+                secretDigest: try reader.readBytes())
+        }
+    }
+}
+
+extension DeviceKeyState {
+    func write(into writer: inout ByteWriter) {
+        registration.write(into: &writer)
+        writer.write(presence.rawValue)
+        openUses.write(into: &writer)
+        spent.write(into: &writer)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        registration = try SealedBox(from: &reader)
+        presence = try reader.readPresence()
+        openUses = try OpenUses(from: &reader)
+        spent = try SpentChallenges(fromEndOf: &reader)
+    }
+}
+
+extension DeviceKeyUse {
+    func write(into writer: inout ByteWriter) {
+        writer.write(verification.bytes)
+        writer.write(purpose.rawValue)
+        writer.writeOptional(textDigest) { $0.write($1) }
+        writer.write(presence.rawValue)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+        verification = id
+        purpose = try reader.readChoice()
+        textDigest = try reader.readOptionalBytes()
+        presence = try reader.readPresence()
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func readPresence() throws(ByteReaderError) -> DeviceKeyTranscript.Presence
+    {
+        guard let presence = DeviceKeyTranscript.Presence(rawValue: try read(UInt8.self)) else {
+            throw .malformed
+        }
+        return presence
+    }
+}

@@ -1,0 +1,99 @@
+internal import WatchwordCryptography
+
+/// The stored form of a set of recovery codes.
+///
+/// Each code is hashed with scrypt and the set's salt (NIST SP 800-63B-4, section 3.1.2.2), so that
+/// one hash is enough to look up a code in the whole set. The hashes are sealed like seeds rather
+/// than keyed with a pepper, so that a key rotation includes them. The hashes of spent codes follow
+/// the others, so that a spent code is recognised. Older versions deleted them.
+struct RecoverySet: Hashable, Sendable {
+    /// 16 random bytes.
+    let salt: [UInt8]
+    /// The binary logarithm of scrypt's N.
+    let logN: Int
+    /// The number of codes left.
+    let remaining: Int
+    private let box: [UInt8]
+
+    /// The hashes of a set's codes.
+    struct Hashes: Sendable {
+        /// The codes that can still be used.
+        var left: [SecretBytes]
+        /// The codes that were used.
+        var spent: [SecretBytes] = []
+    }
+
+    /// The number of bytes in a salt.
+    static let saltCount = 16
+    /// The number of bytes in a hash.
+    static let hashCount = 32
+    /// 1 MiB and about 3 ms: 80 random bits need no more, and a higher cost would make overloading
+    /// the server easier.
+    static let logN = 10
+
+    init(
+        sealing hashes: Hashes, salt: [UInt8], logN: Int, for row: SealingContext,
+        under key: KeyVersion
+    ) throws(CryptographyFailure) {
+        self.salt = salt
+        self.logN = logN
+        remaining = hashes.left.count
+        let all = hashes.left + hashes.spent
+        let joined = SecretBytes(capacity: all.count * Self.hashCount) { output in
+            for hash in all {
+                hash.withBytes { output.append(copying: $0) }
+            }
+        }
+        let data = Self.associatedData(salt, logN, remaining, row, key.id)
+        box = try key.sealing.seal(joined, associatedData: data.span)
+    }
+
+    /// The hashes of the codes.
+    func open(for row: SealingContext, under key: KeyVersion) throws(VerifierError) -> Hashes {
+        let data = Self.associatedData(salt, logN, remaining, row, key.id)
+        let joined: SecretBytes
+        do throws(CryptographyError) {
+            joined = try key.sealing.open(box.span, associatedData: data.span)
+        } catch { throw VerifierError(error) }
+        let count = joined.count / Self.hashCount
+        guard joined.count.isMultiple(of: Self.hashCount),
+            (remaining...RecoveryCode.codesPerSet).contains(count)
+        else { throw .damagedRow }
+        let all = joined.withBytes { joined in
+            (0..<count).map { index in
+                let start = index * Self.hashCount
+                return SecretBytes(
+                    copying: joined.extracting(start..<(start + Self.hashCount)))
+            }
+        }
+        return Hashes(left: Array(all.prefix(remaining)), spent: Array(all.dropFirst(remaining)))
+    }
+
+    private static func associatedData(
+        _ salt: [UInt8], _ logN: Int, _ remaining: Int, _ row: SealingContext, _ key: KeyID
+    ) -> [UInt8] {
+        var writer = row.associatedData(for: "watchword recovery codes", under: key)
+        writer.write(salt)
+        writer.write(UInt8(logN))
+        writer.write(UInt8(remaining))
+        return writer.bytes
+    }
+
+    func write(into writer: inout ByteWriter) {
+        writer.write(salt)
+        writer.write(UInt8(logN))
+        writer.write(UInt8(remaining))
+        writer.write(box)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteReaderError) {
+        salt = try reader.readBytes()
+        logN = Int(try reader.read(UInt8.self))
+        remaining = Int(try reader.read(UInt8.self))
+        // Limit the cost (`logN`) before any hash is computed.
+        guard salt.count == Self.saltCount, (10...14).contains(logN),
+            remaining <= RecoveryCode.codesPerSet
+        else { throw .malformed }
+        box = try reader.readBytes()
+    }
+}

@@ -1,0 +1,211 @@
+public import WatchwordCryptography
+
+/// A row that is authenticated as a whole, so that without the key nobody can change a column or
+/// move the row.
+public protocol StoredRow: Sendable {
+    /// The name of its table.
+    static var table: String { get }
+    /// Its primary key.
+    var primaryKey: [UInt8] { get }
+    /// The name of the row's table, followed by every column.
+    ///
+    /// No two rows have the same bytes.
+    var authenticatedBytes: [UInt8] { get }
+    /// The authenticated bytes of the row that a store may derive from this one without the key;
+    /// `nil` if there is no such row.
+    var authenticatedBytesOnceEnded: [UInt8]? { get }
+}
+
+extension StoredRow {
+    /// By default `nil`: most rows are written only with the key.
+    public var authenticatedBytesOnceEnded: [UInt8]? { nil }
+}
+
+extension AuditKey {
+    /// The number of bytes in a row's authentication code.
+    public static let rowCodeCount = 16
+
+    /// The authentication code that a store keeps with a row, followed by the code of the same row
+    /// without its response, if it has one.
+    public func code(of row: some StoredRow) throws(CryptographyFailure) -> [UInt8] {
+        let code = try code(of: row.authenticatedBytes)
+        guard let ended = row.authenticatedBytesOnceEnded else { return code }
+        return code + (try self.code(of: ended))
+    }
+
+    /// Checks whether a row was written with this key.
+    public func isAuthentic(
+        _ row: some StoredRow, by code: [UInt8]
+    ) throws(CryptographyFailure) -> Bool {
+        let expected = try self.code(of: row)
+        return isEqualInConstantTime(expected.span, code.span)
+    }
+
+    /// Does the work of checking a typical row.
+    ///
+    /// Call this if no row was found, so that the response time does not reveal it (V-06).
+    public func checkDummy() throws(CryptographyFailure) {
+        _ = try code(of: [UInt8](repeating: 0, count: Self.typicalRowCount))
+    }
+
+    private static let typicalRowCount = 320
+
+    private func code(of bytes: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
+        var code = try rows.authenticationCode(of: bytes.span)
+        code.removeLast(code.count - Self.rowCodeCount)
+        return code
+    }
+}
+
+extension CredentialRow: StoredRow {
+    /// The name of its table.
+    public static let table = "credentials"
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { id.bytes }
+
+    /// Every column.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.table)
+        writer.write(id.bytes)
+        writer.write(subject.utf8)
+        writer.write(kind.rawValue)
+        writer.write(state.rawValue)
+        writer.write(version)
+        writer.writeOptional(keyID) { $0.write($1.number) }
+        writer.writeOptional(fingerprint) { $0.write($1) }
+        writer.write(createdAt)
+        writer.writeOptional(lapsesAt) { $0.write($1) }
+        writer.write(body)
+        return writer.bytes
+    }
+}
+
+extension TicketRow: StoredRow {
+    /// The name of its table.
+    public static let table = "tickets"
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { digest }
+
+    /// Every column.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.table)
+        writer.write(digest)
+        writer.write(purpose.rawValue)
+        writer.write(credential.bytes)
+        writer.write(subject.utf8)
+        writer.write(verification.bytes)
+        writer.write(createdAt)
+        writer.write(expiresAt)
+        return writer.bytes
+    }
+}
+
+extension ChallengeRow: StoredRow {
+    /// The name of its table.
+    public static let table = "challenges"
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { digest }
+
+    /// Every column.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.table)
+        writer.write(digest)
+        writer.write(purpose.rawValue)
+        writer.writeOptional(subject) { $0.write($1.utf8) }
+        writer.writeOptional(credential) { $0.write($1.bytes) }
+        writer.write(body)
+        writer.write(createdAt)
+        writer.write(expiresAt)
+        return writer.bytes
+    }
+}
+
+extension AnswerRow: StoredRow {
+    /// The name of its table.
+    public static let table = "answers"
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { key }
+
+    /// Every column.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.table)
+        writer.write(key)
+        writer.write(request)
+        writer.writeOptional(credential) { $0.write($1.bytes) }
+        writer.writeOptional(sealed) { writer, sealed in
+            writer.write(sealed.keyID.number)
+            writer.write(sealed.bytes)
+        }
+        writer.write(expiresAt)
+        return writer.bytes
+    }
+
+    /// The row without its sealed bytes.
+    public var authenticatedBytesOnceEnded: [UInt8]? {
+        sealed == nil ? nil : ended.authenticatedBytes
+    }
+}
+
+/// A number that a database stores about itself.
+public struct SettingRow: StoredRow {
+    /// The name of its table.
+    public static let table = "settings"
+
+    /// The primary key.
+    public let name: String
+    /// The number.
+    public let value: Int64
+    /// The digest of the database's last event, so that the row is not valid in another state.
+    public let lastEvent: [UInt8]
+
+    /// Creates a row from its stored columns.
+    public init(name: String, value: Int64, lastEvent: [UInt8]) {
+        self.name = name
+        self.value = value
+        self.lastEvent = lastEvent
+    }
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { Array(name.utf8) }
+
+    /// Every column, and the state that the row is bound to.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.table)
+        writer.write(name)
+        writer.write(value)
+        writer.write(lastEvent)
+        return writer.bytes
+    }
+}
+
+extension ClientRow: StoredRow {
+    /// The name of its table.
+    public static let table = "clients"
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { id }
+
+    /// Every column.
+    public var authenticatedBytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.table)
+        writer.write(id)
+        writer.write(version)
+        writer.write(digest)
+        writer.write(name)
+        writer.write(UInt16(scopes.count))
+        for scope in scopes { writer.write(scope) }
+        writer.write(createdAt)
+        writer.writeOptional(revokedAt) { $0.write($1) }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,107 @@
+public import WatchwordCryptography
+internal import OneTimePassword
+
+/// A request for a new one-time-password credential, checked against the standards.
+public struct OneTimePasswordEnrolment: Sendable {
+    /// The moving factor (RFC 4226; RFC 6238).
+    public enum Factor: Hashable, Sendable {
+        /// The time, in steps of 1 to 120 seconds (NIST SP 800-63B-4, section 3.1.4.1).
+        case time(period: Int)
+        /// A counter, starting at this value.
+        case counter(UInt64)
+    }
+
+    /// The service that asks for codes, as the authenticator shows it.
+    public let issuer: String
+    /// The user's account, as the authenticator shows it.
+    public let account: String
+    /// The moving factor.
+    public let factor: Factor
+    /// The hash function.
+    public let algorithm: HashAlgorithm
+    /// 6, 7 or 8 (RFC 4226, section 5.3).
+    public let digits: Int
+    /// An existing key; `nil` to generate one.
+    public let key: SecretBytes?
+    /// The credential's name in lists.
+    public let name: String
+
+    /// The minimum number of bytes of a key: 128 bits (RFC 4226, section 4, R6).
+    public static let minimumKeyCount = 16
+    /// The maximum number of bytes of an imported key.
+    public static let maximumKeyCount = 256
+    /// The maximum number of bytes of each text.
+    public static let maximumTextCount = 256
+
+    /// Creates a request that conforms to the standards.
+    ///
+    /// - Throws: ``OneTimePasswordEnrolmentError`` for the first part that does not.
+    public init(
+        issuer: String, account: String, factor: Factor = .time(period: 30),
+        algorithm: HashAlgorithm = .sha1, digits: Int = 6, key: SecretBytes? = nil,
+        name: String = ""
+    ) throws(OneTimePasswordEnrolmentError) {
+        if let key { try Self.check(key, minimum: Self.minimumKeyCount) }
+        try Self.check(digits: digits, factor)
+        try Self.check(name: name)
+        for (text, part) in [
+            (issuer, OneTimePasswordEnrolmentError.Text.issuer), (account, .account),
+        ] {
+            let isTooLong = text.utf8.count > Self.maximumTextCount
+            guard !isTooLong, !text.hasSpaceAround else { throw .text(part) }
+        }
+        guard !issuer.isEmpty || !account.isEmpty else { throw .text(.account) }
+        self.issuer = issuer
+        self.account = account
+        self.factor = factor
+        self.algorithm = algorithm
+        self.digits = digits
+        self.key = key
+        self.name = name
+    }
+
+    static func check(
+        _ key: SecretBytes, minimum: Int
+    ) throws(OneTimePasswordEnrolmentError) {
+        guard key.count >= minimum else { throw .keyTooShort }
+        guard key.count <= maximumKeyCount else { throw .keyTooLong }
+    }
+
+    static func check(
+        digits: Int, _ factor: Factor
+    ) throws(OneTimePasswordEnrolmentError) {
+        guard (6...8).contains(digits) else { throw .digits }
+        switch factor {
+        case .time(let period): guard (1...120).contains(period) else { throw .period }
+        case .counter(let counter): guard counter < .max else { throw .counter }
+        }
+    }
+
+    static func check(name: String) throws(OneTimePasswordEnrolmentError) {
+        guard name.utf8.count <= maximumTextCount else { throw .text(.name) }
+    }
+}
+
+/// The part of an enrolment that the standards do not allow.
+public enum OneTimePasswordEnrolmentError: Error, Hashable, Sendable {
+    /// One of the texts.
+    public enum Text: Hashable, Sendable {
+        case issuer, account, name
+    }
+
+    /// The key has fewer than 128 bits (RFC 4226, section 4, R6), or fewer than an import allows.
+    case keyTooShort
+    /// The key has more than 256 bytes.
+    case keyTooLong
+    /// The number of digits is not 6 to 8.
+    case digits
+    /// The time step is not 1 to 120 seconds.
+    case period
+    /// The counter starts at 2^64 - 1, which is never accepted (NIST SP 800-63B-4, section
+    /// 3.1.4.1).
+    case counter
+    /// The text has more than 256 bytes; or the issuer or account starts or ends with a space of
+    /// any kind, which a key URI does not preserve; or both are empty, which would leave the key
+    /// URI without a label.
+    case text(Text)
+}

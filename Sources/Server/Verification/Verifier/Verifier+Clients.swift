@@ -1,0 +1,128 @@
+internal import WatchwordCryptography
+
+extension Verifier {
+    /// Adds an application, with an API key that is shown only once.
+    ///
+    /// - Parameter scopes: what the application may do; the service defines their meaning.
+    public func addClient(
+        named name: String, scopes: [String]
+    ) async throws(VerifierError) -> (client: ClientRow, key: Token)? {
+        let name = name.prefix(bytes: ClientRow.maximumNameCount)
+        return try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
+            // The store also enforces unique names: the slower of two concurrent calls conflicts
+            // and then fails this check.
+            guard try await !clients().contains(where: { $0.revokedAt == nil && $0.name == name })
+            else { return Decision(outcome: nil, changes: []) }
+            let (key, digest) = try Self.newClientKey(context)
+            let row = ClientRow(
+                id: try context.randomBytes(16), version: 1, digest: digest, name: name,
+                scopes: Set(scopes).sorted(), createdAt: context.now, revokedAt: nil)
+            return Decision(
+                outcome: (client: row, key: key),
+                changes: [.insertClient(row), context.event(.clientAdded, of: row)])
+        }
+    }
+
+    /// Replaces an application's API key.
+    ///
+    /// The old key stops working at once, on every node.
+    ///
+    /// The id stays the same, so the application can still redeem the logins of devices that it
+    /// enrolled. A revocation is final: a revoked application cannot be renewed.
+    public func renewClient(_ id: [UInt8]) async throws(VerifierError) -> ClientRenewal {
+        try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
+            guard let row = try await clients().first(where: { $0.id == id }) else {
+                return Decision(outcome: .unknown, changes: [])
+            }
+            guard row.revokedAt == nil else { return Decision(outcome: .revoked, changes: []) }
+            let (key, digest) = try Self.newClientKey(context)
+            let renewed = ClientRow(
+                id: row.id, version: row.version + 1, digest: digest, name: row.name,
+                scopes: row.scopes, createdAt: row.createdAt, revokedAt: nil)
+            return Decision(
+                outcome: .renewed(renewed, key),
+                changes: [.updateClient(renewed), context.event(.clientRenewed, of: renewed)])
+        }
+    }
+
+    private static func newClientKey(
+        _ context: DecisionContext
+    ) throws(VerifierError) -> (key: Token, digest: [UInt8]) {
+        let kind = Token.Kind.clientKey
+        let secret = try context.randomSecret(kind.count - LookupKey.clientKeyMarkCount)
+        let bytes = try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.marking(clientKey: secret)
+        }
+        let digest = try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.digest(of: bytes, as: kind)
+        }
+        return (Token(kind, bytes), digest)
+    }
+
+    /// The application with this API key; `nil` if the key is unknown or revoked.
+    ///
+    /// A key with a wrong mark costs no read. A key without a mark may be one that an older version
+    /// issued.
+    ///
+    /// - Parameter isLimited: whether the sender has sent too many invalid keys. Keys without a mark
+    ///   are then compared with those of all applications, which are read once a second.
+    public func client(
+        presenting key: Token, isLimited: Bool = false
+    ) async throws(VerifierError) -> ClientRow? {
+        let lookup = await ring().lookup
+        let isMarked = key.bytes.count == Token.Kind.clientKey.count
+        let isRight = try deciding { () throws(CryptographyFailure) in
+            isMarked ? try lookup.isMarked(clientKey: key.bytes) : true
+        }
+        guard isRight else { return nil }
+        let digest = try deciding { () throws(CryptographyFailure) in
+            try lookup.digest(of: key.bytes, as: .clientKey)
+        }
+        if isLimited, !isMarked, await !unmarkedKeys.mayContain(digest, in: self) { return nil }
+        let row = try await read { store throws(StoreFailure) in
+            try await store.client(digest: digest)
+        }
+        return row.flatMap { $0.revokedAt == nil ? $0 : nil }
+    }
+
+    /// All applications, oldest first, including revoked ones.
+    public func clients() async throws(VerifierError) -> [ClientRow] {
+        try await read { store throws(StoreFailure) in try await store.clients() }
+    }
+
+    /// Revokes an application's API key, at once and on every node.
+    public func revokeClient(_ id: [UInt8]) async throws(VerifierError) -> ChangeOutcome {
+        try await decide(.unknown, recorder: nil) { context throws(VerifierError) in
+            guard let row = try await clients().first(where: { $0.id == id }) else {
+                return Decision(outcome: .unknown, changes: [])
+            }
+            guard let revoked = row.afterRevoking(at: context.now) else {
+                return Decision(outcome: .done, changes: [])
+            }
+            return Decision(
+                outcome: .done,
+                changes: [.updateClient(revoked), context.event(.clientRevoked, of: revoked)])
+        }
+    }
+}
+
+/// The outcome of renewing an application's API key.
+public enum ClientRenewal: Sendable {
+    /// The updated application and its new key, which is shown only once.
+    case renewed(ClientRow, Token)
+    /// There is no such application.
+    case unknown
+    /// The application was revoked, which is final.
+    case revoked
+}
+
+extension DecisionContext {
+    /// Creates the change that records an event about an application.
+    fileprivate func event(_ kind: Event.Kind, of client: ClientRow) -> StoreChange {
+        let origin = Origin(
+            address: origin.address, userAgent: origin.userAgent,
+            client: ClientID(bytes: client.id))
+        return .appendEvent(
+            Event(kind, time: now, verification: verification, origin: origin))
+    }
+}

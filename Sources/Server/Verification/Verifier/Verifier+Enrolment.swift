@@ -1,0 +1,243 @@
+internal import WatchwordCryptography
+internal import OneTimePassword
+
+extension Verifier {
+    /// Issues a key for one-time passwords, either generated or given.
+    ///
+    /// A first code has to confirm it within ten minutes (``confirm(_:code:origin:recorder:)``).
+    public func enrolOneTimePassword(
+        _ enrolment: OneTimePasswordEnrolment, for subject: Subject, origin: Origin = .unknown,
+        recorder: Recorder<EnrolmentOutcome<OneTimePasswordGrant>>? = nil
+    ) async throws(VerifierError) -> EnrolmentOutcome<OneTimePasswordGrant> {
+        try await decide(origin, recorder: recorder) { context throws(VerifierError) in
+            let seed = try seed(for: enrolment, context)
+            let fingerprints = try fingerprints(of: seed, enrolment.algorithm, context)
+            switch try await keyState(fingerprints, context) {
+            case .free: break
+            case .inUse: return Decision(outcome: .refused(.keyInUse), changes: [])
+            case .released: return nil
+            }
+            let room = makingRoom(
+                for: subject, among: try await records(of: subject), context)
+            guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
+            var record = try newRecord(
+                enrolment.factor.kind, subject, name: enrolment.name, state: .pending, context)
+            record.fingerprint = fingerprints[0]
+            record.keyID = context.keys.current.id
+            record.material = try material(
+                enrolment.factor, enrolment.algorithm, enrolment.digits, seed, record.place, context
+            )
+            let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
+            let grant = OneTimePasswordGrant(
+                credential: record.id, uri: try uri(enrolment, seed), expiresAt: expiresAt)
+            return Decision(
+                outcome: .granted(grant),
+                changes: room + [
+                    .insertCredential(record.row), context.event(.enrolmentStarted, of: record),
+                ], secretsOf: record.id)
+        }
+    }
+
+    /// Issues ten recovery codes, which are active at once.
+    ///
+    /// An earlier set is revoked.
+    ///
+    /// - Parameter canManage: whether the client may also replace another client's set.
+    public func enrolRecoveryCodes(
+        for subject: Subject, name: String = "", canManage: Bool = false,
+        origin: Origin = .unknown,
+        recorder: Recorder<EnrolmentOutcome<RecoveryGrant>>? = nil
+    ) async throws(VerifierError) -> EnrolmentOutcome<RecoveryGrant> {
+        try await decide(origin, recorder: recorder, answeringUntil: .use) {
+            context throws(VerifierError) in
+            let records = try await records(of: subject)
+            let earlier = records.filter { $0.kind == .recovery }
+            // Sets of older versions do not record their client.
+            let isForeign = earlier.contains {
+                $0.enroller != nil && $0.enroller != origin.client
+            }
+            guard canManage || !isForeign else {
+                return Decision(outcome: .refused(.foreignCredential), changes: [])
+            }
+            let room = makingRoom(
+                for: subject, among: records.filter { $0.kind != .recovery }, context)
+            guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
+            let salt = try context.randomBytes(RecoverySet.saltCount)
+            var codes: [SecretBytes] = []
+            var hashes: [SecretBytes] = []
+            for _ in 0..<RecoveryCode.codesPerSet {
+                let code = try deciding { () throws(CryptographyFailure) in
+                    try RecoveryCode.make(context.randomness)
+                }
+                codes.append(code)
+                hashes.append(
+                    try await hashing.hash(
+                        code, salt: salt, logN: RecoverySet.logN, for: origin.client,
+                        meter: meter))
+            }
+            var record = try newRecord(.recovery, subject, name: name, state: .active, context)
+            let place = record.place
+            let set = try deciding { () throws(CryptographyFailure) in
+                try RecoverySet(
+                    sealing: RecoverySet.Hashes(left: hashes), salt: salt,
+                    logN: RecoverySet.logN, for: place, under: context.keys.current)
+            }
+            record.material = .recovery(set)
+            record.keyID = context.keys.current.id
+            record.confirmedAt = context.now
+            // If two sets are enrolled concurrently, the unique fingerprint makes one enrolment
+            // start again and replace the other's set.
+            record.fingerprint = try deciding { () throws(CryptographyFailure) in
+                try context.keys.lookup.fingerprint(ofSetFor: subject)
+            }
+            var changes: [StoreChange] = []
+            for var old in earlier {
+                old.end(as: .revoked, because: .replaced, at: context.now)
+                changes += old.changesAtEnd + [context.event(.revoked, .replaced, of: old)]
+            }
+            changes += room
+            changes.append(.insertCredential(record.row))
+            changes.append(context.event(.enrolled, of: record))
+            let grant = RecoveryGrant(credential: record.id, codes: codes)
+            return Decision(outcome: .granted(grant), changes: changes, secretsOf: record.id)
+        }
+    }
+
+    private func seed(
+        for enrolment: OneTimePasswordEnrolment, _ context: DecisionContext
+    ) throws(VerifierError) -> SecretBytes {
+        if let key = enrolment.key { return key }
+        // The key has the length of the hash (RFC 6238, section 5.1), which is at least 160 bits
+        // (RFC 4226, section 4, R6).
+        return try context.randomSecret(enrolment.algorithm.digestCount)
+    }
+
+    /// The indexes under which a key is found, beginning with the one to store.
+    func fingerprints(
+        of seed: SecretBytes, _ algorithm: HashAlgorithm, _ context: DecisionContext
+    ) throws(VerifierError) -> [[UInt8]] {
+        try deciding { () throws(CryptographyFailure) in
+            try context.keys.lookup.fingerprints(of: seed, first: algorithm)
+        }
+    }
+
+    enum KeyState {
+        case free
+        /// This credential has or had the key.
+        case inUse(CredentialRecord)
+        /// An expired enrolment used the key; it has now been revoked.
+        case released
+    }
+
+    /// Whether a credential already has the key (RFC 6238, section 3, R5).
+    func keyState(
+        _ fingerprints: [[UInt8]], _ context: DecisionContext
+    ) async throws(VerifierError) -> KeyState {
+        for fingerprint in fingerprints {
+            guard var record = try await record(fingerprint: fingerprint) else { continue }
+            guard record.isLapsed(at: context.now) else { return .inUse(record) }
+            record.end(as: .revoked, because: .lapsed, at: context.now)
+            _ = try await commit(
+                record.changesAtEnd + [context.event(.revoked, .lapsed, of: record)])
+            return .released
+        }
+        return .free
+    }
+
+    /// The credential that has or had a key.
+    func record(fingerprint: [UInt8]) async throws(VerifierError) -> CredentialRecord? {
+        let row = try await read { store throws(StoreFailure) in
+            try await store.credential(fingerprint: fingerprint)
+        }
+        guard let row else { return nil }
+        return try CredentialRecord(row)
+    }
+
+    /// The changes that make room for another credential of the subject; `nil` if there is none.
+    ///
+    /// At the limit, the oldest unfinished registration ends, so that abandoned ones do not block
+    /// the subject. Expired ones count until they are pruned, so that nobody can fill a subject's
+    /// list with them. The last change checks the limit in the commit, against concurrent
+    /// enrolments.
+    ///
+    /// - Parameter records: the subject's credentials that are not revoked, oldest first.
+    func makingRoom(
+        for subject: Subject, among records: [CredentialRecord], _ context: DecisionContext
+    ) -> [StoreChange]? {
+        var changes: [StoreChange] = []
+        // An earlier policy may have allowed more.
+        let excess = max(records.count - policy.maximumCredentials + 1, 0)
+        let ending = records.filter { $0.state == .pending }.prefix(excess)
+        guard ending.count == excess else { return nil }
+        for var record in ending {
+            record.end(as: .revoked, because: .replaced, at: context.now)
+            changes += record.changesAtEnd + [context.event(.revoked, .replaced, of: record)]
+        }
+        return changes + [.requireCapacity(for: subject, limit: policy.maximumCredentials)]
+    }
+
+    func newRecord(
+        _ kind: CredentialKind, _ subject: Subject, name: String, state: CredentialState,
+        _ context: DecisionContext
+    ) throws(VerifierError) -> CredentialRecord {
+        guard let id = CredentialID(bytes: try context.randomBytes(CredentialID.count)) else {
+            preconditionFailure("a random source must return the requested number of bytes")
+        }
+        let lapsesAt =
+            state == .pending
+            ? context.now.adding(milliseconds: Policy.enrolmentLifetime) : nil
+        return CredentialRecord(
+            id: id, subject: subject, kind: kind, createdAt: context.now, origin: context.origin,
+            state: state, lapsesAt: lapsesAt,
+            name: name.prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
+            enroller: context.origin.client, material: .none)
+    }
+
+    func material(
+        _ factor: OneTimePasswordEnrolment.Factor, _ algorithm: HashAlgorithm, _ digits: Int,
+        _ seed: SecretBytes, _ place: SealingContext, _ context: DecisionContext
+    ) throws(VerifierError) -> CredentialRecord.Material {
+        func sealed(period: Int?) throws(VerifierError) -> SealedSeed {
+            try deciding { () throws(CryptographyFailure) in
+                try SealedSeed(
+                    sealing: seed, algorithm: algorithm, digits: digits, period: period, for: place,
+                    under: context.keys.current)
+            }
+        }
+        switch factor {
+        case .time(let period): return .time(TOTPState(seed: try sealed(period: period)))
+        case .counter(let counter):
+            return .counter(HOTPState(seed: try sealed(period: nil), counter: counter))
+        }
+    }
+
+    /// The key URI for the user's authenticator.
+    private func uri(
+        _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes
+    ) throws(VerifierError) -> SecretBytes {
+        do {
+            let factor: MovingFactor =
+                switch enrolment.factor {
+                case .time(let period): .time(try TimeStep(period: Int64(period)))
+                case .counter(let counter): .counter(counter)
+                }
+            return KeyURI.format(
+                try Credential(
+                    issuer: enrolment.issuer, account: enrolment.account, key: seed,
+                    algorithm: enrolment.algorithm,
+                    style: .decimal(try CodeLength(digits: enrolment.digits)),
+                    movingFactor: factor))
+        } catch {
+            preconditionFailure("the initialiser has checked the enrolment")
+        }
+    }
+}
+
+extension OneTimePasswordEnrolment.Factor {
+    var kind: CredentialKind {
+        switch self {
+        case .time: .totp
+        case .counter: .hotp
+        }
+    }
+}

@@ -1,0 +1,179 @@
+internal import WatchwordCryptography
+
+/// The entry point of the module: verifies codes and secrets, each of which is valid once, and
+/// manages credentials.
+///
+/// Every decision is one commit to the store, which succeeds only if the rows have not changed
+/// since they were read. A verifier that loses a race decides again. A response is returned only
+/// after the commit is durable. Any number of verifiers, in any number of processes, can therefore
+/// use the same store. No state that decisions depend on is kept in memory.
+public struct Verifier: Sendable {
+    let store: any VerificationStore
+    let policy: Policy
+    private let clock: @Sendable () -> UnixTime
+    private let randomness: RandomSource
+    private let keys: @Sendable () async -> KeyRing
+    let hashing = RecoveryHashing()
+    let denials = DenialCounter()
+    let uncheckedDenials = DenialCounter(limit: .max)
+    let unmarkedKeys = UnmarkedKeys()
+    let challenges: ChallengeRegister
+    let meter: WorkMeter?
+
+    /// The maximum number of attempts to commit a decision.
+    private static let maximumRounds = 200
+
+    /// Creates a verifier on `store`.
+    ///
+    /// - Parameters:
+    ///   - clock: the time of day, from a source that no client can influence.
+    ///   - keys: the key ring, read at each decision, so that it can change while the verifier is
+    ///     in use.
+    public init(
+        store: any VerificationStore, policy: Policy = .standard,
+        randomness: RandomSource = .system,
+        clock: @escaping @Sendable () -> UnixTime, keys: @escaping @Sendable () async -> KeyRing
+    ) {
+        self.init(
+            store: store, policy: policy, randomness: randomness, clock: clock, keys: keys,
+            meter: nil)
+    }
+
+    /// Creates a verifier on `store` with a key ring that does not change.
+    public init(
+        store: any VerificationStore, keys: KeyRing, policy: Policy = .standard,
+        randomness: RandomSource = .system, clock: @escaping @Sendable () -> UnixTime
+    ) {
+        self.init(
+            store: store, policy: policy, randomness: randomness, clock: clock, keys: { keys },
+            meter: nil)
+    }
+
+    init(
+        store: any VerificationStore, policy: Policy, randomness: RandomSource,
+        clock: @escaping @Sendable () -> UnixTime, keys: @escaping @Sendable () async -> KeyRing,
+        meter: WorkMeter?, challenges: ChallengeRegister = ChallengeRegister()
+    ) {
+        self.store = store
+        self.policy = policy
+        self.clock = clock
+        self.randomness = randomness
+        self.keys = keys
+        self.meter = meter
+        self.challenges = challenges
+    }
+
+    /// The time of day.
+    var now: UnixTime { clock() }
+
+    /// The current key ring.
+    func ring() async -> KeyRing { await keys() }
+
+    /// The context for a decision that starts now.
+    func context(_ origin: Origin) async throws(VerifierError) -> DecisionContext {
+        let bytes = try deciding { () throws(CryptographyFailure) in
+            try randomness.bytes(VerificationID.count)
+        }
+        guard let verification = VerificationID(bytes: bytes) else {
+            preconditionFailure("a random source must return the requested number of bytes")
+        }
+        return DecisionContext(
+            now: clock(), policy: policy, keys: await keys(), verification: verification,
+            origin: origin, randomness: randomness, meter: meter)
+    }
+
+    /// Reads, decides and commits, and starts again after a lost race.
+    ///
+    /// The response is recorded in the same commit, if requested.
+    ///
+    /// - Parameters:
+    ///   - end: the time until which a recorded response that contains secrets is returned.
+    ///   - decidesAnew: whether a request whose recorded response has been deleted is decided
+    ///     again.
+    ///   - body: reads and decides; returns `nil` to start again.
+    func decide<Outcome: Sendable>(
+        _ origin: Origin, recorder: Recorder<Outcome>?,
+        answeringUntil end: AnswerEnd = .confirmation, decidingAfterEnd decidesAnew: Bool = false,
+        _ body: (DecisionContext) async throws(VerifierError) -> Decision<Outcome>?
+    ) async throws(VerifierError) -> Outcome {
+        for round in 0..<Self.maximumRounds {
+            let context = try await context(origin)
+            if round > 2 { await Self.pause(round, context.verification) }
+            let recorded = try await recorded(recorder?.key, until: end, context)
+            if let recorded, recorded.answer != nil || !decidesAnew { throw .answered(recorded) }
+            guard var decision = try await body(context) else { continue }
+            if let recorder {
+                if decision.recordsResponse {
+                    let row = try record(decision, recorder, context)
+                    decision.changes.append(
+                        decision.isUnchecked ? .writeDummyAnswer(row) : .insertAnswer(row))
+                } else if let recorded = try await self.recorded(recorder.key, until: end, context),
+                    recorded.answer != nil || !decidesAnew
+                {
+                    // The same request, at another node, was accepted after this one looked for its
+                    // response; what it presents was then spent, and this one would be denied.
+                    throw .answered(recorded)
+                }
+            }
+            let seconds = decision.enterDenial(at: self)
+            if !decision.changes.isEmpty {
+                let outcome = try await commit(
+                    decision.changes, from: origin, at: context.now)
+                guard outcome == .done else { continue }
+            }
+            if let seconds { throw .tooManyDenials(retryAfter: seconds) }
+            return decision.outcome
+        }
+        throw .contended
+    }
+
+    /// Waits for a random time, so that many requests for one credential do not keep each other from
+    /// being decided: up to a quarter of a second.
+    private static func pause(_ round: Int, _ random: VerificationID) async {
+        let longest = 1 << min(round, 8)
+        let chosen = longest * Int(random.bytes[0]) / 256
+        do { try await Task.sleep(for: .milliseconds(chosen)) } catch {}
+    }
+
+    func commit(_ changes: [StoreChange]) async throws(VerifierError) -> CommitOutcome {
+        do throws(StoreFailure) { return try await store.commit(changes) } catch {
+            throw .store(error)
+        }
+    }
+
+    /// Reads from the store and converts its failure to a ``VerifierError``.
+    func read<Value: Sendable>(
+        _ body: (any VerificationStore) async throws(StoreFailure) -> Value
+    ) async throws(VerifierError) -> Value {
+        do throws(StoreFailure) { return try await body(store) } catch { throw .store(error) }
+    }
+
+    /// The credential with this id, in any state.
+    func record(_ id: CredentialID) async throws(VerifierError) -> CredentialRecord? {
+        let row = try await read { store throws(StoreFailure) in try await store.credential(id) }
+        return try decoded(row)
+    }
+
+    /// Decodes a row; if there is none, a dummy row, so that the response time does not reveal which
+    /// ids exist (V-06).
+    func decoded(_ row: CredentialRow?) throws(VerifierError) -> CredentialRecord? {
+        meter?.count(.rows)
+        let record = try CredentialRecord(row ?? CredentialRecord.nobody)
+        return row == nil ? nil : record
+    }
+
+    /// A subject's credentials that are not revoked.
+    func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
+        // More than any earlier policy can have allowed, because a decision must see all of them.
+        let limit = 8 * Policy.highestMaximumCredentials
+        let rows = try await read { store throws(StoreFailure) in
+            try await store.credentials(of: subject, revokedBefore: nil, limit: limit)
+        }
+        var records: [CredentialRecord] = []
+        for row in rows {
+            if let record = try decoded(row) { records.append(record) }
+        }
+        if rows.isEmpty { _ = try decoded(nil) }
+        return records
+    }
+}

@@ -1,0 +1,62 @@
+public import WatchwordCryptography
+
+/// Why the verifier could not decide.
+///
+/// Nothing was accepted.
+public enum VerifierError: Error, Sendable {
+    /// The store failed.
+    case store(StoreFailure)
+    /// OpenSSL failed.
+    case cryptography(CryptographyFailure)
+    /// A row uses a key version that the key ring does not have.
+    case keyMissing(KeyID)
+    /// A row does not open or is malformed: it was changed, swapped, or written by a newer version.
+    case damagedRow
+    /// The decision lost the race against other commits too many times.
+    case contended
+    /// Too many recovery codes are being checked.
+    case overloaded
+    /// A sender without an API key was denied too often in this minute, and may retry after this
+    /// many seconds.
+    case tooManyDenials(retryAfter: Int)
+    /// A sender without an API key has too many open challenges, and may retry after this many
+    /// seconds.
+    case tooManyChallenges(retryAfter: Int)
+    /// The response to be recorded is longer than a row may be (``Policy/maximumAnswerCount``).
+    case answerTooLong
+    /// The request was already answered: return this response again.
+    case answered(RecordedAnswer)
+}
+
+/// The recorded response to an earlier request with the same key.
+public struct RecordedAnswer: Sendable {
+    /// The digest of that request.
+    ///
+    /// If it differs from this request's digest, the key was reused for another request.
+    public let request: [UInt8]
+    /// The response, as the recorder made it; `nil` if it contained secrets of a credential that
+    /// has since been activated or ended.
+    public let answer: SecretBytes?
+}
+
+/// Produces the response to a request, so that it is recorded in the commit of the decision and
+/// returned again if the request is repeated.
+public struct Recorder<Outcome>: Sendable {
+    /// A digest of the sender and of the request's idempotency key: 32 bytes.
+    public let key: [UInt8]
+    /// A digest of the request.
+    public let request: [UInt8]
+    /// Encodes the response to an outcome in at most ``Policy/maximumAnswerCount`` bytes.
+    ///
+    /// It is called once for each attempt to commit.
+    public let answer: @Sendable (Outcome) -> SecretBytes
+
+    /// Creates a recorder.
+    public init(
+        key: [UInt8], request: [UInt8], answer: @escaping @Sendable (Outcome) -> SecretBytes
+    ) {
+        self.key = key
+        self.request = request
+        self.answer = answer
+    }
+}

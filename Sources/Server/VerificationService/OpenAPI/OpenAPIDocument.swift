@@ -1,0 +1,219 @@
+internal import WatchwordCoding
+
+/// The OpenAPI 3.1 document, generated from the routes.
+///
+/// The document and the server use the same table, so they cannot disagree.
+enum OpenAPIDocument {
+    /// The whole document.
+    static var json: JSONValue {
+        .object([
+            ("openapi", .text("3.1.0")),
+            (
+                "info",
+                .object([
+                    ("title", .text("Watchword")), ("version", .text("1")),
+                    (
+                        "summary",
+                        .text("Verifies one-time passwords, enrolled secrets and passkeys.")
+                    ),
+                    ("description", .text(description)),
+                ])
+            ),
+            ("servers", .list([.object([("url", .text("/"))])])),
+            ("paths", .object(paths)),
+            (
+                "components",
+                .object([
+                    ("securitySchemes", .object([("apiKey", securityScheme)])),
+                    ("headers", .object(headers)), ("responses", .object(problemResponses)),
+                    ("schemas", .object(schemas)),
+                ])
+            ),
+        ])
+    }
+
+    private static let description = """
+        Unknown fields, duplicate names and null are rejected, except in the object response, as returned by \
+        the method toJSON() of a browser: its known members are checked, and others are permitted. A malformed request changes no state. Every \
+        error is application/problem+json (RFC 9457) with a stable type. A wrong code is a decision, not an \
+        error. The maximum lengths of names and subjects also apply to their bytes in UTF-8. A body has at \
+        most 64 KiB. All clients of one server are one tenant: a client can use its scopes on every subject \
+        and every credential. Login tickets are the exception: only the client that enrolled the device, and \
+        the clients that the enrolment lists in redeemable_by, can redeem them.
+        """
+
+    private static let securityScheme = JSONValue.object([
+        ("type", .text("http")), ("scheme", .text("bearer")), ("bearerFormat", .text("wwk_…")),
+        (
+            "description",
+            .text(
+                "An API key from `watchword-server client add`. Its scopes are a selection of "
+                    + Scope.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+        ),
+    ])
+
+    private static var paths: [(String, JSONValue)] {
+        var templates: [String] = []
+        for route in RouteTable.all where !templates.contains(route.template) {
+            templates.append(route.template)
+        }
+        return templates.map { template in
+            let routes = RouteTable.all.filter { $0.template == template }
+            return (
+                template,
+                .object(routes.map { ($0.method.rawValue.lowercased(), operation(of: $0)) })
+            )
+        }
+    }
+
+    private static func operation(of route: Route) -> JSONValue {
+        var members: [(String, JSONValue)] = [
+            ("operationId", .text(route.operation.rawValue)), ("summary", .text(route.summary)),
+        ]
+        switch route.access {
+        case .scope(let scope):
+            members.append(("security", .list([.object([("apiKey", .list([]))])])))
+            members.append(("description", .text("Requires the scope `\(scope.rawValue)`.")))
+        case .device, .browser, .everybody: members.append(("security", .list([])))
+        }
+        let parameters = OpenAPISchema.parameters(of: route)
+        if !parameters.isEmpty { members.append(("parameters", .list(parameters))) }
+        if let body = route.body {
+            members.append(
+                (
+                    "requestBody",
+                    .object([
+                        ("required", .flag(true)),
+                        (
+                            "content",
+                            content("application/json", OpenAPISchema.any(of: body.shapes))
+                        ),
+                    ])
+                ))
+        }
+        members.append(("responses", .object(responses(of: route))))
+        return .object(members)
+    }
+
+    private static func responses(of route: Route) -> [(String, JSONValue)] {
+        var success: [(String, JSONValue)] = [
+            ("description", .text(route.summary)),
+            ("headers", .object(headers.filter { $0.0 != "Retry-After" }.map(reference))),
+        ]
+        if route.success != .done {
+            let schema =
+                route.answers.isEmpty
+                ? JSONValue.object([("type", .text("object"))])
+                : OpenAPISchema.one(of: route.answers)
+            success.append(("content", content("application/json", schema)))
+        }
+        let statuses = Set(route.allProblems.map(\.status)).sorted { $0.rawValue < $1.rawValue }
+        return [("\(route.success.status.rawValue)", .object(success))]
+            + statuses.map { status in
+                (
+                    "\(status.rawValue)",
+                    .object([
+                        ("$ref", .text("#/components/responses/Problem\(status.rawValue)"))
+                    ])
+                )
+            }
+    }
+
+    private static func reference(_ header: (String, JSONValue)) -> (String, JSONValue) {
+        (header.0, .object([("$ref", .text("#/components/headers/\(header.0)"))]))
+    }
+
+    private static let headers: [(String, JSONValue)] = [
+        (
+            "Cache-Control",
+            .object([
+                ("required", .flag(true)),
+                (
+                    "schema",
+                    .object([("type", .text("string")), ("const", .text("no-store"))])
+                ),
+            ])
+        ),
+        (
+            "Request-Id",
+            .object([
+                ("required", .flag(true)),
+                (
+                    "schema",
+                    .object([
+                        ("type", .text("string")), ("pattern", .text("^rq_[A-Za-z0-9_-]{16}$")),
+                    ])
+                ),
+            ])
+        ),
+        (
+            "Retry-After",
+            .object([
+                ("required", .flag(true)),
+                (
+                    "schema",
+                    .object([("type", .text("integer")), ("minimum", .number(1))])
+                ),
+            ])
+        ),
+    ]
+
+    /// One response for each status, with the problem types that use the status.
+    private static var problemResponses: [(String, JSONValue)] {
+        let all = RouteTable.all.flatMap(\.allProblems) + [.methodNotAllowed([])]
+        let statuses = Set(all.map(\.status)).sorted { $0.rawValue < $1.rawValue }
+        return statuses.map { status in
+            let problems = all.filter { $0.status == status }
+            let hasRetryAfter = problems.contains { problem in
+                problem.headers.contains { $0.name == "Retry-After" }
+            }
+            let names = Set(problems.map(\.type)).sorted()
+            let schema = JSONValue.object([
+                (
+                    "allOf",
+                    .list([
+                        .object([("$ref", .text("#/components/schemas/Problem"))]),
+                        .object([
+                            (
+                                "properties",
+                                .object([
+                                    ("type", .object([("enum", .list(names.map(JSONValue.text)))])),
+                                    (
+                                        "status",
+                                        .object([("const", .number(Int64(status.rawValue)))])
+                                    ),
+                                ])
+                            )
+                        ]),
+                    ])
+                )
+            ])
+            return (
+                "Problem\(status.rawValue)",
+                .object([
+                    (
+                        "description",
+                        .text(Set(problems.map(\.title)).sorted().joined(separator: " "))
+                    ),
+                    (
+                        "headers",
+                        .object(
+                            headers.filter { hasRetryAfter || $0.0 != "Retry-After" }
+                                .map(reference))
+                    ),
+                    ("content", content("application/problem+json", schema)),
+                ])
+            )
+        }
+    }
+
+    private static var schemas: [(String, JSONValue)] {
+        OpenAPISchema.schemas(
+            of: RouteTable.all.flatMap { ($0.body?.shapes ?? []) + $0.answers })
+            + [("Problem", OpenAPISchema.problem)]
+    }
+
+    private static func content(_ type: String, _ schema: JSONValue) -> JSONValue {
+        .object([(type, .object([("schema", schema)]))])
+    }
+}

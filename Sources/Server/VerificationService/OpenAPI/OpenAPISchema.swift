@@ -1,0 +1,193 @@
+internal import WatchwordCoding
+
+/// JSON Schemas (draft 2020-12, as in OpenAPI 3.1) of request and response bodies.
+enum OpenAPISchema {
+    /// A reference to the only shape of a response, or `oneOf` several.
+    static func one(of shapes: [Shape]) -> JSONValue {
+        shapes.count == 1
+            ? reference(shapes[0])
+            : .object([("oneOf", .list(shapes.map(reference)))])
+    }
+
+    /// A reference to the only shape of a request, or `anyOf` several, which may overlap.
+    static func any(of shapes: [Shape]) -> JSONValue {
+        shapes.count == 1
+            ? reference(shapes[0])
+            : .object([("anyOf", .list(shapes.map(reference)))])
+    }
+
+    /// The schemas of the shapes and of all nested shapes, without duplicates.
+    static func schemas(of shapes: [Shape]) -> [(String, JSONValue)] {
+        var schemas: [(String, JSONValue)] = []
+        var rest = shapes
+        while !rest.isEmpty {
+            let shape = rest.removeFirst()
+            guard !schemas.contains(where: { $0.0 == shape.name }) else { continue }
+            schemas.append((shape.name, schema(of: shape)))
+            rest += shape.fields.compactMap { innerShape(of: $0.kind) }
+        }
+        return schemas
+    }
+
+    /// The schema of every problem.
+    static let problem = JSONValue.object([
+        ("type", .text("object")),
+        (
+            "properties",
+            .object([
+                (
+                    "type",
+                    .object([("type", .text("string")), ("format", .text("uri"))])
+                ),
+                ("title", .object([("type", .text("string"))])),
+                ("status", .object([("type", .text("integer"))])),
+                (
+                    "field",
+                    .object([
+                        ("type", .text("string")),
+                        ("description", .text("The name of the field at fault.")),
+                    ])
+                ),
+                ("header", .object([("type", .text("string"))])),
+                ("scope", .object([("type", .text("string"))])),
+                ("option", .object([("type", .text("string"))])),
+                (
+                    "credential",
+                    .object([
+                        ("type", .text("string")),
+                        (
+                            "description",
+                            .text("The credential of the device's key, which is already active.")
+                        ),
+                    ])
+                ),
+                ("custody", .object([("type", .text("string"))])),
+                (
+                    "position",
+                    .object([
+                        ("type", .text("integer")),
+                        (
+                            "description",
+                            .text("The approximate byte offset of the error in the body.")
+                        ),
+                    ])
+                ),
+            ])
+        ),
+        ("required", .list([.text("type"), .text("title"), .text("status")])),
+        ("additionalProperties", .flag(false)),
+    ])
+
+    /// The parameters of a route, in its path, query and header fields.
+    static func parameters(of route: Route) -> [JSONValue] {
+        var parameters: [JSONValue] = []
+        for case .parameter(let name, let form) in route.path {
+            parameters.append(
+                parameter(name, place: "path", isRequired: true, schema: schema(of: .text(form))))
+        }
+        for (name, range) in route.parameters {
+            parameters.append(
+                parameter(
+                    name, place: "query", isRequired: false, schema: schema(of: .whole(range)))
+            )
+        }
+        if route.method == .post {
+            parameters.append(
+                parameter(
+                    IdempotencyKey.header, place: "header", isRequired: false,
+                    schema: .object([
+                        ("type", .text("string")), ("pattern", .text(IdempotencyKey.pattern)),
+                        ("description", .text(IdempotencyKey.explanation)),
+                    ])))
+        }
+        return parameters
+    }
+
+    private static func parameter(
+        _ name: String, place: String, isRequired: Bool, schema: JSONValue
+    ) -> JSONValue {
+        .object([
+            ("name", .text(name)), ("in", .text(place)), ("required", .flag(isRequired)),
+            ("schema", schema),
+        ])
+    }
+
+    private static func reference(_ shape: Shape) -> JSONValue {
+        .object([("$ref", .text("#/components/schemas/\(shape.name)"))])
+    }
+
+    private static func innerShape(of kind: FieldKind) -> Shape? {
+        switch kind {
+        case .object(let shape): shape
+        case .list(let element, _): innerShape(of: element)
+        default: nil
+        }
+    }
+
+    private static func schema(of shape: Shape) -> JSONValue {
+        let members: [(String, JSONValue)] = [
+            ("type", .text("object")),
+            ("properties", .object(shape.fields.map { ($0.name, schema(of: $0)) })),
+            (
+                "required",
+                .list(shape.fields.filter(\.isRequired).map { .text($0.name) })
+            ),
+            ("additionalProperties", .flag(shape.isOpen)),
+        ]
+        // A body has this shape only if it has a field that requires the scope.
+        let scoped = shape.fields.filter { $0.scope != nil }
+        guard !scoped.isEmpty, !scoped.contains(where: \.isRequired) else {
+            return .object(members)
+        }
+        let anyField = scoped.map { field in
+            JSONValue.object([("required", .list([.text(field.name)]))])
+        }
+        return .object(members + [("anyOf", .list(anyField))])
+    }
+
+    private static func schema(of field: Field) -> JSONValue {
+        let schema = schema(of: field.kind)
+        guard let scope = field.scope, let members = schema.members else { return schema }
+        let description = "Requires the scope `\(scope.rawValue)`."
+        return .object(members + [("description", .text(description))])
+    }
+
+    private static func schema(of kind: FieldKind) -> JSONValue {
+        switch kind {
+        case .text(let form): return schema(of: form)
+        case .choice(let words):
+            return .object([
+                ("type", .text("string")), ("enum", .list(words.map(JSONValue.text))),
+            ])
+        case .whole(let range):
+            return .object([
+                ("type", .text("integer")), ("minimum", .number(range.lowerBound)),
+                ("maximum", .number(range.upperBound)),
+            ])
+        case .flag: return .object([("type", .text("boolean"))])
+        case .exactly(let flag):
+            return .object([("type", .text("boolean")), ("const", .flag(flag))])
+        case .list(let element, let counts):
+            var members: [(String, JSONValue)] = [
+                ("type", .text("array")), ("items", schema(of: element)),
+                ("minItems", .number(Int64(counts.lowerBound))),
+            ]
+            if counts.upperBound < .max {
+                members.append(("maxItems", .number(Int64(counts.upperBound))))
+            }
+            return .object(members)
+        case .object(let shape): return reference(shape)
+        }
+    }
+
+    private static func schema(of form: TextForm) -> JSONValue {
+        var members: [(String, JSONValue)] = [("type", .text("string"))]
+        if let counts = form.counts {
+            members.append(("minLength", .number(Int64(counts.lowerBound))))
+            members.append(("maxLength", .number(Int64(counts.upperBound))))
+        }
+        if let pattern = form.pattern { members.append(("pattern", .text(pattern))) }
+        if let format = form.format { members.append(("format", .text(format))) }
+        return .object(members)
+    }
+}

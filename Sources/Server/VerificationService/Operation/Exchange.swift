@@ -1,0 +1,135 @@
+internal import WatchwordCryptography
+internal import WatchwordCoding
+internal import Verification
+
+/// One request from its arrival to its response, with the facts that its log line needs.
+struct Exchange: Sendable {
+    /// When the request arrived.
+    let began: ContinuousClock.Instant
+    /// The request id; `nil` if no random bytes were available.
+    let id: String?
+    let address: String
+    /// The method, if any route supports it.
+    let method: Method?
+    /// The route, once it is known.
+    var route: Route?
+    /// The page or file, if a browser asked for one.
+    var page: PageResource?
+    /// The API client, once it is authenticated.
+    var client: ClientRow?
+}
+
+extension Exchange {
+    /// Whether anyone could cause this response any number of times: neither an API key, nor a
+    /// secret, ticket or passkey was accepted.
+    fileprivate func isUnauthenticated(_ status: Status, _ outcome: String) -> Bool {
+        guard client == nil else { return false }
+        let isProof = [.device, .browser].contains(route?.access) && outcome != "made"
+        return status.isProblem || !isProof || outcome == "denied"
+    }
+}
+
+extension Service {
+    func begin(_ request: HTTPRequest) -> Exchange {
+        metrics.begin()
+        return Exchange(
+            began: dependencies.instant(), id: requestID(),
+            address: settings.trustedProxies.clientAddress(of: request),
+            method: Method(rawValue: request.method))
+    }
+
+    /// Logs the exchange and builds the response.
+    func end(
+        _ exchange: Exchange, _ answer: Answer, headers: [HTTPField] = []
+    ) -> HTTPResponse {
+        note(exchange, answer.status, outcome: answer.outcome, cause: nil)
+        var fields = common(exchange)
+        if answer.body.count > 0 { fields.append(contentType(of: answer.status)) }
+        return HTTPResponse(
+            status: answer.status.rawValue, headers: fields + headers, body: answer.body,
+            isAuthenticated: exchange.client != nil)
+    }
+
+    /// Logs the exchange and builds the response with the methods of a path.
+    func end(_ exchange: Exchange, allowing methods: [Method]) -> HTTPResponse {
+        let allowed = methods.map(\.rawValue).joined(separator: ", ")
+        return end(exchange, .done, headers: [HTTPField("Allow", allowed)])
+    }
+
+    /// Logs the exchange and builds the response for a browser.
+    func end(_ exchange: Exchange, _ content: [UInt8], headers: [HTTPField]) -> HTTPResponse {
+        note(exchange, .ok, outcome: "page", cause: nil)
+        return HTTPResponse(
+            status: Status.ok.rawValue, headers: common(exchange) + headers,
+            body: SecretBytes(copying: content.span))
+    }
+
+    /// Logs the exchange and builds the response with the problem.
+    func end(_ exchange: Exchange, _ refusal: Refusal) -> HTTPResponse {
+        let problem = refusal.problem
+        note(exchange, problem.status, outcome: problem.name, cause: refusal.cause)
+        return HTTPResponse(
+            status: problem.status.rawValue,
+            headers: common(exchange) + [contentType(of: problem.status)] + problem.headers,
+            body: problem.json.rendered(), isAuthenticated: exchange.client != nil)
+    }
+
+    private func contentType(of status: Status) -> HTTPField {
+        HTTPField(
+            "Content-Type", status.isProblem ? "application/problem+json" : "application/json")
+    }
+
+    /// Responses may contain secrets, so no cache may store them (RFC 9111, section 5.2.2.5).
+    private func common(_ exchange: Exchange) -> [HTTPField] {
+        [
+            HTTPField("Cache-Control", "no-store"),
+            HTTPField("X-Content-Type-Options", "nosniff"),
+            HTTPField("Request-Id", exchange.id ?? "rq_----------------"),
+        ] + (settings.usesTLS ? [Self.strictTransport] : [])
+    }
+
+    /// A year (RFC 6797): long enough for people who sign in rarely.
+    ///
+    /// Subdomains and the browsers' preload lists are up to the owner of the domain. Without TLS, the
+    /// field would be ignored (section 8.1), and a proxy that terminates TLS decides.
+    private static let strictTransport = HTTPField("Strict-Transport-Security", "max-age=31536000")
+
+    private func note(
+        _ exchange: Exchange, _ status: Status, outcome: String, cause: String?
+    ) {
+        let passed = (dependencies.instant() - exchange.began).components
+        let microseconds = passed.seconds * 1_000_000 + passed.attoseconds / 1_000_000_000_000
+        metrics.end(
+            operation: exchange.route?.operation.rawValue ?? "none", status: status.rawValue,
+            outcome: outcome, microseconds: microseconds)
+        let line = LogLine(
+            time: dependencies.now(), requestID: exchange.id ?? "",
+            method: exchange.method?.rawValue ?? "other",
+            route: exchange.route?.template ?? exchange.page?.rawValue,
+            status: status.rawValue, outcome: outcome, client: exchange.client?.name,
+            address: Origin(address: exchange.address).address, duration: microseconds,
+            cause: cause)
+        let written =
+            exchange.isUnauthenticated(status, outcome)
+            ? refusals.enter(line, at: dependencies.instant()) : line
+        if let written { dependencies.log(written) }
+    }
+
+    /// Logs the requests that were only counted.
+    ///
+    /// Call this once a minute and at shutdown.
+    ///
+    /// - Parameter atEnd: `true` at shutdown, to include the current minute.
+    package func logCountedRefusals(atEnd: Bool = false) {
+        for line in refusals.takeDue(at: dependencies.instant(), all: atEnd) {
+            dependencies.log(line)
+        }
+    }
+
+    private func requestID() -> String? {
+        do throws(CryptographyFailure) {
+            let bytes = try dependencies.randomness.bytes(12)
+            return "rq_" + Base64URL.encode(bytes.span)
+        } catch { return nil }
+    }
+}

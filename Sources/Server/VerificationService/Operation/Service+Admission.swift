@@ -1,0 +1,217 @@
+internal import WatchwordCryptography
+internal import WatchwordCoding
+internal import Verification
+
+/// An authorised, well-formed request.
+struct Call: Sendable {
+    let route: Route
+    /// The parameters in the path.
+    let parameters: [String: String]
+    /// The parameters in the query.
+    let query: [String: Int64]
+    let fields: BodyFields
+    /// `nil` for devices.
+    let client: ClientRow?
+    /// The sender, for the audit log.
+    let origin: Origin
+    /// The key under which the response is stored, if the client sent one.
+    let idempotency: IdempotencyKey?
+    /// The origin of the page that sent the request; `nil` for other senders.
+    let page: String?
+
+    var clientID: ClientID? { client.flatMap { ClientID(bytes: $0.id) } }
+
+    /// Whether the client also has this scope.
+    func has(_ scope: Scope) -> Bool { client.has(scope) }
+}
+
+extension ClientRow? {
+    /// Whether the client has this scope; `nil` has no scope.
+    fileprivate func has(_ scope: Scope) -> Bool {
+        self?.scopes.contains(scope.rawValue) ?? false
+    }
+}
+
+extension HTTPRequest {
+    /// The value of a field that may occur at most once.
+    ///
+    /// - Throws: ``Problem/malformedHeader(_:)`` if it occurs twice.
+    func value(of name: String) throws(Problem) -> String? {
+        let values = headers.values(of: name)
+        guard values.count <= 1 else { throw .malformedHeader(name) }
+        return values.first
+    }
+}
+
+extension Service {
+    /// The maximum size of a body.
+    ///
+    /// The listener refuses requests with longer bodies itself.
+    package static let maximumBodySize = 64 << 10
+
+    /// Parses the target and finds the route.
+    func route(
+        _ request: HTTPRequest, _ exchange: Exchange
+    ) throws(Refusal) -> (finding: Router.Finding, target: RequestTarget) {
+        do throws(Problem) {
+            guard exchange.id != nil else { throw .failed }
+            let target = try RequestTarget(request.target)
+            if settings.pages != nil, let resource = PageResource(segments: target.segments) {
+                return (.page(resource), target)
+            }
+            return (try Router.find(method: request.method, segments: target.segments), target)
+        } catch {
+            throw limited(Refusal(error), exchange)
+        }
+    }
+
+    /// Authorises and validates a request.
+    ///
+    /// Until the whole request has been validated, the client's row is the only data that is read.
+    func admit(
+        _ request: HTTPRequest, _ match: Router.Match, _ target: RequestTarget,
+        _ exchange: inout Exchange
+    ) async throws(Refusal) -> Call {
+        var page: String?
+        switch match.route.access {
+        case .scope(let scope):
+            let client = try await authenticate(request, exchange)
+            exchange.client = client
+            guard client.scopes.contains(scope.rawValue) else {
+                throw Refusal(.missingScope(scope))
+            }
+        case .device, .browser, .everybody:
+            try take(from: limiter, exchange)
+            if match.route.access == .browser { page = try origin(ofPage: request) }
+        }
+        let call: Call
+        do throws(Problem) {
+            let query = try query(target, match.route)
+            let fields = try fields(request, match.route, exchange.client)
+            call = Call(
+                route: match.route, parameters: match.parameters, query: query, fields: fields,
+                client: exchange.client,
+                origin: Origin(
+                    address: exchange.address,
+                    userAgent: try request.value(of: "User-Agent") ?? "",
+                    client: exchange.client.flatMap { ClientID(bytes: $0.id) }),
+                idempotency: match.route.method == .post
+                    ? try IdempotencyKey(of: request, asker: asker(exchange.client, fields)) : nil,
+                page: page)
+        } catch {
+            throw Refusal(error)
+        }
+        // Only valid requests count, because any web page can make a browser send invalid ones.
+        if match.route.access == .browser {
+            try take(from: pageLimiter, exchange)
+        } else if match.route.operation == .createDeviceChallenge {
+            try take(from: challengeLimiter, exchange)
+        }
+        return call
+    }
+
+    private func take(from limiter: AddressLimiter, _ exchange: Exchange) throws(Refusal) {
+        guard let seconds = limiter.take(exchange.address, now: dependencies.instant()) else {
+            return
+        }
+        throw Refusal(.tooManyRequests(retryAfter: seconds))
+    }
+
+    /// Requires that a page of this server sends the request, as far as the browser tells (Fetch
+    /// Standard, section 3.2).
+    private func origin(ofPage request: HTTPRequest) throws(Refusal) -> String {
+        guard settings.pages != nil, let passkeys = settings.passkeys else {
+            throw Refusal(.notConfigured("pages"))
+        }
+        let origins = passkeys.relyingParty.origins
+        do throws(Problem) {
+            guard let origin = try request.value(of: "Origin"),
+                origins.contains(where: { $0.utf8.elementsEqual(origin.utf8) })
+            else { throw .foreignOrigin }
+            return origin
+        } catch { throw Refusal(error) }
+    }
+
+    /// The namespace of the idempotency key: the API client, or a digest of the ticket, secret,
+    /// ceremony or challenge that the request presents, so that nobody can use the key of another;
+    /// `nil` if nothing identifies the sender.
+    private func asker(_ client: ClientRow?, _ fields: BodyFields) throws(Problem) -> [UInt8]? {
+        if let client { return client.id }
+        let proof = ["ticket", "secret", "ceremony", "challenge"].lazy.compactMap {
+            fields.secret($0)
+        }.first
+        guard let proof else { return nil }
+        do throws(CryptographyFailure) {
+            return try proof.withBytes { proof throws(CryptographyFailure) in try sha256(proof) }
+        } catch { throw .failed }
+    }
+
+    /// The client that the API key belongs to.
+    ///
+    /// All failures look the same.
+    private func authenticate(
+        _ request: HTTPRequest, _ exchange: Exchange
+    ) async throws(Refusal) -> ClientRow {
+        guard let key = request.authorization.flatMap(bearer) else {
+            throw limited(Refusal(.unauthenticated), exchange)
+        }
+        let isLimited = limiter.isExhausted(exchange.address, now: dependencies.instant())
+        let client = try await deciding { () async throws(VerifierError) in
+            try await verifier.client(presenting: key, isLimited: isLimited)
+        }
+        guard let client else { throw limited(Refusal(.unauthenticated), exchange) }
+        return client
+    }
+
+    /// The API key after `Bearer` (RFC 6750, section 2.1).
+    private func bearer(_ value: SecretBytes) -> Token? {
+        value.withBytes { value in
+            let scheme = Array("bearer ".utf8)
+            guard value.count > scheme.count,
+                scheme.indices.allSatisfy({ value[$0] | 0x20 == scheme[$0] })
+            else { return nil }
+            return Token(.clientKey, text: value.extracting(scheme.count...))
+        }
+    }
+
+    /// Applies the address rate to a refusal, which slows down guessing and scanning.
+    func limited(_ refusal: Refusal, _ exchange: Exchange) -> Refusal {
+        guard let seconds = limiter.take(exchange.address, now: dependencies.instant()) else {
+            return refusal
+        }
+        return Refusal(.tooManyRequests(retryAfter: seconds))
+    }
+
+    private func query(
+        _ target: RequestTarget, _ route: Route
+    ) throws(Problem) -> [String: Int64] {
+        var values: [String: Int64] = [:]
+        for (name, text) in target.parameters {
+            guard let known = route.parameters.first(where: { $0.name == name }),
+                values[name] == nil, let value = Int64(text), String(value) == text,
+                known.range.contains(value)
+            else { throw .malformedQuery }
+            values[name] = value
+        }
+        return values
+    }
+
+    private func fields(
+        _ request: HTTPRequest, _ route: Route, _ client: ClientRow?
+    ) throws(Problem) -> BodyFields {
+        guard request.body.count <= Self.maximumBodySize else { throw .bodyTooLarge }
+        guard let shape = route.body else {
+            guard request.body.count == 0 else { throw .malformedBody(at: nil) }
+            return .none
+        }
+        guard Self.isJSON(try request.value(of: "Content-Type") ?? "") else { throw .notJSON }
+        return try BodyFields(request.body, as: shape) { client.has($0) }
+    }
+
+    private static func isJSON(_ type: String) -> Bool {
+        if type == "application/json" { return true }
+        let type = type.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
+        return ["application/json", "application/json;charset=utf-8"]
+            .contains(where: type.isEqualIgnoringCase)
+    }
+}

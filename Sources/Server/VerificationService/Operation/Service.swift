@@ -1,0 +1,116 @@
+package import WatchwordCryptography
+package import WatchwordCoding
+internal import Synchronization
+package import Verification
+
+/// The HTTP API of the verifier, without sockets: requests in, responses out.
+package final class Service: Sendable {
+    let verifier: Verifier
+    /// `nil` if the server is not configured for passkeys.
+    let passkeys: Passkeys?
+    let deviceKeys: DeviceKeys
+    let settings: ServiceSettings
+    let dependencies: ServiceDependencies
+    let limiter: AddressLimiter
+    // Anybody can make the server write to the database on the routes of pages and of device
+    // challenges. Each has its own limiter, so that pages cannot keep devices from signing in.
+    let pageLimiter: AddressLimiter
+    let challengeLimiter: AddressLimiter
+    let refusals: RefusalLog
+    let metrics = Metrics()
+    let deniedSubjects: DeniedSubjects
+    /// The cause that was reported last; `nil` if the server was ready.
+    let lastReadinessFailure = Mutex<String?>(nil)
+    /// The rendered OpenAPI document, which never changes.
+    let description = OpenAPIDocument.json.rendered()
+
+    package init(
+        verifier: Verifier, settings: ServiceSettings, dependencies: ServiceDependencies
+    ) {
+        self.verifier = verifier
+        passkeys = settings.passkeys.map { Passkeys(verifier, for: $0.relyingParty) }
+        deviceKeys = DeviceKeys(
+            verifier, audiences: settings.audiences, trusting: settings.tpmRoots)
+        self.settings = settings
+        self.dependencies = dependencies
+        let start = dependencies.instant()
+        limiter = AddressLimiter(rate: settings.addressRate, now: start)
+        pageLimiter = AddressLimiter(rate: settings.addressRate.tenth, now: start)
+        challengeLimiter = AddressLimiter(rate: settings.addressRate.tenth, now: start)
+        refusals = RefusalLog(start: start)
+        deniedSubjects = DeniedSubjects(start: start)
+    }
+
+    /// The OpenAPI document, as returned by `GET /v1/openapi.json`.
+    package static func interfaceDescription() -> SecretBytes { OpenAPIDocument.json.rendered() }
+
+    /// Answers a request to `/v1`, or to the pages.
+    ///
+    /// It never throws, and it never accepts a code if the decision failed.
+    ///
+    /// The response to `HEAD` includes the content; the listener omits it.
+    package func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        var exchange = begin(request)
+        do throws(Refusal) {
+            let (finding, target) = try route(request, exchange)
+            switch finding {
+            case .options(let methods):
+                return end(exchange, allowing: methods)
+            case .page(let resource):
+                exchange.page = resource
+                return try answer(request, resource, target, exchange)
+            case .match(let match):
+                exchange.route = match.route
+                let call = try await admit(request, match, target, &exchange)
+                return end(exchange, try await perform(call))
+            }
+        } catch {
+            return end(exchange, error)
+        }
+    }
+
+    /// The response to a request that the listener rejected: rate-limited, logged and counted like
+    /// any other response.
+    ///
+    /// - Parameter peer: the sender. The header of such a request is not trusted, so
+    ///   `X-Forwarded-For` is ignored.
+    package func refuse(_ error: HTTPRequestError, peer: String) -> HTTPResponse {
+        let nothing = SecretBytes(copying: [UInt8]().span)
+        let request = HTTPRequest(method: "", target: "", body: nothing, peer: peer)
+        let exchange = begin(request)
+        return end(exchange, limited(Refusal(Problem(error)), exchange))
+    }
+
+    private func perform(_ call: Call) async throws(Refusal) -> Answer {
+        switch call.route.operation {
+        case .enrol: try await enrol(call)
+        case .listCredentials: try await listCredentials(call)
+        case .renameCredential: try await renameCredential(call)
+        case .revokeCredential: try await revokeCredential(call)
+        case .confirmCredential: try await confirmCredential(call)
+        case .verify: try await verify(call)
+        case .resynchronizeCredential: try await resynchronizeCredential(call)
+        case .unlockCredential: try await unlockCredential(call)
+        case .redeemEnrolment: try await redeemEnrolment(call)
+        case .signIn: try await signIn(call)
+        case .redeemLogin: try await redeemLogin(call)
+        case .registerPasskey: try await registerPasskey(call)
+        case .beginCeremony: try await beginCeremony(call)
+        case .verifyAssertion: try await verifyAssertion(call)
+        case .completeStepUp: try await completeStepUp(call)
+        case .listAcceptedPasskeys: try await listAcceptedPasskeys(call)
+        case .beginBrowserCeremony: try await beginBrowserCeremony(call)
+        case .registerInBrowser: try await registerInBrowser(call)
+        case .verifyInBrowser: try await verifyInBrowser(call)
+        case .createConfirmation: try await createConfirmation(call)
+        case .registerDeviceKey: try await registerDeviceKey(call)
+        case .activateDeviceKey: try await activateDeviceKey(call)
+        case .createDeviceChallenge: try await createDeviceChallenge(call)
+        case .verifyDeviceSignature: try await verifyDeviceSignature(call)
+        case .closeAccount: try await closeAccount(call)
+        case .listEvents: try await listEvents(call)
+        case .describeInterface:
+            Answer(.answered, description, outcome: "described")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+internal import WatchwordCryptography
+internal import WatchwordCoding
+
+/// What the server offers to browsers beside the API.
+///
+/// The raw value is the path.
+enum PageResource: String, CaseIterable, Hashable, Sendable {
+    case enrolment = "/ui/enrol"
+    case signIn = "/ui/sign-in"
+    case script = "/ui/page.js"
+    case style = "/ui/page.css"
+    /// The origins that share the relying party's passkeys (WebAuthn Level 3, section 5.11).
+    case relatedOrigins = "/.well-known/webauthn"
+
+    /// Finds the resource with this path.
+    init?(segments: [[UInt8]]) {
+        let resource = Self.allCases.first { resource in
+            resource.rawValue.utf8.dropFirst().split(separator: UInt8(ascii: "/"))
+                .elementsEqual(segments) { $0.elementsEqual($1) }
+        }
+        guard let resource else { return nil }
+        self = resource
+    }
+
+    /// The header fields that only these resources have.
+    var headers: [HTTPField] {
+        [
+            HTTPField("Content-Type", contentType),
+            HTTPField("Content-Security-Policy", Self.contentSecurityPolicy),
+            HTTPField(
+                "Permissions-Policy",
+                "publickey-credentials-create=(self), publickey-credentials-get=(self)"),
+            HTTPField("Cross-Origin-Opener-Policy", "same-origin"),
+            HTTPField("Referrer-Policy", "no-referrer"),
+        ]
+    }
+
+    private var contentType: String {
+        switch self {
+        case .enrolment, .signIn: "text/html; charset=utf-8"
+        case .script: "text/javascript; charset=utf-8"
+        case .style: "text/css; charset=utf-8"
+        case .relatedOrigins: "application/json"
+        }
+    }
+
+    /// Scripts, styles and requests of the same origin only; no markup or script made from text.
+    private static let contentSecurityPolicy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        + "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        + "require-trusted-types-for 'script'"
+
+    /// The content for a request with this query.
+    func content(
+        query: [(name: String, value: String)], settings: PageSettings
+    ) throws(Problem) -> [UInt8] {
+        switch self {
+        case .enrolment, .signIn:
+            let page = self == .enrolment ? BrowserPage.enrolment : .signIn
+            guard let address = try Self.returnAddress(query, settings) else { return page.content }
+            let text = String(decoding: page.content, as: UTF8.self)
+            return Array(
+                text.replacing(
+                    #"<meta name="return-to" content="">"#,
+                    with: #"<meta name="return-to" content="\#(address.attribute)">"#,
+                    maxReplacements: 1
+                ).utf8)
+        case .script, .style, .relatedOrigins:
+            guard query.isEmpty else { throw .malformedQuery }
+            if self == .script { return BrowserPage.script.content }
+            if self == .style { return BrowserPage.style.content }
+            let origins = settings.relatedOrigins.map(JSONValue.text)
+            return JSONValue.object([("origins", .list(origins))]).rendered()
+                .withBytes { [UInt8](copying: $0) }
+        }
+    }
+
+    /// The address to which the page returns, if the query names one.
+    ///
+    /// `return` is a position in the list, so that a link cannot name any other address. `state` is
+    /// for the application; the server ignores it.
+    private static func returnAddress(
+        _ query: [(name: String, value: String)], _ settings: PageSettings
+    ) throws(Problem) -> ReturnAddress? {
+        guard query.count == Set(query.map(\.name)).count,
+            query.allSatisfy({ ["return", "state"].contains($0.name) })
+        else { throw .malformedQuery }
+        guard let text = query.first(where: { $0.name == "return" })?.value else { return nil }
+        guard let index = Int(text), String(index) == text,
+            settings.returnAddresses.indices.contains(index)
+        else { throw .malformedQuery }
+        return settings.returnAddresses[index]
+    }
+}

@@ -1,0 +1,97 @@
+internal import WatchwordCryptography
+internal import WatchwordCoding
+internal import Verification
+internal import WebAuthnMessages
+
+// The routes of the server's own pages, which need no API key and return no reasons; after a
+// registration, only whether another attempt can help.
+extension Service {
+    /// `POST /v1/browser/ceremonies`.
+    func beginBrowserCeremony(_ call: Call) async throws(Refusal) -> Answer {
+        let (passkeys, passkeySettings) = try configured()
+        guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
+            let policy: PasskeyPolicy
+            do throws(Problem) { policy = try passkeySettings.floor.policy(nil) } catch {
+                throw Refusal(error)
+            }
+            return try await deciding(call, answer: Self.answer(to:)) {
+                recorder throws(VerifierError) in
+                try await passkeys.beginAuthentication(
+                    for: nil, at: call.page.map(passkeySettings.relyingParty.id(for:)),
+                    policy: policy, origin: call.origin, recorder: recorder)
+            }
+        }
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await passkeys.beginRegistration(
+                with: ticket, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/browser/registrations`.
+    func registerInBrowser(_ call: Call) async throws(Refusal) -> Answer {
+        let (passkeys, passkeySettings) = try configured()
+        guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
+            throw Refusal(.invalidField("ticket"))
+        }
+        let response = try registrationResponse(call)
+        let name = call.fields.string("name")
+        return try await deciding(
+            call,
+            answer: { outcome in
+                guard case .redeemed(let outcome) = outcome else { return Answer(.refusedTicket) }
+                return Self.answer(
+                    to: outcome, response.credentialID, passkeySettings, tellsReasons: false)
+            }
+        ) { recorder throws(VerifierError) in
+            try await passkeys.finishRegistration(
+                with: ticket, response: response, name: name, origin: call.origin,
+                recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/browser/assertions`.
+    func verifyInBrowser(_ call: Call) async throws(Refusal) -> Answer {
+        let (passkeys, _) = try configured()
+        let ceremony = try ceremony(call)
+        let response = try assertionResponse(call)
+        let device = token(.knownDevice, call.fields.secret("device"))
+        return try await deciding(
+            call, answer: { Self.answer(toBrowser: $0, response.credentialID) }
+        ) { recorder throws(VerifierError) in
+            try await passkeys.finishAuthentication(
+                ceremony, with: response, device: device, issuingLogin: true, origin: call.origin,
+                recorder: recorder)
+        }
+    }
+
+    private static func answer(toBrowser outcome: AssertionOutcome, _ id: [UInt8]) -> Answer {
+        guard case .signed(let signer, let stepUp) = outcome.result, let login = outcome.login
+        else {
+            return denial(outcome, id, because: nil)
+        }
+        let result = stepUp.isEmpty ? "accepted" : "step-up"
+        var members: [(String, JSONValue)] = [
+            ("verification", .text(outcome.verification.text)), ("result", .text(result)),
+            ("login", .secret(login.token.text)), ("expires_at", .text(login.expiresAt.text)),
+        ]
+        if let device = signer.device { members.append(("device", .secret(device.text))) }
+        return .answered(members, outcome: result)
+    }
+
+    private static func answer(to outcome: RedemptionOutcome<PasskeyInvitation>) -> Answer {
+        switch outcome {
+        case .redeemed(let invitation):
+            .made([
+                (
+                    "options",
+                    invitation.options.json(
+                        userName: invitation.account.userName,
+                        displayName: invitation.account.displayName)
+                ),
+                ("expires_at", .text(invitation.expiresAt.text)),
+            ])
+        case .denied: Answer(.refusedTicket)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+internal import WatchwordCryptography
+internal import WatchwordCoding
+internal import Verification
+internal import WebAuthnMessages
+
+extension Service {
+    /// `POST /v1/subjects/{subject}/credentials` with the type `passkey`.
+    func enrolPasskey(_ call: Call, for subject: Subject) async throws(Refusal) -> Answer {
+        let (passkeys, passkeySettings) = try configured()
+        let policy = try policy(call, passkeySettings)
+        let name = call.fields.string("name") ?? ""
+        let userName = call.fields.string("user_name") ?? ""
+        let displayName = call.fields.string("user_display_name") ?? userName
+        let replaces = call.fields.string("replaces").flatMap { CredentialID(text: $0) }
+        if call.fields.string("via") == "page" {
+            guard settings.pages != nil else { throw Refusal(.notConfigured("pages")) }
+            let page = passkeySettings.origins[0] + PageResource.enrolment.rawValue
+            let account = PasskeyAccount(userName: userName, displayName: displayName)
+            return try await deciding(call, answer: { Self.answer(to: $0, page: page) }) {
+                recorder throws(VerifierError) in
+                try await passkeys.issueTicket(
+                    for: subject, name: name, account: account, policy: policy,
+                    replacing: replaces, canManage: call.has(.manage), origin: call.origin,
+                    recorder: recorder)
+            }
+        }
+        return try await deciding(
+            call,
+            answer: { Self.answer(to: $0, userName: userName, displayName: displayName) }
+        ) { recorder throws(VerifierError) in
+            try await passkeys.beginRegistration(
+                for: subject, name: name, policy: policy, replacing: replaces,
+                canManage: call.has(.manage), origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/credentials/{credential}/registration`.
+    func registerPasskey(_ call: Call) async throws(Refusal) -> Answer {
+        let (passkeys, passkeySettings) = try configured()
+        let id = try credential(call)
+        let response = try registrationResponse(call)
+        let name = call.fields.string("name")
+        let origin = call.browserOrigin
+        let tellsReasons = call.has(.reasons)
+        return try await deciding(
+            call,
+            answer: { outcome in
+                guard let outcome else { return Answer(.unknownCredential) }
+                return Self.answer(
+                    to: outcome, response.credentialID, passkeySettings,
+                    tellsReasons: tellsReasons)
+            }
+        ) { recorder throws(VerifierError) in
+            try await passkeys.finishRegistration(
+                of: id, with: response, name: name, origin: origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/ceremonies`.
+    func beginCeremony(_ call: Call) async throws(Refusal) -> Answer {
+        let (passkeys, passkeySettings) = try configured()
+        let policy = try policy(call, passkeySettings)
+        var subject: Subject?
+        if let text = call.fields.string("subject") { subject = try self.subject(text) }
+        let isConditional = call.fields.flag("conditional") ?? false
+        let id = call.fields.string("rp_id")
+        guard id.map(passkeySettings.relyingParty.ids.contains) ?? true else {
+            throw Refusal(.invalidField("rp_id"))
+        }
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await passkeys.beginAuthentication(
+                for: subject, at: id, policy: policy, isConditional: isConditional,
+                by: call.clientID, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/assertions`.
+    func verifyAssertion(_ call: Call) async throws(Refusal) -> Answer {
+        let (passkeys, _) = try configured()
+        let ceremony = try ceremony(call)
+        let response = try assertionResponse(call)
+        let device = token(.knownDevice, call.fields.secret("device"))
+        let origin = call.browserOrigin
+        let tellsReasons = call.has(.reasons)
+        return try await deciding(
+            call, answer: { Self.answer(to: $0, response.credentialID, tellsReasons: tellsReasons) }
+        ) { recorder throws(VerifierError) in
+            try await passkeys.finishAuthentication(
+                ceremony, with: response, by: call.clientID, device: device, origin: origin,
+                recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/credentials/{credential}/step-up`.
+    func completeStepUp(_ call: Call) async throws(Refusal) -> Answer {
+        let (passkeys, _) = try configured()
+        let id = try credential(call)
+        let verification = call.fields.string("verification")
+            .flatMap { VerificationID(text: $0) }
+        guard let verification else { throw Refusal(.invalidField("verification")) }
+        return try await deciding(
+            call,
+            answer: { outcome in
+                switch outcome {
+                case .done: .answered([("result", .text("accepted"))], outcome: "accepted")
+                case .refused: .answered([("result", .text("denied"))], outcome: "denied")
+                case .unknown: Answer(.unknownCredential)
+                }
+            }
+        ) { recorder throws(VerifierError) in
+            try await passkeys.completeStepUp(
+                of: id, for: verification, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// `GET /v1/subjects/{subject}/passkeys/signal`.
+    func listAcceptedPasskeys(_ call: Call) async throws(Refusal) -> Answer {
+        let (passkeys, passkeySettings) = try configured()
+        let subject = try subject(call.parameters["subject"])
+        let (ids, position) = (passkeySettings.relyingParty.ids, Int(call.query["rp"] ?? 0))
+        guard ids.indices.contains(position) else { throw Refusal(.malformedQuery) }
+        let signal = try await deciding { () async throws(VerifierError) in
+            try await passkeys.signal(for: subject, at: ids[position])
+        }
+        // Authenticators hide passkeys that are not listed, so nothing may be signalled while one is
+        // being registered.
+        guard let members = signal.json?.members else { return Answer(.refusedByState) }
+        return .answered(members, outcome: "listed")
+    }
+}
+
+// What the routes for applications and those for browsers share.
+extension Service {
+    /// The relying party, if the server is configured for passkeys.
+    func configured() throws(Refusal) -> (Passkeys, PasskeySettings) {
+        guard let passkeys, let settings = settings.passkeys else {
+            throw Refusal(.notConfigured("rp-id"))
+        }
+        return (passkeys, settings)
+    }
+
+    private func policy(
+        _ call: Call, _ settings: PasskeySettings
+    ) throws(Refusal) -> PasskeyPolicy {
+        do throws(Problem) { return try settings.floor.policy(call.fields.object("policy")) } catch
+        { throw Refusal(error) }
+    }
+
+    func ceremony(_ call: Call) throws(Refusal) -> Token {
+        guard let ceremony = token(.ceremony, call.fields.secret("ceremony")) else {
+            throw Refusal(.invalidField("ceremony"))
+        }
+        return ceremony
+    }
+
+    func registrationResponse(_ call: Call) throws(Refusal) -> RegistrationResponse {
+        try response(call) { value in try RegistrationResponse.read(value).response() }
+    }
+
+    func assertionResponse(_ call: Call) throws(Refusal) -> AssertionResponse {
+        try response(call) { value in try AssertionResponse.read(value).response() }
+    }
+
+    private func response<Response>(
+        _ call: Call, _ read: (JSONValue) throws -> Response
+    ) throws(Refusal) -> Response {
+        guard let value = call.fields.object("response") else {
+            throw Refusal(.missingField("response"))
+        }
+        do { return try read(value) } catch let failure as CryptographyFailure {
+            throw Refusal(.failed, cause: "cryptography-\(failure.call.rawValue)")
+        } catch {
+            throw Refusal(.invalidField("response"))
+        }
+    }
+}
+
+extension Call {
+    /// The sender with the browser's user agent, which the application passes on.
+    fileprivate var browserOrigin: Origin {
+        Origin(
+            address: origin.address, userAgent: fields.string("user_agent") ?? origin.userAgent,
+            client: origin.client)
+    }
+}

@@ -1,0 +1,113 @@
+internal import WatchwordCryptography
+internal import WatchwordCoding
+internal import Verification
+
+extension Service {
+    /// `POST /v1/verifications`.
+    func verify(_ call: Call) async throws(Refusal) -> Answer {
+        let subject = try subject(call.fields.string("subject"))
+        let code = try code(call.fields.secret("code"), field: "code")
+        let credential = call.fields.string("credential").flatMap { CredentialID(text: $0) }
+        let counter = call.fields.whole("counter").map { UInt64($0) }
+        let device = token(.knownDevice, call.fields.secret("device"))
+        let remembers = call.fields.flag("remember") ?? false
+        let tellsReasons = call.has(.reasons)
+        return try await deciding(
+            call, answer: { Self.answer(to: $0, tellsReasons: tellsReasons) }
+        ) { recorder throws(VerifierError) in
+            let outcome = try await verifier.verify(
+                code, subject: subject, credential: credential, counter: counter,
+                device: device, remembersDevice: remembers, origin: call.origin,
+                recorder: recorder)
+            watch(outcome, for: subject)
+            return outcome
+        }
+    }
+
+    /// Counts a decision about a code, to notice guessing; it changes no decision.
+    private func watch(_ outcome: VerificationOutcome, for subject: Subject) {
+        var isAccepted = false
+        if case .accepted = outcome.result { isAccepted = true }
+        metrics.slowGuessing(outcome.reported)
+        let isSpraying = deniedSubjects.enter(
+            subject.text, isAccepted: isAccepted, at: dependencies.instant())
+        guard isSpraying else { return }
+        metrics.spraying()
+        dependencies.sprayingNoticed()
+    }
+
+    /// `POST /v1/logins/redeem`.
+    func redeemLogin(_ call: Call) async throws(Refusal) -> Answer {
+        guard let ticket = token(.loginTicket, call.fields.secret("login")) else {
+            throw Refusal(.invalidField("login"))
+        }
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await verifier.redeemLogin(
+                ticket, by: call.clientID, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// Builds the response to a verification.
+    ///
+    /// Without the scope `reasons`, all denials look the same (OWASP ASVS 6.3.8).
+    private static func answer(
+        to outcome: VerificationOutcome, tellsReasons: Bool
+    ) -> Answer {
+        let verification = ("verification", JSONValue.text(outcome.verification.text))
+        switch outcome.result {
+        case .accepted(let acceptance):
+            var members: [(String, JSONValue)] = [
+                verification, ("result", .text("accepted")),
+                ("credential", .text(acceptance.credential.text)),
+                ("type", .text(acceptance.kind.rawValue)), ("offset", .number(acceptance.offset)),
+            ]
+            if let remaining = acceptance.remaining {
+                members.append(("remaining", .number(Int64(remaining))))
+            }
+            if let device = outcome.device { members.append(("device", .secret(device.text))) }
+            return .answered(members, outcome: "accepted")
+        case .denied(let denial):
+            var members: [(String, JSONValue)] = [verification, ("result", .text("denied"))]
+            if tellsReasons {
+                members.append(("reason", .text(name(of: denial))))
+                if case .throttled(let wait) = denial {
+                    members.append(("retry_after_ms", .number(max(0, wait))))
+                }
+            }
+            return .answered(members, outcome: name(of: denial))
+        }
+    }
+
+    private static func name(of denial: VerificationOutcome.Denial) -> String {
+        switch denial {
+        case .wrong: "wrong"
+        case .replayed: "replayed"
+        case .throttled: "throttled"
+        case .disabled: "disabled"
+        case .unknown: "unknown"
+        }
+    }
+
+    private static func answer(to outcome: RedemptionOutcome<SignedIn>) -> Answer {
+        switch outcome {
+        case .redeemed(let signedIn):
+            let stepUp = signedIn.passkey?.stepUp ?? []
+            let result = stepUp.isEmpty ? "accepted" : "step-up"
+            var members: [(String, JSONValue)] = [
+                ("result", .text(result)), ("subject", .text(signedIn.subject.text)),
+                ("credential", .text(signedIn.credential.text)),
+                ("type", .text(signedIn.kind.rawValue)),
+                ("verification", .text(signedIn.verification.text)),
+                ("verified_at", .text(signedIn.verifiedAt.text)),
+            ]
+            if let passkey = signedIn.passkey {
+                members.append(("user_verified", .flag(passkey.isUserVerified)))
+            }
+            if let key = signedIn.deviceKey { members += Self.members(of: key) }
+            if !stepUp.isEmpty { members.append(("step_up", json(stepUp))) }
+            return .answered(members, outcome: result)
+        case .denied: return .answered([("result", .text("denied"))], outcome: "denied")
+        }
+    }
+}

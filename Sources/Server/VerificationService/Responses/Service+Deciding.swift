@@ -1,0 +1,73 @@
+internal import WatchwordCryptography
+internal import Verification
+
+extension Service {
+    /// Calls the verifier and converts its errors to refusals.
+    ///
+    /// No error leads to an acceptance.
+    func deciding<Value: Sendable>(
+        _ body: () async throws(VerifierError) -> Value
+    ) async throws(Refusal) -> Value {
+        do throws(VerifierError) {
+            return try await body()
+        } catch {
+            throw Self.refusal(for: error)
+        }
+    }
+
+    /// Decides once per `Idempotency-Key`.
+    ///
+    /// The response is stored in the transaction of the decision, and a repeated request gets the
+    /// stored response. A denial without a check is not stored.
+    func deciding<Outcome: Sendable>(
+        _ call: Call, answer: @escaping @Sendable (Outcome) -> Answer,
+        _ body: (Recorder<Outcome>?) async throws(VerifierError) -> Outcome
+    ) async throws(Refusal) -> Answer {
+        let recorder = call.idempotency.map { idempotency in
+            Recorder<Outcome>(key: idempotency.digest, request: idempotency.request) { outcome in
+                answer(outcome).kept()
+            }
+        }
+        do throws(VerifierError) {
+            // Build the response from the committed outcome. The recorder may also have been called
+            // for a decision that lost its race, which is not stored.
+            let outcome = try await body(recorder)
+            return answer(outcome)
+        } catch {
+            guard case .answered(let recorded) = error, let idempotency = call.idempotency else {
+                throw Self.refusal(for: error)
+            }
+            guard isEqualInConstantTime(recorded.request.span, idempotency.request.span) else {
+                throw Refusal(.idempotencyKeyReused)
+            }
+            guard let kept = recorded.answer else { throw Refusal(.answerEnded) }
+            guard let answer = Answer(kept: kept) else {
+                throw Refusal(.failed, cause: "kept-answer")
+            }
+            return answer
+        }
+    }
+
+    /// Converts an error of the verifier to a problem for the client and a cause for the operator.
+    static func refusal(for error: VerifierError) -> Refusal {
+        switch error {
+        case .store(let failure) where failure.code == "clock-differs":
+            Refusal(.unavailable, cause: failure.code)
+        case .store(let failure):
+            Refusal(
+                .unavailable,
+                cause: "store-\(failure.kind.rawValue)"
+                    + (failure.code.isEmpty ? "" : " \(failure.code)"))
+        case .contended: Refusal(.unavailable, cause: "contended")
+        case .overloaded: Refusal(.unavailable, cause: "overloaded")
+        case .keyMissing(let key): Refusal(.keyUnavailable, cause: "key-missing \(key.number)")
+        case .cryptography(let failure):
+            Refusal(.failed, cause: "cryptography-\(failure.call.rawValue)")
+        case .damagedRow: Refusal(.failed, cause: "damaged-row")
+        case .tooManyDenials(let seconds), .tooManyChallenges(let seconds):
+            Refusal(.tooManyRequests(retryAfter: seconds))
+        case .answerTooLong: Refusal(.failed, cause: "answer-too-long")
+        case .answered: Refusal(.failed, cause: "answered")
+        }
+    }
+}

@@ -1,0 +1,233 @@
+internal import Attestation
+internal import WatchwordCryptography
+internal import WatchwordCoding
+internal import Verification
+
+extension Service {
+    /// `POST /v1/subjects/{subject}/credentials` for a device key.
+    func enrolDeviceKey(_ call: Call, _ subject: Subject) async throws(Refusal) -> Answer {
+        try requireAudience()
+        let name = call.fields.string("name") ?? ""
+        let presence =
+            call.fields.string("presence").flatMap(DeviceKeyTranscript.Presence.init(word:))
+            ?? .none
+        let replaces = call.fields.string("replaces").flatMap { CredentialID(text: $0) }
+        let audience = try audience(call)
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.enrol(
+                for: subject, name: name, presence: presence, replacing: replaces,
+                canManage: call.has(.manage), audience: audience, origin: call.origin,
+                recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/challenges`.
+    func createConfirmation(_ call: Call) async throws(Refusal) -> Answer {
+        try requireAudience()
+        let credential = try namedCredential(call)
+        guard let text = call.fields.string("text") else { throw Refusal(.missingField("text")) }
+        // The device would refuse it.
+        guard DeviceKeyTranscript.lines(of: text).count <= DeviceKeyTranscript.maximumLines else {
+            throw Refusal(.tooManyLines)
+        }
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.challenge(
+                for: credential, confirming: text, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/device/keys`.
+    func registerDeviceKey(_ call: Call) async throws(Refusal) -> Answer {
+        guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
+            throw Refusal(.invalidField("ticket"))
+        }
+        let point = try bytes(call, "public_key")
+        let signature = try bytes(call, "signature")
+        let presence = try presence(call)
+        let custody = call.fields.string("custody").flatMap(KeyCustody.init) ?? .vault
+        let evidence = try evidence(call)
+        let name = call.fields.string("name")
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.register(
+                ticket, point: point, signature: signature, presence: presence, custody: custody,
+                attestation: evidence, name: name, origin: call.deviceOrigin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/device/keys/activation`.
+    func activateDeviceKey(_ call: Call) async throws(Refusal) -> Answer {
+        let credential = try namedCredential(call)
+        guard let text = call.fields.secret("secret") else {
+            throw Refusal(.invalidField("secret"))
+        }
+        let secret: SecretBytes
+        do throws(Base64Error) {
+            secret = try text.withBytes { text throws(Base64Error) in
+                try Base64URL.decodeSecret(text)
+            }
+        } catch { throw Refusal(.invalidField("secret")) }
+        return try await deciding(call, answer: Self.answer(toActivation:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.activate(
+                credential, with: secret, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/device/challenges`.
+    func createDeviceChallenge(_ call: Call) async throws(Refusal) -> Answer {
+        try requireAudience()
+        let credential = try namedCredential(call)
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.challenge(
+                for: credential, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/device/signatures`.
+    func verifyDeviceSignature(_ call: Call) async throws(Refusal) -> Answer {
+        guard let challenge = token(.deviceChallenge, call.fields.secret("challenge")) else {
+            throw Refusal(.invalidField("challenge"))
+        }
+        guard let purpose = call.fields.string("purpose").flatMap(DeviceKeyPurpose.init) else {
+            throw Refusal(.invalidField("purpose"))
+        }
+        let sent = DeviceKeySignature(
+            credential: try namedCredential(call), challenge: challenge,
+            audience: call.fields.string("audience") ?? "", purpose: purpose,
+            presence: try presence(call), signature: try bytes(call, "signature"))
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await deviceKeys.verify(sent, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// Without an audience, no device key can sign in.
+    private func requireAudience() throws(Refusal) {
+        guard !settings.audiences.isEmpty else { throw Refusal(.notConfigured("audience")) }
+    }
+
+    private func namedCredential(_ call: Call) throws(Refusal) -> CredentialID {
+        guard let id = call.fields.string("credential").flatMap({ CredentialID(text: $0) }) else {
+            throw Refusal(.invalidField("credential"))
+        }
+        return id
+    }
+
+    private func presence(_ call: Call) throws(Refusal) -> DeviceKeyTranscript.Presence {
+        let presence = call.fields.string("presence")
+            .flatMap(DeviceKeyTranscript.Presence.init(word:))
+        guard let presence else { throw Refusal(.invalidField("presence")) }
+        return presence
+    }
+
+    /// What the TPM says about the key, if the device sends it.
+    private func evidence(
+        _ call: Call
+    ) throws(Refusal) -> KeyAttestation? {
+        guard let object = call.fields.object("attestation") else { return nil }
+        func bytes(_ value: JSONValue?) throws(Refusal) -> [UInt8] {
+            guard let text = value?.secretText,
+                let bytes = text.withBytes({ TextForm.bytes($0) })
+            else { throw Refusal(.invalidField("attestation")) }
+            return bytes
+        }
+        var certificates: [[UInt8]] = []
+        for certificate in object["certificates"]?.elements ?? [] {
+            certificates.append(try bytes(certificate))
+        }
+        let evidence = KeyAttestation(
+            certificates: certificates, endorsementKey: try bytes(object["endorsement_key"]),
+            attestationKey: try bytes(object["attestation_key"]),
+            deviceKey: try bytes(object["device_key"]),
+            certification: try bytes(object["certification"]),
+            signature: try bytes(object["signature"]))
+        guard let evidence else { throw Refusal(.invalidField("attestation")) }
+        return evidence
+    }
+
+    private func bytes(_ call: Call, _ field: String) throws(Refusal) -> [UInt8] {
+        guard let text = call.fields.secret(field),
+            let bytes = text.withBytes({ TextForm.bytes($0) })
+        else { throw Refusal(.invalidField(field)) }
+        return bytes
+    }
+
+    private static func answer(to outcome: EnrolmentOutcome<DeviceKeyGrant>) -> Answer {
+        switch outcome {
+        case .granted(let grant): ticket(grant.ticket, for: grant.credential, grant.expiresAt)
+        case .refused(let refusal): answer(to: refusal)
+        }
+    }
+
+    private static func answer(to challenge: DeviceKeyChallenge) -> Answer {
+        .made([
+            ("challenge", .secret(challenge.token.text)),
+            ("expires_at", .text(challenge.expiresAt.text)),
+            ("expires_ms", .number(challenge.expiresAt.milliseconds)),
+        ])
+    }
+
+    private static func answer(to outcome: DeviceKeyRegistration) -> Answer {
+        switch outcome {
+        case .accepted(let credential, let custody):
+            .made([
+                ("credential", .text(credential.text)), ("state", .text("active")),
+                ("custody", .text(custody.rawValue)),
+            ])
+        case .pending(let credential, let activation, let expiresAt):
+            .made([
+                ("credential", .text(credential.text)), ("state", .text("pending")),
+                (
+                    "activation",
+                    .object([
+                        ("blob", .text(Base64URL.encode(activation.blob.span))),
+                        ("seed", .text(Base64URL.encode(activation.seed.span))),
+                    ])
+                ), ("expires_at", .text(expiresAt.text)),
+            ])
+        case .repeated(let credential, let custody):
+            Answer(.registeredKey(credential: credential.text, custody: custody.rawValue))
+        case .denied(.unknown), .denied(.expired): Answer(.refusedTicket)
+        case .denied: Answer(.refusedKey)
+        }
+    }
+
+    private static func answer(toActivation outcome: DeviceKeyRegistration) -> Answer {
+        switch outcome {
+        case .accepted(_, let custody):
+            .answered(
+                [("result", .text("accepted")), ("custody", .text(custody.rawValue))],
+                outcome: "accepted")
+        case .pending, .repeated, .denied:
+            .answered([("result", .text("denied"))], outcome: "denied")
+        }
+    }
+
+    private static func answer(to outcome: DeviceKeyOutcome) -> Answer {
+        switch outcome.result {
+        case .accepted(let login, let expiresAt):
+            .answered(
+                [
+                    ("verification", .text(outcome.verification.text)),
+                    ("result", .text("accepted")), ("login", .secret(login.text)),
+                    ("expires_at", .text(expiresAt.text)),
+                ], outcome: "accepted")
+        case .denied(_, let wipe): denial(outcome.verification, wipe: wipe)
+        }
+    }
+
+    /// What a redeemed login says about the device and its key.
+    static func members(of key: DeviceKeyFacts) -> [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [("purpose", .text(key.purpose.rawValue))]
+        if let digest = key.textDigest {
+            members.append(("text_sha256", .text(Base64URL.encode(digest.span))))
+        }
+        return members + [
+            ("custody", .text(key.custody.rawValue)), ("presence", .text(key.presence.word)),
+        ]
+    }
+}

@@ -1,0 +1,89 @@
+internal import WatchwordCryptography
+internal import WatchwordCoding
+internal import Verification
+
+extension Service {
+    /// `POST /v1/device/enrolments`.
+    func redeemEnrolment(_ call: Call) async throws(Refusal) -> Answer {
+        guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
+            throw Refusal(.invalidField("ticket"))
+        }
+        let origin = call.deviceOrigin
+        let name = call.fields.string("name")
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await verifier.redeemEnrolment(
+                ticket, name: name, origin: origin, recorder: recorder)
+        }
+    }
+
+    /// `POST /v1/device/logins`.
+    func signIn(_ call: Call) async throws(Refusal) -> Answer {
+        guard let secret = token(.secret, call.fields.secret("secret")) else {
+            throw Refusal(.invalidField("secret"))
+        }
+        guard let nonceText = call.fields.secret("rotation_nonce"),
+            let nonce = nonceText.withBytes({ TextForm.nonce($0) })
+        else { throw Refusal(.invalidField("rotation_nonce")) }
+        guard let id = call.fields.string("credential").flatMap({ CredentialID(text: $0) }) else {
+            throw Refusal(.invalidField("credential"))
+        }
+        return try await deciding(call, answer: Self.answer(to:)) {
+            recorder throws(VerifierError) in
+            try await verifier.login(
+                id, secret: secret, nonce: nonce, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    private static func answer(to outcome: RedemptionOutcome<IssuedSecret>) -> Answer {
+        switch outcome {
+        case .redeemed(let handedOut):
+            .made([
+                ("credential", .text(handedOut.credential.text)),
+                ("secret", .secret(handedOut.secret.text)),
+                ("generation", .counter(handedOut.generation)),
+            ])
+        case .denied: Answer(.refusedTicket)
+        }
+    }
+
+    private static func answer(to outcome: LoginOutcome) -> Answer {
+        let verification = ("verification", JSONValue.text(outcome.verification.text))
+        switch outcome.result {
+        case .accepted(let acceptance):
+            return .answered(
+                [
+                    verification, ("result", .text("accepted")),
+                    ("login", .secret(acceptance.login.text)),
+                    ("expires_at", .text(acceptance.expiresAt.text)),
+                    ("secret", .secret(acceptance.secret.text)),
+                    ("generation", .counter(acceptance.generation)),
+                ], outcome: "accepted")
+        case .denied(let wipe): return denial(outcome.verification, wipe: wipe)
+        }
+    }
+
+    /// The response to a device whose secret or signature is denied.
+    static func denial(_ verification: VerificationID, wipe: WipeReason?) -> Answer {
+        let denied: [(String, JSONValue)] = [
+            ("verification", .text(verification.text)), ("result", .text("denied")),
+        ]
+        guard let wipe else {
+            return .answered(denied + [("wipe", .flag(false))], outcome: "denied")
+        }
+        return .answered(
+            denied + [("wipe", .flag(true)), ("wipe_reason", .text(wipe.rawValue))],
+            outcome: wipe.rawValue)
+    }
+}
+
+extension Call {
+    /// The sender, as the device describes itself.
+    ///
+    /// Its own description takes precedence over the User-Agent of its HTTP library.
+    var deviceOrigin: Origin {
+        Origin(
+            address: origin.address, userAgent: fields.string("user_agent") ?? origin.userAgent,
+            client: origin.client)
+    }
+}

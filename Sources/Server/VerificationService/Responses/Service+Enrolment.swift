@@ -1,0 +1,229 @@
+internal import WatchwordCryptography
+internal import WatchwordCoding
+internal import OneTimePassword
+internal import QRDrawing
+internal import Verification
+
+extension Service {
+    /// `POST /v1/subjects/{subject}/credentials`.
+    func enrol(_ call: Call) async throws(Refusal) -> Answer {
+        let subject = try subject(call.parameters["subject"])
+        switch call.fields.string("type") {
+        case "recovery":
+            return try await deciding(call, answer: Self.answer(to:)) {
+                recorder throws(VerifierError) in
+                try await verifier.enrolRecoveryCodes(
+                    for: subject, canManage: call.has(.manage), origin: call.origin,
+                    recorder: recorder)
+            }
+        case "secret":
+            let name = call.fields.string("name") ?? ""
+            let audience = try audience(call)
+            return try await deciding(call, answer: Self.answer(to:)) {
+                recorder throws(VerifierError) in
+                try await verifier.enrolSecret(
+                    for: subject, name: name, audience: audience, origin: call.origin,
+                    recorder: recorder)
+            }
+        case "passkey": return try await enrolPasskey(call, for: subject)
+        case "key": return try await enrolDeviceKey(call, subject)
+        case _ where call.fields.scope == .import:
+            let given = try oneTimePasswordImport(call.fields)
+            return try await deciding(call, answer: Self.answer(to:)) {
+                recorder throws(VerifierError) in
+                try await verifier.importOneTimePassword(
+                    given, for: subject, origin: call.origin, recorder: recorder)
+            }
+        default:
+            let enrolment = try enrolment(call)
+            return try await deciding(call, answer: Self.answer(to:)) {
+                recorder throws(VerifierError) in
+                try await verifier.enrolOneTimePassword(
+                    enrolment, for: subject, origin: call.origin, recorder: recorder)
+            }
+        }
+    }
+
+    /// `POST /v1/credentials/{credential}/confirm`.
+    func confirmCredential(_ call: Call) async throws(Refusal) -> Answer {
+        let id = try credential(call)
+        let code = try code(call.fields.secret("code"), field: "code")
+        return try await deciding(call, answer: Self.result(of:)) {
+            recorder throws(VerifierError) in
+            try await verifier.confirm(id, code: code, origin: call.origin, recorder: recorder)
+        }
+    }
+
+    /// The clients that may redeem the device's logins: the enrolling client and those that the
+    /// request names.
+    func audience(_ call: Call) throws(Refusal) -> Set<ClientID> {
+        var audience: Set<ClientID> = []
+        if let client = call.clientID { audience.insert(client) }
+        for text in call.fields.strings("redeemable_by") ?? [] {
+            guard let client = ClientID(text: text) else {
+                throw Refusal(.invalidField("redeemable_by"))
+            }
+            audience.insert(client)
+        }
+        return audience
+    }
+
+    private func enrolment(_ call: Call) throws(Refusal) -> OneTimePasswordEnrolment {
+        let fields = call.fields
+        let key = try key(fields.secret("key"))
+        do throws(OneTimePasswordEnrolmentError) {
+            return try OneTimePasswordEnrolment(
+                issuer: fields.string("issuer") ?? "", account: fields.string("account") ?? "",
+                factor: fields.string("type") == "hotp"
+                    ? .counter(0) : .time(period: period(fields)),
+                algorithm: algorithm(fields.string("algorithm")), digits: digits(fields), key: key,
+                name: fields.string("name") ?? "")
+        } catch {
+            throw Self.refusal(for: error)
+        }
+    }
+
+    private func oneTimePasswordImport(
+        _ fields: BodyFields
+    ) throws(Refusal) -> OneTimePasswordImport {
+        guard let key = try key(fields.secret("key")) else { throw Refusal(.missingField("key")) }
+        // The shape permits no negative numbers.
+        let factor: OneTimePasswordImport.Factor =
+            fields.string("type") == "hotp"
+            ? .counter(UInt64(clamping: fields.whole("counter") ?? 0))
+            : .time(
+                period: period(fields),
+                lastUsedStep: fields.whole("last_used_step").map(UInt64.init(clamping:)))
+        do throws(OneTimePasswordEnrolmentError) {
+            return try OneTimePasswordImport(
+                key: key, allowingShortKey: fields.flag("allow_short_key") ?? false,
+                factor: factor, algorithm: algorithm(fields.string("algorithm")),
+                digits: digits(fields), name: fields.string("name") ?? "",
+                isConfirmed: fields.flag("confirmed") ?? false)
+        } catch {
+            throw Self.refusal(for: error)
+        }
+    }
+
+    private static func refusal(for error: OneTimePasswordEnrolmentError) -> Refusal {
+        switch error {
+        case .keyTooShort: Refusal(.keyTooShort)
+        case .keyTooLong: Refusal(.invalidField("key"))
+        case .digits: Refusal(.invalidField("digits"))
+        case .period: Refusal(.invalidField("period"))
+        // The range of a counter in JSON excludes the one that is never accepted.
+        case .counter: Refusal(.failed, cause: "counter")
+        case .text(.issuer): Refusal(.invalidField("issuer"))
+        case .text(.account): Refusal(.invalidField("account"))
+        case .text(.name): Refusal(.invalidField("name"))
+        }
+    }
+
+    private func period(_ fields: BodyFields) -> Int { Int(fields.whole("period") ?? 30) }
+
+    private func digits(_ fields: BodyFields) -> Int { Int(fields.whole("digits") ?? 6) }
+
+    private func key(_ text: SecretBytes?) throws(Refusal) -> SecretBytes? {
+        guard let text else { return nil }
+        do throws(Base32Error) {
+            return try text.withBytes { text throws(Base32Error) in
+                try Base32.decode(text, padding: .omitted)
+            }
+        } catch {
+            throw Refusal(.invalidField("key"))
+        }
+    }
+
+    private func algorithm(_ name: String?) -> HashAlgorithm {
+        switch name {
+        case "SHA256": .sha256
+        case "SHA512": .sha512
+        default: .sha1
+        }
+    }
+
+    private static func answer(to outcome: EnrolmentOutcome<OneTimePasswordGrant>) -> Answer {
+        switch outcome {
+        case .granted(let grant):
+            guard let picture = picture(of: grant.uri) else { return Answer(.failed) }
+            return .made([
+                ("credential", .text(grant.credential.text)), ("state", .text("pending")),
+                ("uri", .secret(grant.uri)), ("qr_png", .secret(picture)),
+                ("expires_at", .text(grant.expiresAt.text)),
+            ])
+        case .refused(let refusal): return answer(to: refusal)
+        }
+    }
+
+    private static func answer(to outcome: ImportOutcome) -> Answer {
+        switch outcome {
+        case .imported(let id, let expiresAt):
+            return .made(
+                [
+                    ("credential", .text(id.text)),
+                    ("state", .text(expiresAt == nil ? "active" : "pending")),
+                ] + (expiresAt.map { [("expires_at", .text($0.text))] } ?? []))
+        // A repeated import changes nothing; only its Idempotency-Key returns the first response.
+        case .present: return Answer(.keyInUse)
+        case .refused(let refusal): return answer(to: refusal)
+        }
+    }
+
+    private static func answer(to outcome: EnrolmentOutcome<RecoveryGrant>) -> Answer {
+        switch outcome {
+        case .granted(let grant):
+            .made([
+                ("credential", .text(grant.credential.text)),
+                ("codes", .list(grant.codes.map(JSONValue.secret))),
+            ])
+        case .refused(let refusal): answer(to: refusal)
+        }
+    }
+
+    private static func answer(to outcome: EnrolmentOutcome<SecretGrant>) -> Answer {
+        switch outcome {
+        case .granted(let grant): ticket(grant.ticket, for: grant.credential, grant.expiresAt)
+        case .refused(let refusal): answer(to: refusal)
+        }
+    }
+
+    /// The response with a ticket for a device.
+    static func ticket(
+        _ ticket: Token, for credential: CredentialID, _ expiresAt: UnixTime
+    ) -> Answer {
+        .made([
+            ("credential", .text(credential.text)), ("state", .text("pending")),
+            ("ticket", .secret(ticket.text)), ("expires_at", .text(expiresAt.text)),
+        ])
+    }
+
+    static func answer(to refusal: EnrolmentRefusal) -> Answer {
+        switch refusal {
+        case .keyInUse: Answer(.keyInUse)
+        case .tooMany: Answer(.tooManyCredentials)
+        case .unknownClient: Answer(.unknownClient)
+        case .unknownCredential: Answer(.unknownCredential)
+        case .pendingCredential: Answer(.refusedByState)
+        case .foreignCredential: Answer(.missingScope(.manage))
+        case .usedInFuture: Answer(.usedInFuture)
+        }
+    }
+
+    /// The key URI as a QR code: a PNG in Base64.
+    ///
+    /// The image is built in ordinary memory, because its purpose is to be displayed outside the
+    /// process.
+    private static func picture(of uri: SecretBytes) -> SecretBytes? {
+        do {
+            let correction: ErrorCorrection =
+                uri.count <= ErrorCorrection.medium.capacity ? .medium : .low
+            let symbol = try uri.withBytes { uri throws(SymbolDrawingError) in
+                try Symbol(encoding: uri, correction: correction)
+            }
+            let png = try writePNG(symbol.image(modulePixels: 4))
+            return Base64.encode(SecretBytes(copying: png.span))
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,146 @@
+internal import WatchwordCryptography
+internal import JSONReading
+internal import WatchwordCoding
+
+/// The fields of a validated body.
+struct BodyFields: Sendable {
+    private let members: [(String, JSONValue)]
+    /// The scope that the body requires in addition to the route's, and that the client has.
+    let scope: Scope?
+
+    /// For routes without a body.
+    static let none = BodyFields(members: [], scope: nil)
+
+    private init(members: [(String, JSONValue)], scope: Scope?) {
+        self.members = members
+        self.scope = scope
+    }
+
+    /// Parses a body strictly.
+    ///
+    /// Rejects unknown fields, duplicate names, `null` and malformed texts. A client without the
+    /// scope of a shape learns nothing about its fields.
+    ///
+    /// - Parameter permits: whether the client has a scope.
+    init(
+        _ body: SecretBytes, as expected: BodyShape, permits: (Scope) -> Bool = { _ in true }
+    ) throws(Problem) {
+        let isOpen = expected.shapes.contains(where: \.containsOpenObject)
+        let value = try Self.parsed(body, isOpen: isOpen)
+        guard let members = value.members else { throw .malformedBody(at: nil) }
+        let shape = try Self.shape(of: value, members, among: expected)
+        if let scope = shape.scope, !permits(scope) { throw .missingScope(scope) }
+        try Self.check(members, shape)
+        self.init(members: members, scope: shape.scope)
+    }
+
+    /// - Parameter isOpen: whether the body contains an object in which a browser may use any JSON.
+    private static func parsed(
+        _ body: SecretBytes, isOpen: Bool
+    ) throws(Problem) -> JSONValue {
+        do throws(JSONReadingError) {
+            return try isOpen
+                ? readJSON(body, limits: .browser, content: .any) : readJSON(body)
+        } catch {
+            switch error {
+            case .tooLong: throw .bodyTooLarge
+            case .syntax(let position), .trailing(let position), .notUTF8(let position),
+                .nul(let position):
+                throw .malformedBody(at: position)
+            case .duplicateName(let position): throw .doubledField(at: position)
+            case .incomplete, .tooDeep, .tooManyValues, .notWhole: throw .malformedBody(at: nil)
+            case .noMemory: throw .failed
+            }
+        }
+    }
+
+    private static func shape(
+        of value: JSONValue, _ members: [(String, JSONValue)], among expected: BodyShape
+    ) throws(Problem) -> Shape {
+        switch expected {
+        case .one(let shape): return shape
+        case .byType(let shapes):
+            guard let member = value["type"] else { throw .missingField("type") }
+            guard let type = member.string,
+                let found = shapes.last(where: { $0.type == type && $0.shape.isMeant(by: members) })
+            else { throw .invalidField("type") }
+            return found.shape
+        }
+    }
+
+    private static func check(
+        _ members: [(String, JSONValue)], _ shape: Shape
+    ) throws(Problem) {
+        for (name, value) in members {
+            guard let field = shape.fields.first(where: { $0.name == name }) else {
+                if shape.isOpen { continue }
+                throw .unknownField
+            }
+            guard accepts(value, field.kind) else { throw .invalidField(name) }
+        }
+        for field in shape.fields where field.isRequired {
+            guard members.contains(where: { $0.0 == field.name }) else {
+                throw .missingField(field.name)
+            }
+        }
+    }
+
+    private static func accepts(_ value: JSONValue, _ kind: FieldKind) -> Bool {
+        switch kind {
+        case .text(let form): return value.secretText.map(form.accepts) ?? false
+        case .choice(let words): return value.string.map(words.contains) ?? false
+        case .whole(let range):
+            guard case .number(let number) = value else { return false }
+            return range.contains(number)
+        case .flag: return value.truth != nil
+        case .exactly(let flag): return value.truth == flag
+        case .list(let element, let counts):
+            guard let elements = value.elements, counts.contains(elements.count) else {
+                return false
+            }
+            return elements.allSatisfy { accepts($0, element) }
+        case .object(let shape):
+            guard let members = value.members else { return false }
+            do throws(Problem) {
+                try check(members, shape)
+                return true
+            } catch { return false }
+        }
+    }
+
+    // A body has few members, and no duplicate names.
+    private func value(_ name: String) -> JSONValue? { members.first { $0.0 == name }?.1 }
+
+    /// A text that is not secret.
+    func string(_ name: String) -> String? { value(name)?.string }
+
+    /// A text that may be a secret.
+    func secret(_ name: String) -> SecretBytes? { value(name)?.secretText }
+
+    /// A boolean.
+    func flag(_ name: String) -> Bool? { value(name)?.truth }
+
+    /// An integer.
+    func whole(_ name: String) -> Int64? {
+        guard case .number(let number)? = value(name) else { return nil }
+        return number
+    }
+
+    /// An object.
+    func object(_ name: String) -> JSONValue? {
+        value(name).flatMap { $0.members == nil ? nil : $0 }
+    }
+
+    /// A list of texts that are not secret.
+    func strings(_ name: String) -> [String]? { value(name)?.elements?.compactMap(\.string) }
+
+    /// A list of texts that may be secrets.
+    func secrets(_ name: String) -> [SecretBytes]? {
+        value(name)?.elements?.compactMap(\.secretText)
+    }
+}
+
+extension JSONLimits {
+    /// The limits for a body with an object from a browser, which may be nested deeper.
+    fileprivate static let browser = JSONLimits(bytes: 64 << 10, depth: 16, values: 1_024)
+}

@@ -1,0 +1,103 @@
+internal import WatchwordCoding
+
+/// The schema of a JSON object of the API; unknown fields are not permitted, except in objects that
+/// browsers make.
+///
+/// The same value validates a body and describes it in OpenAPI, so the two cannot disagree.
+struct Shape: Sendable {
+    /// The name of the schema in OpenAPI.
+    let name: String
+    /// The fields, in the order of the description.
+    let fields: [Field]
+    /// Whether other fields are permitted, because a later version of a browser may add some.
+    let isOpen: Bool
+
+    init(_ name: String, _ fields: [Field], isOpen: Bool = false) {
+        self.name = name
+        self.fields = fields
+        self.isOpen = isOpen
+    }
+
+    /// Whether the object contains one in which other fields are permitted.
+    var containsOpenObject: Bool {
+        fields.contains { field in
+            guard case .object(let inner) = field.kind else { return false }
+            return inner.isOpen || inner.containsOpenObject
+        }
+    }
+
+    /// The scope that the shape requires in addition to the route's.
+    var scope: Scope? { fields.lazy.compactMap(\.scope).first }
+
+    /// Whether an object with these members is meant to have this shape.
+    ///
+    /// This is always true of a shape without a scope. For any other, the object must have at least
+    /// one of the fields that require the scope, and all of them that are not optional.
+    func isMeant(by members: [(String, JSONValue)]) -> Bool {
+        let scoped = fields.filter { $0.scope != nil }
+        let present = scoped.filter { field in members.contains { $0.0 == field.name } }
+        let isComplete = scoped.allSatisfy { field in
+            !field.isRequired || present.contains { $0.name == field.name }
+        }
+        return scoped.isEmpty || !present.isEmpty && isComplete
+    }
+}
+
+/// A field of an object.
+struct Field: Sendable {
+    let name: String
+    let kind: FieldKind
+    let isRequired: Bool
+    /// The scope that the field requires in addition to the route's.
+    var scope: Scope?
+
+    static func required(_ name: String, _ kind: FieldKind) -> Field {
+        Field(name: name, kind: kind, isRequired: true)
+    }
+
+    /// A field that may be omitted; it is never `null`.
+    static func optional(_ name: String, _ kind: FieldKind) -> Field {
+        Field(name: name, kind: kind, isRequired: false)
+    }
+
+    /// The same field, but only for clients that also have this scope.
+    func requiring(_ scope: Scope) -> Field {
+        Field(name: name, kind: kind, isRequired: isRequired, scope: scope)
+    }
+}
+
+/// The type of a field.
+indirect enum FieldKind: Sendable {
+    /// A text of this form.
+    case text(TextForm)
+    /// One of these words.
+    case choice([String])
+    /// An integer in this range.
+    case whole(ClosedRange<Int64>)
+    /// True or false.
+    case flag
+    /// Exactly this boolean.
+    case exactly(Bool)
+    /// A list with this many elements.
+    case list(FieldKind, counts: ClosedRange<Int>)
+    /// An object.
+    case object(Shape)
+}
+
+/// The shapes that a route accepts.
+enum BodyShape: Sendable {
+    /// One shape.
+    case one(Shape)
+    /// One or more shapes for each value of the field `type`.
+    ///
+    /// If there are several, the last one that the object is meant to have is used
+    /// (``Shape/isMeant(by:)``).
+    case byType([(type: String, shape: Shape)])
+
+    var shapes: [Shape] {
+        switch self {
+        case .one(let shape): [shape]
+        case .byType(let shapes): shapes.map(\.shape)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+internal import WatchwordSystem
+internal import SecretVault
+internal import VaultService
+
+/// What the system agent limits, because one process serves all users.
+///
+/// The limit of its unit (`MemoryMax`) is greater than the sum of these.
+struct MemoryLimits: Sendable {
+    /// A user's key derivations, one after another.
+    let derivations = MemoryTurns(total: .max)
+    /// The memory of the derivations of all users.
+    let derivationMemory = MemoryTurns(total: 1 << 30)
+    /// Large requests to change a vault or to move one; each user has one at a time.
+    let edits = MemoryTurns(total: 1 << 30)
+    /// Requests about a large vault, so that they do not wait for those.
+    let large = MemoryTurns(total: 512 << 20)
+    /// The others, so that they do not wait for the large ones.
+    let small = MemoryTurns(total: 256 << 20, perUser: 64 << 20)
+    /// Requests that may wait for a person or a server, whose other turn pauses meanwhile.
+    let asking = MemoryTurns(total: 256 << 20, perUser: 4 * leastOfAsking)
+
+    /// How long a request waits for its turn to derive a key.
+    static let timeout = Duration.seconds(30)
+    /// How long it waits for its turn to begin; its sender is waiting too.
+    ///
+    /// It is longer than a large request of another user computes, and its client may then delay the
+    /// end of the turn (``AgentProtocol/turnTimeout``).
+    static let shortTimeout = Duration.seconds(15)
+
+    /// The memory of a request that needs more than this is given to one of its user at a time.
+    static let largestSmall = 16 << 20
+    /// What each request is charged in any case: no user's requests take all processor time.
+    private static let leastOfRequest = 8 << 20
+    /// What a request that waits takes at least; the program that asks is a part of it.
+    private static let leastOfAsking = 2 << 20
+    /// The size of the largest request that may wait for a person or a server.
+    private static let largestAsking = 2 << 20
+    /// What each byte of a request and of the vault's files takes at most, and what each request
+    /// takes in any case; `RequestMemoryTests` measures all kinds of requests.
+    static let (perByte, base) = (12, 1 << 18)
+    /// What each entry that a request adds takes besides, and the size of the smallest one in it.
+    private static let (perEntry, smallestEntry) = (1 << 10, 28)
+
+    /// The memory that a request may take at most.
+    ///
+    /// - Parameters:
+    ///   - request: the size of its frame.
+    ///   - vault: the size of its vault's file and the previous generation.
+    static func memory(ofRequest request: Int, vault: Int) -> Int {
+        let entries = min(request / smallestEntry, TransferLimits.entries)
+        return max(leastOfRequest, base + perByte * (request + vault) + perEntry * entries)
+    }
+
+    fileprivate func turns(for memory: Int, ofRequest size: Int) -> MemoryTurns {
+        guard memory > MemoryLimits.largestSmall else { return small }
+        return size > AgentProtocol.largestRequest ? edits : large
+    }
+
+    /// Begins to ask for a request; a vault that it uses takes four times the size of its file.
+    ///
+    /// - Returns: the memory that it takes while it waits; `nil` if too many of its user's wait.
+    fileprivate func beginAsking(for turn: RequestTurn) throws(SystemCallFailure) -> Int? {
+        guard turn.size <= MemoryLimits.largestAsking else { return nil }
+        let memory = max(MemoryLimits.leastOfAsking, 4 * turn.largestFile)
+        return try asking.begin(of: turn.user, size: memory, timeout: .zero) ? memory : nil
+    }
+}
+
+// How much memory the requests of one user and of all users take.
+extension AgentServices {
+    /// Runs `body`, which derives keys; in the system agent, when the turn of its user has come.
+    ///
+    /// - Parameters:
+    ///   - ceiling: the maximum cost.
+    ///   - isWanted: whether to go on waiting for the turn.
+    ///   - slots: the ways to open the vault; `nil` if they are not known.
+    /// - Throws: ``VaultError/busy`` if the turn does not come in time.
+    func deriving<Result>(
+        upTo ceiling: Int = Vault.defaultCeiling, while isWanted: () -> Bool = { true },
+        with slots: () throws(VaultError) -> [SlotSummary]?,
+        _ body: () throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        guard case .account(let account) = reach else { return try body() }
+        let user = account.user
+        func begin(_ turns: MemoryTurns, _ size: Int) throws(VaultError) {
+            let hasBegun: Bool
+            do throws(SystemCallFailure) {
+                hasBegun = try turns.begin(
+                    of: user, size: size, timeout: MemoryLimits.timeout, while: isWanted)
+            } catch {
+                throw .system(error)
+            }
+            guard hasBegun else { throw .busy }
+        }
+        try begin(limits.derivations, 0)
+        defer { limits.derivations.end(of: user, size: 0) }
+        // Without the slots, the most that the ceiling allows.
+        let size = try slots()?.memoryOfDerivation(upTo: ceiling) ?? 1024 << ceiling
+        try begin(limits.derivationMemory, size)
+        defer { limits.derivationMemory.end(of: user, size: size) }
+        return try body()
+    }
+
+    /// Runs `body`, which may wait for a person or a server, unless too many requests of the user do.
+    func asking(_ body: () -> AgentResponse) -> AgentResponse {
+        guard let turn else { return body() }
+        let memory: Int?
+        do { memory = try limits.beginAsking(for: turn) } catch { return .failed(.system(error)) }
+        guard let memory else { return .tooManyClients }
+        defer { limits.asking.end(of: turn.user, size: memory) }
+        return body()
+    }
+
+    /// Waits until a request has its turn.
+    ///
+    /// The memory that the request may take is charged before it is read completely.
+    ///
+    /// - Parameters:
+    ///   - beginning: the first bytes of the request's frame.
+    ///   - size: the size of the frame.
+    ///   - place: the place of the vault for the connection, if there is one.
+    ///   - isWanted: whether to go on waiting.
+    /// - Returns: `nil` if the request needs no turn; why there is none.
+    func beginTurn(
+        for beginning: Span<UInt8>, size: Int, usedAt place: (VaultPlace) -> VaultPlace,
+        while isWanted: @escaping @Sendable () -> Bool
+    ) throws(TurnRefusal) -> RequestTurn? {
+        guard case .account(let account) = reach, !AgentRequest.isAlwaysAnswered(beginning)
+        else { return nil }
+        // Every user may move a vault to the agent; other large requests need an open one.
+        if size > AgentProtocol.largestRequest, !AgentRequest.isMove(beginning) {
+            guard let own = account.place(), vaults.isHeld(place(own)) else {
+                throw TurnRefusal(response: .notHeld)
+            }
+        }
+        // Another request may enlarge the file meanwhile.
+        let room = AgentProtocol.largestRequest
+        let file = Int(FileStamp(of: account.path)?.size ?? 0)
+        let previous = Vault.previousSize(at: account.path)
+        let memory = MemoryLimits.memory(ofRequest: size, vault: file + previous + room)
+        let turns = limits.turns(for: memory, ofRequest: size)
+        let hasBegun: Bool
+        do throws(SystemCallFailure) {
+            hasBegun = try turns.begin(
+                of: account.user, size: memory, timeout: MemoryLimits.shortTimeout,
+                while: isWanted)
+        } catch {
+            throw TurnRefusal(response: .failed(.system(error)))
+        }
+        guard hasBegun else { throw TurnRefusal(response: .failed(.busy)) }
+        return RequestTurn(
+            of: account.user, memory: memory, from: turns, size: size,
+            largestFile: max(file, previous) + room + size, while: isWanted)
+    }
+}
+
+/// Why a request has no turn.
+struct TurnRefusal: Error {
+    let response: AgentResponse
+}
+
+extension [SlotSummary] {
+    /// The memory of the most expensive derivation whose cost is within `ceiling`.
+    fileprivate func memoryOfDerivation(upTo ceiling: Int) -> Int {
+        let costs = map { if case .passphrase(let logN) = $0.method { logN } else { 0 } }
+        return 1024 << (costs.filter { $0 <= ceiling }.max() ?? 0)
+    }
+}

@@ -1,0 +1,204 @@
+internal import WatchwordSystem
+internal import Devices
+internal import SecretVault
+internal import VaultService
+
+// Moving a user's vault to and from the system agent.
+//
+// Whatever is interrupted, one complete copy exists, at most one can be used, and the same command
+// finishes the move. The agent confirms a copy before the client erases the original; from then on,
+// only a later state of the same vault with the same key replaces the copy.
+extension AgentServices {
+    /// Carries out one step.
+    func carryOut(
+        _ move: VaultMove, for account: SystemAccount, _ person: RemotePerson
+    ) -> AgentResponse {
+        do throws(VaultError) {
+            if case .receive = move { try account.makeFolder() }
+            let lock = try account.lock()
+            let response = try carryOutLocked(move, for: account, person)
+            _ = consume lock
+            return response
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func carryOutLocked(
+        _ move: VaultMove, for account: SystemAccount, _ person: RemotePerson
+    ) throws(VaultError) -> AgentResponse {
+        let path = account.path
+        let exists = try Vault.isTaken(path)
+        switch move {
+        case .receive(let parcel, let opener, let ceiling):
+            // A copy that cannot be used is never stored.
+            let ceiling = AgentRequest.ceiling(for: ceiling, upTo: Vault.defaultCeiling)
+            if exists, try parcel.sharesPassphrase(withVaultAt: path) {
+                // A guess at the passphrase of the agent's copy.
+                try verify(opener, ceiling, for: account)
+            }
+            let opened = try deriving(upTo: ceiling, with: { nil }) { () throws(VaultError) in
+                try parcel.opened(with: opener, ceiling: ceiling)
+            }
+            guard exists else {
+                try account.setMoving(.arriving)
+                try Vault.unpack(parcel, at: path)
+                break
+            }
+            try receive(opened, replacing: Vault.identity(at: path), for: account)
+        case .confirm(let identity):
+            guard exists, try Vault.identity(at: path) == identity else { throw .changedMeanwhile }
+            guard account.isMoving() else { break }
+            switch account.moveState() {
+            case .arriving, .confirmed: try account.setMoving(.confirmed)
+            case .leaving, nil: throw .changedMeanwhile
+            }
+        case .activate(let opener, let ceiling):
+            guard exists else { throw .notFound }
+            try verify(opener, ceiling, for: account)
+            try account.setMoving(nil)
+        case .give(let opener, let ceiling):
+            guard exists else { throw .notFound }
+            let vault = try verify(opener, ceiling, for: account)
+            if let refusal = refusal(ofMoving: vault, for: account, person) {
+                return refusal.response
+            }
+            return .parcel(try given(for: account))
+        case .discard(let opener, let identity, let ceiling):
+            guard exists else {
+                // An earlier request may have been interrupted while it erased the copy.
+                guard account.moveState() == .leaving else { break }
+                try Vault.purge(path, in: identity)
+                try account.setMoving(nil)
+                break
+            }
+            let present = try Vault.identity(at: path)
+            guard account.moveState() == .leaving, identity.isSameVault(as: present),
+                !identity.isOlder(than: present)
+            else { throw .changedMeanwhile }
+            try verify(opener, ceiling, for: account)
+            try Vault.purge(path, in: present)
+            try account.setMoving(nil)
+        }
+        return .done
+    }
+
+    /// The check that the file would not require: if entries accept PAM only, one of them.
+    private func refusal(
+        ofMoving vault: UnlockedVault, for account: SystemAccount, _ person: RemotePerson
+    ) -> EntryRefusal? {
+        let entry = vault.entries.first { entry in
+            entry.requiresCheckPerUse && entry.accessControl.presence == .perUse(.pam)
+        }
+        guard let entry else { return nil }
+        guard let place = account.place()?.only(for: AgentServices.moveNumber) else {
+            return .vault(.notFound)
+        }
+        // Locking ends the check, which needs the key.
+        let unlocking = vaults.beginUnlocking(place)
+        defer { vaults.lock(place) }
+        guard vaults.hasRoom(for: place, size: FileStamp(of: account.path)?.size ?? 0) else {
+            return .vault(.busy)
+        }
+        guard vaults.hold(HeldVault(vault), for: .standard, unlocking) else { return .notHeld }
+        var check = RelayedCheck<Enforced>(
+            relay(in: place, unlocking), person, user: account.user, for: entry.name)
+        do {
+            _ = try vault.prove(&check, for: entry.id, words: "")
+            return vaults.isHeld(place, unlocking) ? nil : .notHeld
+        } catch {
+            switch error {
+            case .vault(let error): return .vault(error)
+            case .refused(let cost): return .refused(cost)
+            case .check(let failure):
+                return vaults.isHeld(place, unlocking) ? .noVerdict(failure) : .notHeld
+            }
+        }
+    }
+
+    /// The number of no connection: the vault that is being moved is held for the move only.
+    private static let moveNumber = UInt64.max
+
+    /// Verifies what opens the vault; failures are counted.
+    @discardableResult
+    private func verify(
+        _ opener: VaultOpener, _ ceiling: Int, for account: SystemAccount
+    ) throws(VaultError) -> UnlockedVault {
+        let ceiling = AgentRequest.ceiling(for: ceiling, upTo: Vault.defaultCeiling)
+        return try deriving(
+            upTo: ceiling,
+            with: { () throws(VaultError) in try Vault.slots(at: account.path) }
+        ) { () throws(VaultError) in
+            try Vault.unlock(
+                at: account.path, with: opener, ceiling: ceiling, savesWipes: false)
+        }
+    }
+
+    /// A copy for the client; from now on, nobody can use or change the agent's.
+    private func given(for account: SystemAccount) throws(VaultError) -> VaultParcel {
+        let wasMoving = account.isMoving()
+        try account.setMoving(.leaving)
+        if let place = account.place() { vaults.lockAll(in: place.folder) }
+        do throws(VaultError) {
+            return try Vault.pack(account.path)
+        } catch {
+            // A request that has begun may take longer, and can then be used again.
+            if !wasMoving { try account.setMoving(nil) }
+            throw error
+        }
+    }
+
+    /// Stores a copy where there is one already.
+    private func receive(
+        _ opened: OpenedParcel, replacing present: VaultIdentity, for account: SystemAccount
+    ) throws(VaultError) {
+        guard opened.identity != present else {
+            if account.isMoving(), account.moveState() != .arriving {
+                try account.setMoving(.confirmed)
+            } else if account.isMoving() {
+                // An earlier attempt may have failed before the copy's name was on disk.
+                try account.setMoving(.arriving)
+            }
+            return
+        }
+        guard account.isMoving() else { throw .alreadyExists }
+        guard opened.identity.isSameVault(as: present), !opened.identity.isOlder(than: present)
+        else { throw .otherVault }
+        if account.moveState() != .arriving {
+            // The copy may be the only one, and whoever has its key may replace it by a later state.
+            guard try opened.includes(account.path) else { throw .otherVault }
+        }
+        try Vault.replace(account.path, in: present, with: opened)
+        try account.setMoving(.arriving)
+    }
+}
+
+extension SystemAccount {
+    private static let lockName = "move.lock"
+
+    /// Creates the user's folder, unless it exists.
+    fileprivate func makeFolder() throws(VaultError) {
+        do throws(PrivateFileError) {
+            let state: Folder
+            do { state = try Folder(opening: stateFolder) } catch { throw .system(error) }
+            _ = try state.makePrivateFolder("\(user)")
+        } catch .system(let failure) {
+            throw .system(failure)
+        } catch {
+            throw .inTheWay(name: "\(user)")
+        }
+    }
+
+    /// Takes the lock for moving the user's vault.
+    fileprivate func lock() throws(VaultError) -> FileLock {
+        do throws(PrivateFileError) {
+            let folder: Folder
+            do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
+            return try FileLock(SystemAccount.lockName, in: folder, timeout: .seconds(5))
+        } catch .system(let failure) {
+            throw failure.isMissing ? .notFound : .system(failure)
+        } catch {
+            throw .busy
+        }
+    }
+}

@@ -1,0 +1,157 @@
+internal import Devices
+internal import OneTimePassword
+internal import WatchwordSystem
+internal import SecretVault
+internal import VaultService
+
+/// What the agent does for its clients.
+struct AgentServices: Sendable {
+    let vaults: HeldVaults
+    /// The vaults that the client can use.
+    private(set) var reach: ClientReach
+    /// Whether the kernel limits the files.
+    let limitsFiles: Bool
+    let helpers: HelperChannel
+    let stop: WakeSignal
+    /// Shared by all clients.
+    var limits = MemoryLimits()
+    /// The wrong PINs of all users of the system agent.
+    let pins = PINLimit()
+    /// The folders for which a user's agent was started.
+    var folders: [String] = []
+    /// The turn of the current request, if it needs one.
+    var turn: RequestTurn?
+    /// How long a TPM may take for each step.
+    var deviceTimeout: @Sendable () -> Duration = { TokenHelper.standardTimeout }
+    /// The time in Unix seconds.
+    var unixTime: @Sendable () -> Int64 = SystemClock.unixTime
+
+    func status() -> AgentStatus {
+        AgentStatus(
+            process: CurrentProcess.identifier, limitsFiles: limitsFiles,
+            locksKeys: vaults.locksKeys, folders: folders, vaults: vaults.status())
+    }
+
+    /// The same for a client that reaches other vaults.
+    func reaching(_ reach: ClientReach) -> AgentServices {
+        var services = self
+        services.reach = reach
+        return services
+    }
+
+    /// Opens a vault and holds it.
+    ///
+    /// - Parameter unlocking: the number of the unlocking, if there was one.
+    func unlock(
+        _ place: VaultPlace, with opener: VaultOpener, ceiling: Int, for time: HoldingTime,
+        _ unlocking: inout UInt64?
+    ) -> AgentResponse {
+        guard reach.contains(place) else { return .outOfReach }
+        // The client sends the folder's identity and its path; the path may now name another folder.
+        guard FolderReach.identity(of: place.folderPath) == place.folder else {
+            return .failed(.notFound)
+        }
+        let number = vaults.beginUnlocking(place)
+        defer { vaults.endUnlocking(number) }
+        do throws(VaultError) {
+            return try deriving(
+                upTo: ceiling, while: { vaults.isOpening(number) },
+                with: { () throws(VaultError) in try Vault.slots(at: place.path) }
+            ) { () throws(VaultError) in
+                let size = FileStamp(of: place.path)?.size ?? 0
+                guard vaults.hasRoom(for: place, size: size) else { return .tooManyClients }
+                // The first use records wipes, unless the vault is being moved.
+                let vault = try Vault.unlock(
+                    at: place.path, with: opener, ceiling: ceiling, savesWipes: false)
+                let held = HeldVault(vault)
+                guard vaults.mayHold(held) else { return .notLocked }
+                guard vaults.hold(held, for: time, number) else { return .notHeld }
+                unlocking = number
+                return .listing(listing(of: vault))
+            }
+        } catch {
+            if case .busy = error, !vaults.isOpening(number) { return .notHeld }
+            return .failed(error)
+        }
+    }
+
+    func list(_ place: VaultPlace) -> AgentResponse {
+        // A client that is about to ask for the passphrase learns it before.
+        guard reach.contains(place) else { return .outOfReach }
+        return using(place) { .listing(listing(of: $0.vault)) }
+    }
+
+    func check(_ place: VaultPlace) -> AgentResponse {
+        using(place) { use in
+            do throws(VaultError) {
+                return .check(try use.vault.check())
+            } catch {
+                return .failed(error)
+            }
+        }
+    }
+
+    func lockOut(of id: RecordID, in place: VaultPlace) -> AgentResponse {
+        using(place) { use in
+            do throws(VaultError) {
+                // Clients ask only before they prompt for a passphrase.
+                return .lockOut(try use.vault.lockOut(of: id, isGuess: true))
+            } catch {
+                return .failed(error)
+            }
+        }
+    }
+
+    /// Runs `body` with the vault at `place`, if it is held.
+    ///
+    /// What `body` finds out is not told if the vault has been locked meanwhile; the outcome of a save
+    /// and the cost of a failure are.
+    func using(
+        _ place: VaultPlace, _ body: (HeldVaults.Use) -> AgentResponse
+    ) -> AgentResponse {
+        do throws(HeldVaults.Refusal) {
+            let use = try vaults.use(place, upTo: turn?.largestFile ?? .max) { !isMoving }
+            let response = body(use)
+            vaults.learn(from: use, of: place)
+            switch response {
+            case .failed(.busy) where isMoving: return .moving
+            case .code, .match, .contents, .listing, .found, .check, .lockOut, .done,
+                .failed(.busy):
+                return vaults.isHeld(place, use.unlocking) ? response : .notHeld
+            default: return response
+            }
+        } catch {
+            switch error {
+            case .notHeld: return .notHeld
+            case .locked(let reason): return .locked(reason)
+            // It was locked while its file was read again.
+            case .vault(.busy) where !vaults.isHeld(place): return .notHeld
+            case .vault(let error): return .failed(error)
+            }
+        }
+    }
+
+    /// Whether the client's vault is being moved to or from the system agent.
+    private var isMoving: Bool {
+        if case .account(let account) = reach { account.isMoving() } else { false }
+    }
+
+    private func listing(of vault: UnlockedVault) -> VaultListing {
+        listing(of: vault, uses: vault.lastUses) { _ in true }
+    }
+
+    /// Lists entries.
+    ///
+    /// - Parameters:
+    ///   - uses: when entries were last used.
+    ///   - isIncluded: whether an entry is listed.
+    func listing(
+        of vault: UnlockedVault, uses: [RecordID: Int64],
+        where isIncluded: (EntrySummary) -> Bool
+    ) -> VaultListing {
+        VaultListing(
+            generation: vault.generation, entries: vault.listedEntries(where: isIncluded),
+            slots: vault.slots, reports: vault.reports,
+            uses: uses.map { VaultListing.EntryUse(id: $0.key, time: $0.value) })
+    }
+}

@@ -1,0 +1,105 @@
+internal import WatchwordSystem
+internal import SecretVault
+internal import VaultService
+
+/// The vaults that a client can use.
+enum ClientReach: Sendable {
+    /// In the user agent: those in the folders for which it was started.
+    case folders(Set<FolderIdentity>)
+    /// In the system agent: the vault of the client's user, and no other.
+    case account(SystemAccount)
+
+    /// Whether the vault at `place` is among them.
+    func contains(_ place: VaultPlace) -> Bool {
+        switch self {
+        case .folders(let folders): folders.contains(place.folder)
+        case .account(let account): account.place()?.folder == place.folder
+        }
+    }
+}
+
+/// The vault that the system agent keeps for one user.
+struct SystemAccount: Sendable {
+    /// The folder with all users' folders.
+    let stateFolder: String
+    /// The user ID, as the kernel recorded it.
+    let user: UInt32
+
+    /// How far a move of the vault to or from this agent is.
+    enum MoveState: String, CaseIterable {
+        /// The agent has a copy. The client has not erased the original.
+        case arriving
+        /// The agent has confirmed its copy, so the client may have erased the original.
+        case confirmed
+        /// The client has received a copy, and may ask the agent to erase its own.
+        case leaving
+    }
+
+    /// A file that exists while the vault is being moved.
+    private static let movingName = "moving"
+    private static let movingStart = "watchword-move 1 "
+    private static let movingFile = FileReplacement(
+        of: movingName, beginningWith: Array(movingStart.utf8))
+
+    /// The path of the user's folder.
+    var folder: String { "\(stateFolder)/\(user)" }
+
+    /// The place of the vault; `nil` if the user has no folder.
+    func place() -> VaultPlace? {
+        do { return try VaultPlace(at: "\(folder)/\(SystemAgent.vaultName)") } catch { return nil }
+    }
+
+    /// The path of the vault.
+    var path: String { "\(folder)/\(SystemAgent.vaultName)" }
+
+    /// Whether the vault is being moved.
+    func isMoving() -> Bool {
+        do throws(SystemCallFailure) {
+            let folder = try Folder(opening: folder)
+            guard try folder.holds(SystemAgent.vaultName) else { return false }
+            return try folder.holds(SystemAccount.movingName)
+        } catch {
+            // Without a folder there is no vault. If it cannot be read, nothing in it is used.
+            return !error.isMissing
+        }
+    }
+
+    /// How far the move is; `nil` if that is unknown.
+    func moveState() -> MoveState? {
+        let bytes: [UInt8]
+        do throws(PrivateFileError) {
+            let folder: Folder
+            do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
+            bytes = try folder.readPrivateFile(SystemAccount.movingName, limit: 64)
+        } catch {
+            return nil
+        }
+        return MoveState.allCases.first { bytes == SystemAccount.text(of: $0) }
+    }
+
+    private static func text(of state: MoveState) -> [UInt8] {
+        Array("\(movingStart)\(state.rawValue)\n".utf8)
+    }
+
+    /// Records how far the move is; `nil` if it is finished.
+    ///
+    /// When this returns, the names of all files in the folder are on disk, too.
+    func setMoving(_ state: MoveState?) throws(VaultError) {
+        do throws(PrivateFileError) {
+            let folder: Folder
+            do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
+            if let state {
+                try SystemAccount.movingFile.replace(
+                    with: SystemAccount.text(of: state).span, in: folder, previous: .none)
+            } else {
+                try SystemAccount.movingFile.remove(in: folder)
+            }
+        } catch {
+            switch error {
+            case .system(let failure): throw .system(failure)
+            case .notConfirmed(let failure): throw .notConfirmed(failure)
+            default: throw .inTheWay(name: SystemAccount.movingName)
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+internal import WatchwordSystem
+internal import Synchronization
+
+/// The clients that are connected.
+final class Connections: Sendable {
+    /// The maximum number of clients of one user at a time.
+    static let limitPerUser = 64
+    /// How many further connections of one user may lock the vault, whatever else is running.
+    private static let reservedPerUser = 4
+    /// The most threads of one user's clients, including those of connections that were ended, and
+    /// without the reserved ones.
+    private static let threadsPerUser = 2 * limitPerUser
+    /// The most clients at a time, without those.
+    private let limit: Int
+
+    private struct Entry {
+        let connection: FrameConnection
+        /// The client's process and user.
+        let peer: LocalSocket.Peer
+        /// Whether it is beyond the limits, and may only lock vaults, ask for the status or stop the
+        /// agent.
+        let isReserved: Bool
+        /// Whether it has sent a request.
+        var hasAsked = false
+        var activity = Activity.none
+        /// When the activity began.
+        var since = Moment.now
+    }
+
+    /// What is being done for a client.
+    enum Activity {
+        case none
+        /// Its request is handled.
+        case handling
+        /// It is sent a response, which it may not read.
+        case sending
+    }
+
+    private struct State {
+        var entries: [UInt64: Entry] = [:]
+        /// The clients whose threads have not ended.
+        var threads: [UInt64: (user: UInt32, isReserved: Bool)] = [:]
+        var last: UInt64 = 0
+
+        /// Ends the connection that is needed least.
+        ///
+        /// It still answers a request that it has received and that is always answered: to lock a
+        /// vault, for example.
+        ///
+        /// - Returns: `false` if every client waits for a response.
+        mutating func endLeastNeeded(of entries: [UInt64: Entry]) -> Bool {
+            guard let number = Connections.leastNeeded(of: entries),
+                let entry = self.entries.removeValue(forKey: number)
+            else { return false }
+            // A response that is not read must not keep the thread.
+            let isSending = !entry.isReserved && entry.activity == .sending
+            entry.connection.shutDown(onlyReading: !isSending)
+            return true
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// - Parameter limit: the maximum number of clients of all users at a time.
+    init(limit: Int) { self.limit = limit }
+
+    /// Adds a client; if there are too many, ends a connection that waits for nothing.
+    ///
+    /// If a user has too many connections, only that user's are considered. The first choice is one
+    /// of the process with the most connections; among several, one that never sent a request, and
+    /// then the one that has been silent longest. If all wait for a response, the new one is
+    /// reserved for what must always be possible; see ``isReserved(_:)``. It takes no time, so a
+    /// reserved connection is ended for another whatever it does: one of the process with most.
+    ///
+    /// - Returns: the client's number; `nil` if too many threads of ended connections are still
+    ///   running.
+    func add(_ connection: FrameConnection, from peer: LocalSocket.Peer) -> UInt64? {
+        state.withLock { state in
+            let threads = state.threads.values.filter { $0.user == peer.user }
+            let reserved = threads.count(where: \.isReserved)
+            let ordinary = state.entries.filter { !$0.value.isReserved }
+            let own = ordinary.filter { $0.value.peer.user == peer.user }
+            let hasTooMany = own.count >= Connections.limitPerUser
+            var isReserved = threads.count - reserved >= Connections.threadsPerUser
+            if !isReserved, hasTooMany || ordinary.count >= limit {
+                isReserved = !state.endLeastNeeded(of: hasTooMany ? own : ordinary)
+            }
+            if isReserved {
+                guard reserved < Connections.limitPerUser else { return nil }
+                let others = state.entries.filter(\.value.isReserved)
+                let own = others.filter { $0.value.peer.user == peer.user }
+                let hasTooMany = own.count >= Connections.reservedPerUser
+                if hasTooMany || others.count >= limit / Connections.reservedPerUser {
+                    guard state.endLeastNeeded(of: hasTooMany ? own : others) else { return nil }
+                }
+            }
+            state.last += 1
+            state.entries[state.last] = Entry(
+                connection: connection, peer: peer, isReserved: isReserved)
+            state.threads[state.last] = (peer.user, isReserved)
+            return state.last
+        }
+    }
+
+    /// Whether the client's connection has not been ended.
+    func contains(_ number: UInt64) -> Bool {
+        state.withLock { $0.entries[number] != nil }
+    }
+
+    /// Whether this client may only lock vaults, ask for the status or stop the agent.
+    func isReserved(_ number: UInt64) -> Bool {
+        state.withLock { $0.entries[number]?.isReserved ?? true }
+    }
+
+    /// The connection to end; `nil` if every client waits for a response.
+    private static func leastNeeded(of entries: [UInt64: Entry]) -> UInt64? {
+        let counts = Dictionary(grouping: entries.values, by: \.peer).mapValues(\.count)
+        func rank(_ entry: Entry) -> (Int, Int, Moment)? {
+            guard entry.isReserved || entry.activity != .handling else { return nil }
+            let isFirst = !entry.isReserved && !entry.hasAsked
+            return (-(counts[entry.peer] ?? 0), isFirst ? 0 : 1, entry.since)
+        }
+        return entries.compactMap { number, entry in rank(entry).map { (number, $0) } }
+            .min { $0.1 < $1.1 }?.0
+    }
+
+    /// Records what is being done for a client that has sent a request.
+    func set(_ number: UInt64, _ activity: Activity) {
+        state.withLock { state in
+            state.entries[number]?.activity = activity
+            state.entries[number]?.since = .now
+            state.entries[number]?.hasAsked = true
+        }
+    }
+
+    /// Waits until no request is handled or answered, but no longer than `timeout`.
+    func waitForAnswers(atMost timeout: Duration) throws(SystemCallFailure) {
+        let deadline = Moment.now + timeout
+        while deadline.timeRemaining > .zero,
+            state.withLock({ $0.entries.values.contains { $0.activity != .none } })
+        {
+            _ = try Polling.wait(for: [], timeout: .milliseconds(10))
+        }
+    }
+
+    /// Forgets a client whose thread ends.
+    func remove(_ number: UInt64) {
+        state.withLock { state in
+            state.entries[number] = nil
+            state.threads[number] = nil
+        }
+    }
+}

@@ -1,0 +1,111 @@
+internal import OneTimePassword
+internal import WatchwordSystem
+internal import SecretVault
+internal import VaultService
+
+// What is held, behind a mutex.
+extension HeldVaults {
+    struct Held {
+        var vault: HeldVault
+        /// The state of the file that `vault` reflects; `nil` if it must be read again.
+        var stamp: FileStamp?
+        /// The size of the file that `vault` reflects, in bytes.
+        var size: Int64
+        let unlocking: UInt64
+        let time: HoldingTime
+        let end: Duration
+        var lastUse: Duration
+        /// What clients that show codes need for the next ones.
+        var shown: [UInt64: ShownCredential] = [:]
+        var checks = PassedChecks()
+
+        func isOver(at moment: Duration) -> Bool { moment >= min(end, lastUse + time.idle) }
+    }
+
+    struct ShownCredential {
+        let credential: Credential
+        let end: Duration
+    }
+
+    /// A request that waits for a person or a server while it uses a vault.
+    struct Wait {
+        let place: VaultPlace
+        let unlocking: UInt64
+        /// The connection to the program that asks them.
+        let connection: SharedDescriptor
+    }
+
+    struct State {
+        var vaults: [VaultPlace: Held] = [:] {
+            // Whatever locks a vault wipes its key, and ends the requests that still use it.
+            didSet {
+                wipeKeys()
+                endWaits()
+            }
+        }
+        /// The keys of the vaults, by unlocking.
+        var keys: [UInt64: HeldKey] = [:]
+        /// The waiting requests, by number.
+        var waits: [UInt64: Wait] = [:]
+        var lastWait: UInt64 = 0
+        /// What each user's presence is being checked for; `nil` is the user of this process.
+        var asking: [UInt32?: String] = [:]
+        var unlockings: UInt64 = 0
+        /// The vaults that are being opened, by the number of the unlocking.
+        var opening: [UInt64: VaultPlace] = [:]
+        var shown: UInt64 = 0
+        var suspended: Duration
+        /// Whether the agent is ending, and holds no more vaults.
+        var isClosed = false
+    }
+}
+
+extension HeldVaults.State {
+    /// The clocks are not read atomically, and the kernel adjusts them; a smaller difference does not
+    /// mean a suspend.
+    private static let leastSuspend = Duration.seconds(1)
+
+    /// Wipes the keys of vaults that are no longer held.
+    ///
+    /// When the agent ends, requests that have begun may end, too.
+    private mutating func wipeKeys() {
+        // There is one key for each vault.
+        guard keys.count != vaults.count, !isClosed else { return }
+        let held = Set(vaults.values.map(\.unlocking))
+        for (unlocking, key) in keys where !held.contains(unlocking) {
+            key.wipe()
+            keys[unlocking] = nil
+        }
+    }
+
+    /// Wakes the waiting requests whose vault is no longer held.
+    private mutating func endWaits() {
+        guard !waits.isEmpty else { return }
+        for (number, wait) in waits where vaults[wait.place]?.unlocking != wait.unlocking {
+            wait.connection.shutDown()
+            waits[number] = nil
+        }
+    }
+
+    /// Ensures that vaults that are being opened are not held.
+    ///
+    /// - Returns: whether there was one.
+    mutating func stopOpening(_ isLocked: (VaultPlace) -> Bool) -> Bool {
+        let left = opening.filter { !isLocked($0.value) }
+        defer { opening = left }
+        return left.count < opening.count
+    }
+
+    /// Forgets the keys whose time has expired, and all keys if the machine was suspended.
+    mutating func drop(at now: AgentClock) {
+        if now.suspended - suspended >= Self.leastSuspend {
+            vaults = [:]
+            opening = [:]
+        }
+        suspended = now.suspended
+        vaults = vaults.filter { !$0.value.isOver(at: now.sinceBoot) }
+        for (place, held) in vaults where !held.shown.isEmpty {
+            vaults[place]?.shown = held.shown.filter { $0.value.end > now.sinceBoot }
+        }
+    }
+}

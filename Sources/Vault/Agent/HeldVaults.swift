@@ -1,0 +1,205 @@
+package import WatchwordSystem
+package import SecretVault
+package import VaultService
+internal import Synchronization
+
+/// The vaults whose keys the agent holds, until a time limit expires, the machine is suspended, or a
+/// client locks them.
+package final class HeldVaults: Sendable {
+    /// Why a vault cannot be used.
+    package enum Refusal: Error {
+        case notHeld
+        /// It has just been locked.
+        case locked(LockReason)
+        /// The file cannot be read, or is damaged.
+        case vault(VaultError)
+    }
+
+    /// A vault for one request.
+    package struct Use {
+        package let vault: UnlockedVault
+        /// Different each time the vault is unlocked.
+        package let unlocking: UInt64
+    }
+
+    let clock: @Sendable () -> AgentClock
+    private let wake: @Sendable () -> Void
+    let state: Mutex<State>
+    /// One large file is read at a time.
+    let largeReading = Mutex(())
+
+    /// The total size of the files of all vaults that are held.
+    let largestTotal: Int64
+
+    /// Where the keys may be.
+    private let memory: KeyMemory
+
+    /// - Parameters:
+    ///   - largestTotal: the total size of the files of all vaults that are held.
+    ///   - wake: called when ``dropExpired()`` must be called again, because a vault is held.
+    init(
+        _ memory: KeyMemory = .locked, largestTotal: Int64 = .max,
+        clock: @escaping @Sendable () -> AgentClock,
+        wake: @escaping @Sendable () -> Void = {}
+    ) {
+        self.memory = memory
+        self.largestTotal = largestTotal
+        self.clock = clock
+        self.wake = wake
+        state = Mutex(State(suspended: clock().suspended))
+    }
+
+    /// Begins to open a vault, which takes as long as the key derivation.
+    ///
+    /// If it is locked before it is held, it is not held.
+    ///
+    /// - Returns: the number of the unlocking.
+    package func beginUnlocking(_ place: VaultPlace) -> UInt64 {
+        let now = clock()
+        return state.withLock { state in
+            state.drop(at: now)
+            state.unlockings += 1
+            state.opening[state.unlockings] = place
+            return state.unlockings
+        }
+    }
+
+    /// Whether the vault is still being opened, and has not been locked.
+    func isOpening(_ unlocking: UInt64) -> Bool {
+        state.withLock { $0.opening[unlocking] != nil }
+    }
+
+    /// Records that a vault could not be opened.
+    package func endUnlocking(_ unlocking: UInt64) {
+        state.withLock { $0.opening[unlocking] = nil }
+    }
+
+    /// Whether all keys are in memory that is never written to swap.
+    var locksKeys: Bool { memory == .locked || !KeyMemory.isUnlocked }
+
+    /// Whether the key of a vault is where it may be.
+    func mayHold(_ vault: HeldVault) -> Bool { memory.mayHold(vault.heldKey) }
+
+    /// Holds a vault that has just been opened.
+    ///
+    /// - Parameter unlocking: the number of the unlocking that began.
+    /// - Returns: whether the vault is held; it is not if it was locked meanwhile, if its key is not
+    ///   where it may be, if there is no room for it, or if the agent is ending.
+    package func hold(
+        _ vault: HeldVault, for time: HoldingTime, _ unlocking: UInt64
+    ) -> Bool {
+        guard mayHold(vault) else { return false }
+        let now = clock()
+        let isHeld = state.withLock { state in
+            state.drop(at: now)
+            guard let place = state.opening.removeValue(forKey: unlocking), !state.isClosed,
+                makeRoom(for: place, size: vault.fileSize, in: &state)
+            else { return false }
+            state.keys[unlocking] = vault.heldKey
+            state.vaults[place] = Held(
+                vault: vault, stamp: nil, size: vault.fileSize, unlocking: unlocking, time: time,
+                end: now.sinceBoot + time.total, lastUse: now.sinceBoot)
+            return true
+        }
+        wake()
+        return isHeld
+    }
+
+    /// Records a use of a secret, which restarts the idle time.
+    package func countUse(of place: VaultPlace, _ unlocking: UInt64) {
+        let now = clock()
+        state.withLock { state in
+            guard state.vaults[place]?.unlocking == unlocking else { return }
+            state.vaults[place]?.lastUse = now.sinceBoot
+        }
+    }
+
+    /// Whether the vault is held.
+    package func isHeld(_ place: VaultPlace) -> Bool { current(place) != nil }
+
+    /// Whether the vault is still held since the same unlocking.
+    package func isHeld(_ place: VaultPlace, _ unlocking: UInt64) -> Bool {
+        current(place)?.unlocking == unlocking
+    }
+
+    /// Forgets the key of a vault; also those of single connections, unless it is one of them.
+    ///
+    /// - Parameter unlocking: locks it only if it is held since this unlocking.
+    /// - Returns: whether it was held.
+    @discardableResult package func lock(
+        _ place: VaultPlace, since unlocking: UInt64? = nil
+    ) -> Bool {
+        state.withLock { state in
+            let isOfAll = place.connection == 0 && unlocking == nil
+            func isLocked(_ other: VaultPlace) -> Bool {
+                isOfAll ? place.only(for: other.connection) == other : place == other
+            }
+            let wasOpening = unlocking == nil && state.stopOpening(isLocked)
+            let left = state.vaults.filter { other, held in
+                !isLocked(other) || unlocking ?? held.unlocking != held.unlocking
+            }
+            defer { state.vaults = left }
+            return wasOpening || left.count < state.vaults.count
+        }
+    }
+
+    /// Forgets all keys.
+    package func lockAll() {
+        state.withLock { state in
+            state.vaults = [:]
+            state.opening = [:]
+        }
+    }
+
+    /// Forgets the keys of the vaults in one folder, for all connections.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult package func lockAll(in folder: FolderIdentity) -> Bool {
+        state.withLock { state in
+            let wasOpening = state.stopOpening { $0.folder == folder }
+            let left = state.vaults.filter { $0.key.folder != folder }
+            defer { state.vaults = left }
+            return wasOpening || left.count < state.vaults.count
+        }
+    }
+
+    /// Forgets all keys, and holds none from now on.
+    package func close() {
+        state.withLock { state in
+            state.isClosed = true
+            state.vaults = [:]
+        }
+    }
+
+    /// Forgets the keys whose time has expired, and all keys if the machine was suspended.
+    ///
+    /// - Returns: the time until the next one expires; `nil` if none is held.
+    package func dropExpired() -> Duration? {
+        let now = clock()
+        return state.withLock { state in
+            state.drop(at: now)
+            let ends = state.vaults.values.flatMap { held in
+                [held.end, held.lastUse + held.time.idle] + held.shown.values.map(\.end)
+            }
+            return ends.min().map { $0 - now.sinceBoot }
+        }
+    }
+
+    /// The vaults that are held for all connections, with the time that is left.
+    ///
+    /// - Parameter folder: the only folder to report about; `nil` for all.
+    package func status(in folder: FolderIdentity? = nil) -> [AgentStatus.Vault] {
+        let now = clock()
+        return state.withLock { state in
+            state.drop(at: now)
+            let shown = state.vaults.filter { place, _ in
+                place.connection == 0 && folder ?? place.folder == place.folder
+            }
+            return shown.map { place, held in
+                AgentStatus.Vault(
+                    path: place.path, idle: held.lastUse + held.time.idle - now.sinceBoot,
+                    total: held.end - now.sinceBoot)
+            }.sorted { $0.path < $1.path }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import WatchwordSystem
+internal import Synchronization
+
+/// The key holder's connection to the supervisor, which starts programs for it.
+final class HelperChannel: Sendable {
+    /// The request for `watchword-presence`, and its positive response; each is one byte.
+    static let presence: UInt8 = 1
+    /// The request for `watchword-presence` for another user; four bytes with the user ID follow.
+    static let presenceOfUser: UInt8 = 2
+    /// The same for `watchword-courier`.
+    static let courier: UInt8 = 3
+    /// The same for `watchword-token`.
+    static let token: UInt8 = 4
+    /// The byte that says that the program was not found, or could not be started.
+    static let failed: UInt8 = 0
+
+    /// A program that the supervisor started; it is killed when this value is released.
+    struct Started: ~Copyable, Sendable {
+        // The first is the program's standard input and output. The supervisor kills the program
+        // when the second one closes.
+        private let files: FilePair
+
+        fileprivate init(_ files: consuming FilePair) { self.files = files }
+
+        /// Lends the program's standard input and output.
+        func withConnection<Result, Failure: Error>(
+            _ body: (borrowing FileDescriptor) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            try body(files.first)
+        }
+    }
+
+    private let channel: FileDescriptor
+    /// Whether the channel is synchronised: each request has received its response.
+    private let isUsable = Mutex(true)
+    private let timeout: Duration
+
+    init(_ channel: consuming FileDescriptor, timeout: Duration = .seconds(10)) {
+        self.channel = channel
+        self.timeout = timeout
+    }
+
+    /// Asks for `watchword-presence`; `nil` if it could not be started.
+    ///
+    /// After a response that is late or wrong, the channel is closed: a later response could belong
+    /// to an earlier request. The supervisor then ends, and the keys are wiped.
+    ///
+    /// - Parameter user: the user whom it checks; `nil` for the user of this process.
+    func startPresence(for user: UInt32? = nil) throws(SystemCallFailure) -> Started? {
+        guard let user else { return try start(HelperChannel.presence) }
+        return try start(
+            HelperChannel.presence,
+            requestedBy: [HelperChannel.presenceOfUser] + UserNumber.bytes(of: user))
+    }
+
+    /// Asks for `watchword-courier`, in the same way.
+    func startCourier() throws(SystemCallFailure) -> Started? {
+        try start(HelperChannel.courier)
+    }
+
+    /// Asks for `watchword-token`, in the same way.
+    func startToken() throws(SystemCallFailure) -> Started? {
+        try start(HelperChannel.token)
+    }
+
+    /// - Parameters:
+    ///   - program: the positive response.
+    ///   - request: the request, if it is not the same byte.
+    private func start(
+        _ program: UInt8, requestedBy request: [UInt8]? = nil
+    ) throws(SystemCallFailure) -> Started? {
+        try isUsable.withLock { isUsable throws(SystemCallFailure) in
+            guard isUsable else { throw HelperChannel.closed }
+            isUsable = false
+            defer { if !isUsable { channel.shutDown() } }
+            for byte in request ?? [program] { try channel.send(byte) }
+            let ready = try Polling.ready(of: [.reading(channel)], timeout: timeout)
+            guard ready[0], let response = try channel.receiveFile() else {
+                throw HelperChannel.closed
+            }
+            switch response.byte {
+            case HelperChannel.failed:
+                guard response.takeFile() == nil else { throw HelperChannel.closed }
+                isUsable = true
+                return nil
+            case program:
+                guard let files = response.takeFiles() else { throw HelperChannel.closed }
+                isUsable = true
+                return Started(files)
+            default: throw HelperChannel.closed
+            }
+        }
+    }
+
+    private static let closed = SystemCallFailure(call: "recvmsg", number: 71)
+}
+
+/// How the processes of the agent send each other a user ID.
+enum UserNumber {
+    /// Four bytes, the most significant one first.
+    static func bytes(of user: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: user >> $0) }
+    }
+
+    /// Reads them; `nil` if the other side closed the connection.
+    static func read(from channel: borrowing FileDescriptor) throws(SystemCallFailure) -> UInt32? {
+        var user: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = try channel.receiveFile()?.byte else { return nil }
+            user = user << 8 | UInt32(byte)
+        }
+        return user
+    }
+}

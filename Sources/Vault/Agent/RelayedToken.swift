@@ -1,0 +1,114 @@
+internal import WatchwordCryptography
+internal import Devices
+internal import WatchwordSystem
+internal import VaultService
+
+/// Uses a TPM through `watchword-token`, which the supervisor starts.
+///
+/// This process cannot open the device. It sends the helper what one key needs to sign.
+struct RelayedToken: TokenRequestHandler {
+    private let context: RelayContext
+    /// Who enters the PIN of a key that has one; `nil` if nobody is asked.
+    private let person: RemotePerson?
+    /// Whose PINs are limited, and how; `nil` without a limit.
+    private let limit: (PINLimit, user: UInt32)?
+    /// For each step of the device.
+    private let timeout: Duration
+
+    init(
+        _ context: RelayContext, asking person: RemotePerson? = nil,
+        _ limit: (PINLimit, user: UInt32)? = nil, timeout: Duration
+    ) {
+        self.context = context
+        self.person = person
+        self.limit = limit
+        self.timeout = timeout
+    }
+
+    func carryOut(
+        _ request: TokenRequest, with person: inout some TokenHelper.Person
+    ) throws(TokenHelper.Failure) -> TokenResult {
+        try context.using { helpers throws(SystemCallFailure) in
+            try helpers.startToken()
+        } otherwise: { refusal in
+            switch refusal {
+            case .notFound: TokenHelper.Failure.helper(.notFound)
+            case .locked: .timedOut
+            case .system(let failure): .helper(.system(failure))
+            }
+        } _: { connection throws(TokenHelper.Failure) in
+            // When the vault is locked, the connection ends, and so does the question.
+            guard let remote = self.person else {
+                return try TokenHelper.carryOut(
+                    request, with: &person, over: connection, timeout: timeout)
+            }
+            let clock = context.vaults.clock
+            var pin = RemotePIN(
+                person: remote, end: .reading(connection), limit: limit, now: { clock().sinceBoot })
+            do throws(TokenHelper.Failure) {
+                let result = try TokenHelper.carryOut(
+                    request, with: &pin, over: connection, timeout: timeout)
+                pin.takeBack()
+                return result
+            } catch {
+                guard let wait = pin.wait else { throw error }
+                throw .refused(.lockedOut(seconds: UInt32(clamping: wait.wholeSeconds)))
+            }
+        }
+    }
+}
+
+/// The person at a client, who enters the PIN of a device key.
+private struct RemotePIN: TokenHelper.Person {
+    let person: RemotePerson
+    /// Becomes ready when the PIN is no longer needed.
+    let end: Polling.Interest
+    let limit: (PINLimit, user: UInt32)?
+    /// The time on the boot clock.
+    let now: () -> Duration
+    /// How long to wait before the next PIN.
+    private(set) var wait: Duration?
+    /// Whether the last PIN is counted.
+    private var isCounted = false
+
+    init(
+        person: RemotePerson, end: Polling.Interest, limit: (PINLimit, user: UInt32)?,
+        now: @escaping () -> Duration
+    ) {
+        self.person = person
+        self.end = end
+        self.limit = limit
+        self.now = now
+    }
+
+    mutating func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? {
+        if let (limit, user) = limit {
+            wait = limit.count(of: user, at: now())
+            guard wait == nil else { return nil }
+            isCounted = true
+        }
+        do {
+            let pin = try person.askPIN(isRepeated: isRepeated, left: left, for: end)
+            if pin.count > 0 { return pin }
+        } catch {}
+        // Without an answer, there is no PIN, and the key does not sign.
+        takeBack()
+        return nil
+    }
+
+    /// The last PIN was right, or was not given.
+    mutating func takeBack() {
+        guard isCounted, let (limit, user) = limit else { return }
+        limit.takeBack(of: user)
+        isCounted = false
+    }
+
+    // A TPM is not touched.
+    func touch(number: Int, of count: Int) {}
+}
+
+/// Stands for the person, whom ``RelayedToken`` asks.
+struct AbsentPerson: TokenHelper.Person {
+    func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? { nil }
+    func touch(number: Int, of count: Int) {}
+}

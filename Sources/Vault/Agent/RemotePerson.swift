@@ -1,0 +1,92 @@
+internal import WatchwordCryptography
+internal import WatchwordSystem
+internal import Devices
+internal import VaultService
+
+/// The person at a client, who sees messages and answers questions.
+struct RemotePerson {
+    private let connection: FrameConnection
+
+    /// How long a person may take to enter a PIN.
+    private static let longestPINEntry = Duration.seconds(120)
+
+    init(_ connection: FrameConnection) { self.connection = connection }
+
+    /// Becomes ready when the client sends something unasked, or leaves.
+    var leaving: Polling.Interest { connection.readable }
+
+    func show(_ text: String) throws(PAMCheckFailure.Reason) { try send(.says(text)) }
+
+    /// Asks a module's question, and appends the answer.
+    ///
+    /// - Parameter program: becomes ready when the program that asks has ended.
+    func ask(
+        _ text: String, isEchoed: Bool, for program: Polling.Interest, until deadline: Moment,
+        into answer: FrameWriter
+    ) throws(PAMCheckFailure.Reason) {
+        try send(.asks(text, isEchoed: isEchoed))
+        let text = try self.answer(for: program, until: deadline)
+        guard text.count <= ModuleRelay.longestAnswer else { throw .cancelled }
+        answer.append(upTo: text.count) { output in
+            text.withBytes { output.append(copying: $0) }
+        }
+    }
+
+    /// Asks for the PIN of a device key.
+    ///
+    /// - Parameters:
+    ///   - left: how many more attempts the TPM allows, if it tells.
+    ///   - end: becomes ready when the PIN is no longer needed.
+    func askPIN(
+        isRepeated: Bool, left: UInt32?, for end: Polling.Interest
+    ) throws(PAMCheckFailure.Reason) -> SecretBytes {
+        try send(.asksPIN(isRepeated: isRepeated, left: left.map(UInt64.init)))
+        return try answer(for: end, until: .now + RemotePerson.longestPINEntry)
+    }
+
+    /// - Parameter end: becomes ready when the answer is no longer needed.
+    private func answer(
+        for end: Polling.Interest, until deadline: Moment
+    ) throws(PAMCheckFailure.Reason) -> SecretBytes {
+        let ready: [Bool]
+        do {
+            ready = try Polling.ready(
+                of: [connection.readable, end], timeout: deadline.timeRemaining)
+        } catch {
+            throw .system(error)
+        }
+        if ready[1], !ready[0] { throw .ended(.unknown) }
+        let received: FrameConnection.Received
+        do {
+            received = try connection.receive(
+                limit: AgentProtocol.largestAnswer, idleTime: deadline.timeRemaining,
+                timeout: AgentProtocol.frameTimeout)
+        } catch {
+            throw .system(error)
+        }
+        switch received {
+        case .ended, .malformed: throw .cancelled
+        case .timedOut: throw .timedOut
+        case .frame(let frame):
+            do throws(AgentProtocolError) {
+                guard case .answer(let text) = try AgentRequest.parse(frame) else {
+                    throw AgentProtocolError.malformed
+                }
+                return text
+            } catch {
+                throw .cancelled
+            }
+        }
+    }
+
+    private func send(_ response: AgentResponse) throws(PAMCheckFailure.Reason) {
+        do throws(SystemCallFailure) {
+            let frame = try response.frame()
+            guard try connection.send(frame, timeout: AgentProtocol.frameTimeout) else {
+                throw SystemCallFailure(call: "write", number: 32)
+            }
+        } catch {
+            throw error.isConnectionLost ? .cancelled : .system(error)
+        }
+    }
+}

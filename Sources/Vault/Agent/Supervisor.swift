@@ -1,0 +1,175 @@
+internal import WatchwordSystem
+internal import VaultService
+
+/// The process that starts the others: the key holder, and the programs that the key holder's sandbox
+/// forbids it to start.
+///
+/// It never sees a key or a client's data.
+struct Supervisor: ~Copyable {
+    private let mode: AgentMode
+    /// The folder of the socket; `nil` if the service manager owns the socket.
+    private let folder: OpenRuntimeFolder?
+    /// Held as long as the agent runs.
+    private let lock: FileLock
+    private let signals: SignalQueue
+    private let keyHolder: ChildProcess
+    /// The inode number of the socket's file.
+    private let socket: UInt64?
+    /// The supervisor's end of the connection on which the key holder asks for programs.
+    private let requests: FileDescriptor
+    private var programs: [StartedProgram] = []
+    private var login = LoginWatch()
+    /// What the key holder still has to be asked to lock.
+    private var vaultsToLock = LoginWatch.Scope.users([])
+    /// Whether the key holder has not answered the last request to lock.
+    private var isLocking = false
+
+    /// Longer than the key holder waits for the requests that have begun.
+    private static let endTimeout = Duration.seconds(3)
+    /// How often to check that clients still find this agent.
+    static let checkInterval = Duration.seconds(10)
+
+    /// Starts the agent, reports on standard output whether that worked, and waits until it ends.
+    static func run(_ mode: AgentMode, _ memory: KeyMemory) -> Never {
+        let output = FileDescriptor(owning: StandardStream.output.rawValue)
+        do throws(StartFailure) {
+            var agent = try start(mode, memory)
+            // Without a log, there is nobody to warn.
+            do { try memory.warn(in: mode) } catch {}
+            let status = agent.supervise(reportingTo: output)
+            agent.end()
+            ProcessEnd.atOnce(with: status)
+        } catch {
+            // The process that started the agent no longer reads the report.
+            do { try error.report.send(to: output, in: mode) } catch {}
+            ProcessEnd.atOnce(with: 6)
+        }
+    }
+
+    init(
+        mode: AgentMode, folder: consuming OpenRuntimeFolder?, lock: consuming FileLock,
+        socket: UInt64?, signals: consuming SignalQueue, keyHolder: ChildProcess,
+        requests: consuming FileDescriptor
+    ) {
+        self.mode = mode
+        self.folder = folder
+        self.lock = lock
+        self.socket = socket
+        self.signals = signals
+        self.keyHolder = keyHolder
+        self.requests = requests
+    }
+
+    /// Reports that the agent is ready, and serves the key holder until it ends or this process is
+    /// asked to.
+    ///
+    /// - Returns: the exit status.
+    private mutating func supervise(reportingTo output: borrowing FileDescriptor) -> Int32 {
+        do throws(SystemCallFailure) {
+            try AgentReport.ready.send(to: output, in: mode)
+            try StandardStream.output.discard()
+            var sign = Moment.now
+            while true {
+                if sign.timeRemaining <= .zero {
+                    try keyHolder.input.send(KeyHolder.alive)
+                    sign = .now + Supervisor.checkInterval
+                }
+                try lock(login.vaultsToLock())
+                var interests = [Polling.Interest.reading(keyHolder.output), .reading(requests)]
+                interests += programs.map(\.life) + login.interests
+                let ready = try signals.wait(for: interests, timeout: Supervisor.checkInterval)
+                if try signals.next() != nil { return 0 }
+                if ready[0] {
+                    let answer = try keyHolder.output.receiveFile()?.byte
+                    guard isLocking, answer == KeyHolder.locked else { return 0 }
+                    isLocking = false
+                    if vaultsToLock.isEmpty { login.noteLocked() }
+                }
+                guard try isInPlace() else { return 0 }
+                programs = zip(programs, ready.dropFirst(2)).compactMap { program, hasEnded in
+                    hasEnded || program.isOverdue ? nil : program
+                }
+                if ready[1], try !serveRequest() { return 0 }
+            }
+        } catch {
+            return 6
+        }
+    }
+
+    /// Has the key holder lock these vaults.
+    ///
+    /// Requests that arrive while it locks others become one, however many sessions are locked:
+    /// requests that pile up would fill the connection, and end the agent.
+    private mutating func lock(_ scope: LoginWatch.Scope) throws(SystemCallFailure) {
+        switch (scope, mode) {
+        case (.users(let users), .user):
+            if users.contains(CurrentProcess.user) { vaultsToLock = .all }
+        default: vaultsToLock.formUnion(scope)
+        }
+        guard !isLocking, let request = vaultsToLock.popRequest() else { return }
+        for byte in request { try keyHolder.input.send(byte) }
+        isLocking = true
+    }
+
+    /// Whether clients still find this agent, and no other one can start.
+    ///
+    /// When the user logs out, the system removes the folder. The service manager takes care of the
+    /// system agent's.
+    private func isInPlace() throws(SystemCallFailure) -> Bool {
+        switch folder {
+        case nil: return true
+        case let folder?:
+            // The operator `&&` would lose the error's type.
+            guard try folder.isInPlace() else { return false }
+            guard try lock.isHeld(as: AgentProtocol.lockName, in: folder.folder) else {
+                return false
+            }
+            return try folder.inode(of: AgentProtocol.socketName) == socket
+        }
+    }
+
+    /// Removes the socket of this agent, but not that of another one.
+    private func removeSocket() throws(SystemCallFailure) {
+        switch folder {
+        case nil: return
+        case let folder?:
+            guard try folder.inode(of: AgentProtocol.socketName) == socket else { return }
+            try folder.folder.removeFile(AgentProtocol.socketName)
+        }
+    }
+
+    /// Starts the program that the key holder asks for.
+    ///
+    /// - Returns: whether the key holder still exists.
+    private mutating func serveRequest() throws(SystemCallFailure) -> Bool {
+        guard let request = try ProgramRequest.next(from: requests, in: mode) else { return false }
+        do throws(SystemCallFailure) {
+            guard let path = RunningProgram.companion(request.name) else {
+                throw Supervisor.noPath
+            }
+            programs.append(try StartedProgram(path, for: request, handedOver: requests))
+        } catch {
+            try requests.send(HelperChannel.failed)
+        }
+        return true
+    }
+
+    /// Ends the key holder, which wipes its keys when the connection closes, and removes the socket.
+    private consuming func end() {
+        // If this fails, the next agent removes it.
+        do throws(SystemCallFailure) { try removeSocket() } catch {}
+        keyHolder.input.shutDown()
+        do throws(SystemCallFailure) {
+            let deadline = Moment.now + Supervisor.endTimeout
+            var rest = try IncomingFrame(limit: 1)
+            while deadline.timeRemaining > .zero,
+                case .wouldWait = try rest.advance(
+                    from: keyHolder.output)
+            {
+                _ = try Polling.wait(
+                    for: [.reading(keyHolder.output)], timeout: deadline.timeRemaining)
+            }
+        } catch {}
+        keyHolder.end()
+    }
+}

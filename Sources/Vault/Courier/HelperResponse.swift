@@ -1,0 +1,163 @@
+public import WatchwordCryptography
+
+/// A server's response, parsed and checked.
+public enum HelperResponse: Sendable {
+    /// The ticket was redeemed.
+    case enrolled(credential: Token, NextSecret)
+    /// The secret was accepted.
+    case accepted(Acceptance)
+    /// The device key is registered, with this custody.
+    case registered(credential: Token, custody: Token)
+    /// The device key is registered once the TPM has revealed a secret.
+    case keyToActivate(credential: Token, KeyActivation)
+    /// The attested device key is registered.
+    case keyActivated
+    /// A challenge to sign.
+    case challenge(KeyChallenge)
+    /// The device key's signature was accepted.
+    case signed(AcceptedSignature)
+    /// The secret or the signature was not accepted.
+    case denied(wipe: WipeOrder?)
+    /// The server refused the request or failed.
+    case problem(Problem)
+
+    /// A secret that the server returns once.
+    public struct NextSecret: Sendable {
+        /// The secret, a token.
+        public let secret: SecretBytes
+        /// The number of earlier secrets of this credential.
+        public let generation: UInt64
+
+        /// Creates a secret with its generation.
+        public init(secret: SecretBytes, generation: UInt64) {
+            self.secret = secret
+            self.generation = generation
+        }
+    }
+
+    /// The content of a response that accepts a secret.
+    public struct Acceptance: Sendable {
+        /// The decision's id, the same when the response is repeated.
+        public let verification: Token
+        /// The ticket that the application redeems, once.
+        public let login: SecretBytes
+        /// When the ticket expires, as the server wrote it (RFC 3339).
+        public let expiresAt: PlainText
+        /// The secret to present at the next login.
+        public let next: NextSecret
+
+        /// Creates an acceptance.
+        public init(
+            verification: Token, login: SecretBytes, expiresAt: PlainText, next: NextSecret
+        ) {
+            self.verification = verification
+            self.login = login
+            self.expiresAt = expiresAt
+            self.next = next
+        }
+    }
+
+    /// A challenge for a device key.
+    public struct KeyChallenge: Hashable, Sendable {
+        /// The challenge, of which the device signs the bytes.
+        public let token: Token
+        /// When it expires, in Unix milliseconds: a number that the device signs.
+        public let expiry: UInt64
+
+        /// Creates a challenge.
+        public init(token: Token, expiry: UInt64) {
+            self.token = token
+            self.expiry = expiry
+        }
+
+        /// The random bytes of the challenge; `nil` if the token does not have 32.
+        public var bytes: [UInt8]? {
+            guard let separator = token.text.utf8.firstIndex(of: UInt8(ascii: "_")) else {
+                return nil
+            }
+            let text = Array(token.text.utf8[separator...].dropFirst())
+            do throws(Base64Error) {
+                let bytes = try Base64URL.decode(text.span)
+                return bytes.count == 32 ? bytes : nil
+            } catch { return nil }
+        }
+    }
+
+    /// The content of a response that accepts a device key's signature.
+    public struct AcceptedSignature: Sendable {
+        /// The decision's id, the same when the response is repeated.
+        public let verification: Token
+        /// The ticket that the application redeems, once.
+        public let login: SecretBytes
+        /// When the ticket expires, as the server wrote it (RFC 3339).
+        public let expiresAt: PlainText
+
+        /// Creates an acceptance.
+        public init(verification: Token, login: SecretBytes, expiresAt: PlainText) {
+            self.verification = verification
+            self.login = login
+            self.expiresAt = expiresAt
+        }
+    }
+
+    /// Why a device is told to delete its secret.
+    public enum WipeOrder: UInt8, CaseIterable, Hashable, Sendable {
+        case revoked = 1
+        case reuseDetected
+        case tooManyFailures
+        case accountClosed
+        /// A reason that is unknown to this version; the order is not obeyed.
+        case unlisted
+
+        /// Parses the reason in the response; only an order with one of the four known reasons is
+        /// obeyed.
+        public init(word: String) {
+            self =
+                switch word {
+                case "revoked": .revoked
+                case "reuse-detected": .reuseDetected
+                case "too-many-failures": .tooManyFailures
+                case "account-closed": .accountClosed
+                default: .unlisted
+                }
+        }
+    }
+
+    /// An error response (RFC 9457).
+    public struct Problem: Hashable, Sendable {
+        /// The HTTP status.
+        public let status: Int
+        /// The problem's type, to be shown; may be empty.
+        public let type: PlainText
+        /// Seconds to wait before a retry; 0 if the server does not specify it.
+        public let retryAfter: Int
+
+        /// Creates a problem.
+        public init(status: Int, type: PlainText, retryAfter: Int) {
+            self.status = status
+            self.type = type
+            self.retryAfter = retryAfter
+        }
+
+        /// Whether the same request may succeed later: the server is busy or asks the client to
+        /// wait.
+        public var isTransient: Bool { status == 408 || status == 429 || status >= 500 }
+    }
+}
+
+/// Printable ASCII, at most 127 characters, so that text from a server can be shown.
+public struct PlainText: Hashable, Sendable {
+    /// The printable text.
+    public let text: String
+
+    static let longest = 127
+
+    /// Replaces all other characters of `text` with question marks, and truncates it.
+    public init(showing text: String) {
+        let bytes = text.utf8.prefix(PlainText.longest)
+        self.text = String(
+            decoding: bytes.map { PlainText.isPlain($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    }
+
+    static func isPlain(_ byte: UInt8) -> Bool { (0x20..<0x7f).contains(byte) }
+}

@@ -1,0 +1,217 @@
+public import Courier
+public import WatchwordCryptography
+internal import Devices
+public import SecretVault
+
+/// The enrolment of a device key: makes a key, stores it, and registers it with a ticket.
+///
+/// The key and the request are stored before the request is sent. A key that the server registered
+/// earlier, or an enrolled secret, is kept, and can be used, until the server has registered the new
+/// key; then it is purged in the save that stores the response. A run that was killed is repeated with
+/// the same ticket: it sends the stored request again. A run with another ticket also sends it first:
+/// if the server has registered that key and the device dropped it, it would stay active, although
+/// nobody has its private half.
+public struct KeyEnrolment: Sendable {
+    let order: Enrolment
+    let place: KeyPlace
+    private let presence: @Sendable (AccessControl) -> DeviceKeyTranscript.Presence
+
+    /// The key that an enrolment yields.
+    public enum Outcome: Sendable {
+        /// It was registered with the ticket.
+        case registered(EnrolledKey)
+        /// It is the key of an earlier run, registered with that run's ticket. It is in use now, and
+        /// this ticket was not sent.
+        case adopted(EnrolledKey)
+    }
+
+    /// Describes an enrolment.
+    ///
+    /// - Parameters:
+    ///   - enrolment: the server, the names and the access control.
+    ///   - place: where the key is made.
+    ///   - presence: how the presence of somebody is checked with this access control.
+    public init(
+        _ enrolment: Enrolment, in place: KeyPlace,
+        presence: @escaping @Sendable (AccessControl) -> DeviceKeyTranscript.Presence
+    ) {
+        order = enrolment
+        self.place = place
+        self.presence = presence
+    }
+
+    /// The access control of a new device key: a check at each use, and a wipe after three
+    /// failures.
+    public static let standardAccess = AccessControl(
+        presence: .perUse(.any), onFailure: AccessControl.standard(for: .enrolled).onFailure)
+
+    /// The access control of the new key.
+    ///
+    /// - Parameters:
+    ///   - earlier: the content of the earlier enrolments under this name.
+    ///   - isEarlier: whether an entry is one of them.
+    public func access(
+        replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault,
+        _ isEarlier: (EntrySummary) -> Bool
+    ) -> AccessControl {
+        let entries = vault.entries.filter { $0.kind == .enrolled && isEarlier($0) }
+        return order.accessControl(KeyEnrolment.access(replacing: entries, earlier))
+    }
+
+    /// The access control to begin with: that of an earlier key.
+    ///
+    /// That of an enrolled secret may be too weak for a key, and of a wiped entry it is not known
+    /// which of the two it was.
+    private static func access(
+        replacing entries: [EntrySummary], _ contents: [RecordID: EntryContent]
+    ) -> AccessControl {
+        guard let last = entries.last else { return standardAccess }
+        let isKey = contents[last.id].map { Incumbent($0)?.isKey ?? false } ?? false
+        return isKey ? last.accessControl : last.accessControl.atLeast(standardAccess)
+    }
+
+    /// Registers a key.
+    ///
+    /// - Parameters:
+    ///   - ticket: the enrolment ticket.
+    ///   - isEarlier: whether an entry is an earlier enrolment under this name.
+    ///   - earlier: the content of these entries; without it, one that requires a check at each
+    ///     use is not replaced.
+    ///   - turn: proves that no other process uses the key.
+    ///   - sender: sends requests to the server.
+    ///   - now: Unix seconds.
+    /// - Throws: ``DeviceLoginError``. After an error, a run with the same ticket continues; after a
+    ///   refusal by the vault or the server, it starts again. After
+    ///   ``DeviceLoginError/adoptedElsewhere``, the key of an earlier run is in use.
+    public func register(
+        with ticket: SecretBytes, replacing earlier: [RecordID: EntryContent],
+        in vault: UnlockedVault, turn: borrowing LoginLock,
+        over sender: inout some RequestSender, now: Int64, isEarlier: (EntrySummary) -> Bool
+    ) throws(DeviceLoginError) -> Outcome {
+        guard Token.isToken(ticket) else { throw .badTicket }
+        let digest = try KeyEnrolment.digest(of: ticket)
+        let pending: Pending
+        if let stored = KeyEnrolment.stored(earlier, digest, for: order) {
+            guard stored.key.isAs(place) else { throw .otherPlace }
+            pending = stored
+        } else {
+            if let other = KeyEnrolment.unanswered(in: earlier, for: order),
+                let key = try registeredEarlier(other.key, over: &sender, now: now)
+            {
+                try keep(key, in: other, replacing: earlier, in: vault, now, isEarlier)
+                guard key.isAs(place) else { throw .adoptedElsewhere }
+                return .adopted(key)
+            }
+            pending = try make(ticket, digest, replacing: earlier, in: vault, now, isEarlier)
+        }
+        let key = pending.key
+        // An earlier run registered the key, but ended before it could report this.
+        guard key.credential == nil else { return .registered(key) }
+        let registered: EnrolledKey
+        switch try EnrolledLogin.send(request(key), over: &sender) {
+        case .registered(let credential, let custody):
+            registered = key.registered(as: credential, custody, now: now)
+        case .keyToActivate(let credential, let activation):
+            try activate(key, as: credential, activation, over: &sender)
+            registered = key.registered(as: credential, isAttested: true, now: now)
+        case .problem(let problem):
+            if problem.isFinal { try drop(pending, in: vault) }
+            throw .problem(problem)
+        default: throw .unexpectedResponse
+        }
+        try keep(registered, in: pending, replacing: earlier, in: vault, now, isEarlier)
+        return .registered(registered)
+    }
+
+    /// Stores a registered key, in the place of the enrolments that it replaces.
+    private func keep(
+        _ key: EnrolledKey, in pending: Pending, replacing earlier: [RecordID: EntryContent],
+        in vault: UnlockedVault, _ now: Int64, _ isEarlier: (EntrySummary) -> Bool
+    ) throws(DeviceLoginError) {
+        if pending.current == nil {
+            try VaultEntry(id: pending.id, vault: vault).keep(key.form())
+        } else {
+            _ = try put(key, replacing: earlier, in: vault, now, isEarlier)
+        }
+    }
+
+    /// Forgets a key that the server will not register.
+    private func drop(_ pending: Pending, in vault: UnlockedVault) throws(DeviceLoginError) {
+        if let current = pending.current {
+            let entry = VaultEntry(id: pending.id, vault: vault)
+            return try entry.keep(current.form(waitingFor: nil))
+        }
+        do throws(VaultError) {
+            try vault.update { changes throws(VaultError) in
+                try changes.erase(pending.id)
+            }
+        } catch {
+            throw .vault(error)
+        }
+    }
+
+    /// Stores a key in the place of earlier enrolments.
+    private func put(
+        _ key: EnrolledKey, replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault,
+        _ now: Int64, _ isEarlier: (EntrySummary) -> Bool
+    ) throws(DeviceLoginError) -> RecordID {
+        do throws(VaultError) {
+            return try vault.update { changes throws(VaultError) in
+                try order.put(
+                    key.form(), into: &changes, now: now, isEarlier, Set(earlier.keys)
+                ) { KeyEnrolment.access(replacing: $0, earlier) }
+            }
+        } catch {
+            throw .vault(error)
+        }
+    }
+
+    /// Makes a key, signs its registration, and stores both: beside an enrolment that can be used, or
+    /// else in the place of earlier ones.
+    private func make(
+        _ ticket: SecretBytes, _ ticketDigest: [UInt8],
+        replacing earlier: [RecordID: EntryContent], in vault: UnlockedVault, _ now: Int64,
+        _ isEarlier: (EntrySummary) -> Bool
+    ) throws(DeviceLoginError) -> Pending {
+        let presence = presence(access(replacing: earlier, in: vault, isEarlier))
+        let signer = try place.makeSigner()
+        var person = KnownPIN(value: place.pin)
+        let scope = try order.server.scope(presence)
+        let transcript: DeviceKeyTranscript
+        do {
+            transcript = try DeviceKeyTranscript.enrolment(
+                scope, ticket: ticket, point: signer.point)
+        } catch {
+            throw .cryptography(error)
+        }
+        let signature = try signer.sign(transcript, asking: &person)
+        let attestation =
+            place.attests ? try signer.attestation(for: transcript, asking: &person) : nil
+        let key = EnrolledKey(
+            server: order.server, authorities: order.authorities, credential: nil, changed: now,
+            point: signer.point, ticketDigest: ticketDigest, holding: signer.holding,
+            registration: EnrolledKey.Registration(
+                ticket: ticket, presence: presence, deviceName: order.deviceName,
+                signature: signature, attestation: attestation))
+        guard let (id, current) = KeyEnrolment.usable(in: earlier) else {
+            let id = try put(key, replacing: earlier, in: vault, now, isEarlier)
+            return Pending(id: id, key: key, current: nil)
+        }
+        try VaultEntry(id: id, vault: vault).keep(current.form(waitingFor: key.form()))
+        return Pending(id: id, key: key, current: current)
+    }
+}
+
+extension EnrolledKey {
+    /// Whether the key is where a new one would be made.
+    fileprivate func isAs(_ place: KeyPlace) -> Bool {
+        switch place {
+        case .tpmOrVault: true
+        case .vault: !holding.isInTPM
+        case .tpm(_, let pin, let attests):
+            // The PIN is not asked for if the key has been made.
+            holding.isInTPM && (pin == nil || holding.requiresPIN)
+                && (!attests || isAttested || registration?.attestation != nil)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+public import Courier
+package import WatchwordSystem
+internal import SecretVault
+
+/// What a device knows about a device key, without the key.
+public struct KeyState: Sendable {
+    /// Where the private key is, as servers name it.
+    public enum Custody: String, CaseIterable, Sendable {
+        /// In the vault.
+        case vault
+        /// In a TPM, as the device says.
+        case tpm
+        /// In a TPM, as the server has checked.
+        case attestedTPM = "tpm-attested"
+    }
+
+    /// The server that the key signs in to.
+    public let server: ServerAddress
+    /// The credential's public name; `nil` until the server has answered the registration.
+    public let credential: Token?
+    /// When the state last changed, in Unix seconds.
+    public let changed: Int64
+    /// Where the private key is.
+    public let custody: Custody
+    /// Whether the TPM requires a PIN before each signature.
+    public let requiresPIN: Bool
+
+    /// The state of `key`.
+    public init(of key: EnrolledKey) {
+        server = key.server
+        credential = key.credential
+        changed = key.changed
+        custody = key.holding.isInTPM ? (key.isAttested ? .attestedTPM : .tpm) : .vault
+        requiresPIN = key.holding.requiresPIN
+    }
+}
+
+extension KeyState: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(server)
+        output.append(optional: credential)
+        output.append(signed: changed)
+        output.append(position: custody)
+        output.append(requiresPIN)
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        server = try fields.value(bytes)
+        credential = try fields.optional(bytes)
+        changed = try fields.signedNumber(bytes)
+        custody = try fields.choiceByPosition(bytes)
+        requiresPIN = try fields.flag(bytes)
+    }
+}

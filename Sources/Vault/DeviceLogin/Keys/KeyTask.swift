@@ -1,0 +1,127 @@
+package import Courier
+package import Devices
+package import WatchwordSystem
+package import SecretVault
+
+/// What `watchword` asks the process that holds a vault's key to do with a device key.
+package enum KeyTask: Sendable {
+    /// Tell the server's address, which the questions before a use name.
+    case server(RecordID)
+    /// Sign in.
+    case signIn(RecordID, SigningOrder)
+    /// Sign a text that was shown.
+    case confirm(RecordID, KeyConfirmation, SigningOrder)
+    /// Show the local state.
+    case status(RecordID)
+    /// Make a key and register it.
+    case enrol(KeyOrder)
+}
+
+/// The circumstances of a signature.
+package struct SigningOrder: Hashable, Sendable {
+    /// The server that the person was told.
+    package let server: ServerAddress
+    /// The TPM, for a key in a TPM.
+    package let tpm: TPMAddress
+
+    package init(for server: ServerAddress, in tpm: TPMAddress) {
+        self.server = server
+        self.tpm = tpm
+    }
+}
+
+extension KeyTask {
+    /// The key that signs; `nil` if none does.
+    package var signing: RecordID? {
+        switch self {
+        case .signIn(let id, _), .confirm(let id, _, _): id
+        case .server, .status, .enrol: nil
+        }
+    }
+}
+
+extension KeyTask: Transferable {
+    private enum Kind: UInt8 {
+        case server, signIn, confirm, status, enrol
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .server(let id):
+            output.append(choice: Kind.server)
+            output.append(id)
+        case .signIn(let id, let order):
+            output.append(choice: Kind.signIn)
+            output.append(id)
+            output.append(order)
+        case .confirm(let id, let confirmation, let order):
+            output.append(choice: Kind.confirm)
+            output.append(id)
+            output.append(confirmation)
+            output.append(order)
+        case .status(let id):
+            output.append(choice: Kind.status)
+            output.append(id)
+        case .enrol(let order):
+            output.append(choice: Kind.enrol)
+            output.append(order)
+        }
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        let kind: Kind = try fields.choice(bytes)
+        switch kind {
+        case .server: self = .server(try fields.value(bytes))
+        case .signIn: self = .signIn(try fields.value(bytes), try fields.value(bytes))
+        case .confirm:
+            self = .confirm(
+                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
+        case .status: self = .status(try fields.value(bytes))
+        case .enrol: self = .enrol(try fields.value(bytes))
+        }
+    }
+}
+
+extension SigningOrder: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(server)
+        output.append(tpm)
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        self.init(for: try fields.value(bytes), in: try fields.value(bytes))
+    }
+}
+
+extension KeyConfirmation: Transferable {
+    // In the form of the application's file, so that the same limits apply.
+    package func write(to output: FrameWriter) { output.append(file) }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        // A file may lack the last line feed.
+        let file = try fields.text(bytes, limit: KeyConfirmation.largestFile + 1)
+        guard let confirmation = KeyConfirmation(parsing: file), confirmation.file == file else {
+            throw FieldReader.Unreadable()
+        }
+        self = confirmation
+    }
+}
+
+extension TPMAddress: Transferable {
+    package func write(to output: FrameWriter) { output.append(text) }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        guard let address = TPMAddress(try fields.value(bytes) as String) else {
+            throw FieldReader.Unreadable()
+        }
+        self = address
+    }
+}

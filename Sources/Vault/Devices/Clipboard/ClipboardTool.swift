@@ -1,0 +1,119 @@
+package import WatchwordSystem
+
+/// A program that reads and writes the desktop's clipboard, and keeps it available in a process of
+/// its own.
+///
+/// A code is written to the program's standard input, never to its arguments.
+package enum ClipboardTool: UInt8, CaseIterable, Sendable {
+    // Wayland.
+    case wlCopy = 1
+    // X11.
+    case xclip = 2
+    case xsel = 3
+
+    /// The environment variables that the programs need to find the display.
+    package static let environment = [
+        "PATH", "HOME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "TMPDIR",
+    ]
+
+    private static let timeout = Duration.seconds(5)
+    private static let contentLimit = 4096
+
+    /// The program that writes.
+    package var program: String {
+        switch self {
+        case .wlCopy: "wl-copy"
+        case .xclip: "xclip"
+        case .xsel: "xsel"
+        }
+    }
+
+    /// The Debian package that contains it.
+    package var package: String { self == .wlCopy ? "wl-clipboard" : program }
+
+    /// The environment variable without which it cannot work.
+    package var display: String { self == .wlCopy ? "WAYLAND_DISPLAY" : "DISPLAY" }
+
+    /// The arguments for writing, in the order in which they are tried.
+    ///
+    /// `--sensitive` marks the content for clipboard managers (`x-kde-passwordManagerHint`). Older
+    /// versions of wl-copy do not have it, and the other programs offer one type only.
+    private var writing: [[String]] {
+        switch self {
+        case .wlCopy: [["--sensitive", "--type", "text/plain"], ["--type", "text/plain"]]
+        case .xclip: [["-selection", "clipboard", "-in"]]
+        case .xsel: [["--clipboard", "--input"]]
+        }
+    }
+
+    private var reading: (program: String, arguments: [String]) {
+        switch self {
+        case .wlCopy: ("wl-paste", ["--no-newline", "--type", "text/plain"])
+        case .xclip: (program, ["-selection", "clipboard", "-out"])
+        case .xsel: (program, ["--clipboard", "--output"])
+        }
+    }
+
+    private var clearing: [String] {
+        switch self {
+        case .wlCopy: ["--clear"]
+        // Without a way to release the selection, an empty text replaces it.
+        case .xclip: ["-selection", "clipboard", "-in"]
+        case .xsel: ["--clipboard", "--clear"]
+        }
+    }
+
+    /// Puts `text` on the clipboard.
+    package func write(_ text: Span<UInt8>) throws(ClipboardFailure) {
+        for arguments in writing {
+            if try run(arguments, input: text) == 0 { return }
+        }
+        throw .refused(self)
+    }
+
+    /// The clipboard's text; `nil` if it is too long for a code, or if there is no text.
+    package func read() throws(ClipboardFailure) -> WipedBuffer? {
+        let (program, arguments) = reading
+        guard let path = RunningProgram.find(program) else { throw .notInstalled([package]) }
+        do {
+            return try ProgramOutput.of(
+                path, arguments, environment: ClipboardTool.environment,
+                limit: ClipboardTool.contentLimit, timeout: ClipboardTool.timeout)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// Empties the clipboard.
+    package func clear() throws(ClipboardFailure) {
+        let nothing: [UInt8] = []
+        guard try run(clearing, input: nothing.span) == 0 else { throw .refused(self) }
+    }
+
+    private func run(_ arguments: [String], input: Span<UInt8>) throws(ClipboardFailure) -> Int32? {
+        guard let path = RunningProgram.find(program) else { throw .notInstalled([package]) }
+        do {
+            return try ProgramInput.run(
+                path, arguments, input: input, environment: ClipboardTool.environment,
+                timeout: ClipboardTool.timeout)
+        } catch {
+            throw .system(error)
+        }
+    }
+}
+
+/// Why the clipboard cannot be used.
+package enum ClipboardFailure: Error, Hashable, Sendable {
+    /// There is no desktop and no connection by SSH.
+    case noDisplay
+    /// No program for this desktop is installed; one of these packages has one.
+    case notInstalled([String])
+    /// The program failed; it may be unable to reach the display.
+    case refused(ClipboardTool)
+    /// There is no terminal.
+    case noTerminal
+    /// The helper program that clears the clipboard is missing.
+    case noHelper
+    /// A system call failed.
+    case system(SystemCallFailure)
+}

@@ -1,0 +1,257 @@
+internal import WatchwordCryptography
+public import WatchwordSystem
+public import Devices
+
+extension UnlockedVault {
+    /// Reuses the presence that unlocking proved, to open the entry `id`.
+    ///
+    /// An entry that requires a check at each use accepts this once, unless it is locked out; after
+    /// that it requires another check. An earlier proof for the entry becomes invalid.
+    ///
+    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/differentCheckRequired``,
+    ///   ``VaultError/noSuchEntry``, ``VaultError/lockedOut(seconds:)``, ``VaultError/wipingDue``.
+    public func proofOfUnlocking(
+        for id: RecordID, reading: ClockReading = .now(),
+        now: @autoclosure () -> Moment = .now
+    ) throws(VaultError) -> PresenceProof<Cryptographic> {
+        let record = state.records[try state.index(of: id)]
+        let line = record.line
+        try expectNotDue(record)
+        if line.accessControl.presence.isPerUse {
+            guard line.accessControl.presence.accepts(Cryptographic.self) else {
+                throw .differentCheckRequired
+            }
+            guard unlockingProvesPresence, !usedOnce.contains(id) else { throw .presenceNeeded }
+            try settle(line, at: reading)
+            usedOnce.insert(id)
+        }
+        var check = Unlocking()
+        let purpose = PresencePurpose("unlock")
+        guard let proof = check.prove(for: purpose, now: now().sinceStart) else {
+            throw .presenceNeeded
+        }
+        purposes[id] = purpose
+        return proof
+    }
+
+    /// Reuses an earlier successful check to open the entry `id`.
+    ///
+    /// The caller knows that the check succeeded with the entry's current access control, within its
+    /// reuse time. A failure since then ends the reuse. An earlier proof for the entry becomes
+    /// invalid.
+    ///
+    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``.
+    package func proofOfEarlierCheck(
+        for id: RecordID, now: @autoclosure () -> Moment = .now
+    ) throws(VaultError) -> PresenceProof<Advisory> {
+        guard try state.records[state.index(of: id)].line.accessControl.reuse != .none else {
+            throw .presenceNeeded
+        }
+        return try proofOfConfirmation(for: id, now: now())
+    }
+
+    /// Uses a check that succeeded just before and for this use, to open the entry `id`.
+    ///
+    /// The caller knows that the check succeeded with the entry's current access control, and uses
+    /// it once. A failure since then ends it. An earlier proof for the entry becomes invalid.
+    ///
+    /// - Throws: ``VaultError/presenceNeeded``, ``VaultError/noSuchEntry``,
+    ///   ``VaultError/wipingDue``.
+    package func proofOfConfirmation(
+        for id: RecordID, now: @autoclosure () -> Moment = .now
+    ) throws(VaultError) -> PresenceProof<Advisory> {
+        let record = state.records[try state.index(of: id)]
+        try expectNotDue(record)
+        // The check that succeeded has removed the earlier failures.
+        guard try attempts()[record.line.subject] == nil else { throw .presenceNeeded }
+        var check = EarlierCheck()
+        let purpose = PresencePurpose("reuse")
+        guard let proof = check.prove(for: purpose, now: now().sinceStart) else {
+            throw .presenceNeeded
+        }
+        purposes[id] = purpose
+        return proof
+    }
+
+    /// Whether unlocking required a person: a TPM without a PIN does not.
+    public var unlockingProvesPresence: Bool {
+        slots.first { $0.number == openedSlot }?.provesPresence ?? true
+    }
+
+    /// Proves presence with `check`, to open the entry `id`.
+    ///
+    /// The attempt is recorded before the check runs, and its outcome before it is reported.
+    /// Interrupting signals are deferred in between; a check that waits for a person handles them
+    /// itself. An attempt stays undecided if the process was killed, or if the check failed in a
+    /// way that may conceal a guess; it costs a wait, but never the entry. After five attempts in a
+    /// row the entry is locked out; an entry that is set to be wiped is wiped when its refused
+    /// attempts reach the limit. A passphrase counts against the vault, too: after five failures in
+    /// a row, none is tried until the wait is over. An earlier proof for the entry becomes invalid. If the entry does
+    /// not accept the check, the check does not run, and ``VaultError/differentCheckRequired`` is
+    /// thrown.
+    ///
+    /// - Parameters:
+    ///   - words: the purpose, as shown to the person.
+    ///   - lifetime: how long the proof is valid.
+    public func prove<Check: PresenceCheck>(
+        _ check: inout Check, for id: RecordID, words: String,
+        reading: @autoclosure () -> ClockReading = .now(),
+        lasting lifetime: Duration = .seconds(30),
+        now: @autoclosure () -> Moment = .now
+    ) throws(AccessControlError<Check.Failure>) -> PresenceProof<Check.Grade> {
+        typealias Gate = AccessControlError<Check.Failure>
+        purposes[id] = nil
+        let purpose = PresencePurpose(words)
+        let isGuess = (check as? OpenerCheck)?.isGuess ?? false
+        guard !isReadOnly else {
+            try Gate.from { () throws(VaultError) in
+                try expectNoWait(
+                    of: id, checkedBy: Check.Grade.self, isGuess: isGuess, at: reading())
+            }
+            let proof: PresenceProof<Check.Grade>?
+            do throws(Check.Failure) {
+                proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
+            } catch {
+                throw .check(error)
+            }
+            guard let proof else { throw .refused(.notCounted) }
+            purposes[id] = purpose
+            return proof
+        }
+        let proof = try SignalQueue.holdingBack(SignalQueue.interruptions) {
+            () throws(Gate) -> PresenceProof<Check.Grade> in
+            let tried = try Gate.from { () throws(VaultError) in
+                try begin(id, checkedBy: Check.Grade.self, isGuess: isGuess, at: reading())
+            }
+            let proof: PresenceProof<Check.Grade>?
+            do throws(Check.Failure) {
+                proof = try check.prove(for: purpose, lasting: lifetime, now: now().sinceStart)
+            } catch {
+                // If the failure may conceal an attempt, the attempt stays counted, so that
+                // cancelling before the refusal gains nothing.
+                if !error.mayConcealAttempt { withdraw(tried) }
+                throw .check(error)
+            }
+            guard let proof else {
+                throw .refused(
+                    try Gate.fromOutcome { () throws(VaultError) in
+                        try refuse(tried, at: reading())
+                    })
+            }
+            try Gate.fromOutcome { () throws(VaultError) in try accept(tried) }
+            return proof
+        } otherwise: {
+            .vault(.system($0))
+        }
+        purposes[id] = purpose
+        return proof
+    }
+
+    /// Opens the entry `id`; spends the proof even if this fails.
+    ///
+    /// - Throws: ``VaultError/proofRefused(_:)`` for a proof that has expired, was made for another
+    ///   entry or vault, or was superseded; ``VaultError/noSuchEntry``, ``VaultError/wiped``, or
+    ///   ``VaultError/damaged(_:)``.
+    public func open<Grade: PresenceGrade>(
+        _ id: RecordID, proof: consuming PresenceProof<Grade>, now: Moment = .now
+    ) throws(VaultError) -> EntryContent {
+        try spend(proof, on: id, now: now)
+        let record = state.records[try state.index(of: id)]
+        return try record.content(with: key)
+    }
+
+    /// Reserves the counter for an HOTP entry's next code.
+    ///
+    /// The incremented counter is on disk when this returns, so no code is issued twice.
+    ///
+    /// The proof is spent as in ``open(_:proof:now:)``.
+    ///
+    /// - Returns: the entry with the counter for the code.
+    public func nextHOTP<Grade: PresenceGrade>(
+        _ id: RecordID, proof: consuming PresenceProof<Grade>, now: Moment = .now
+    ) throws(VaultError) -> EntryContent {
+        try spend(proof, on: id, now: now)
+        return try update { changes throws(VaultError) in try changes.advanceCounter(of: id) }
+    }
+
+    /// The counter for the next code of an HOTP entry; `nil` for other entries and a wiped one.
+    ///
+    /// This requires no proof: the counter is not a secret, and the key does not leave this
+    /// function.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/damaged(_:)``.
+    public func counter(of id: RecordID) throws(VaultError) -> UInt64? {
+        try state.records[try state.index(of: id)].counter(with: key)
+    }
+
+    /// The address of an enrolled entry's server, for the question before it is opened; `nil` for
+    /// other entries and a wiped one.
+    ///
+    /// This requires no proof: the address is not a secret, and the key does not leave this
+    /// function.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/damaged(_:)``.
+    public func server(of id: RecordID) throws(VaultError) -> String? {
+        try state.records[try state.index(of: id)].server(with: key)
+    }
+
+    /// The failures and the wait of the entry `id`.
+    ///
+    /// Call this before prompting for a check.
+    ///
+    /// - Parameter isGuess: whether the check tries a passphrase, which a wait of the vault also
+    ///   prevents.
+    public func lockOut(
+        of id: RecordID, isGuess: Bool = false, reading: ClockReading = .now()
+    ) throws(VaultError) -> LockOut {
+        let line = state.records[try state.index(of: id)].line
+        let attempts = try attempts()
+        let lockOuts = line.subjects(isGuess: isGuess).map {
+            LockOut(attempts[$0], at: reading)
+        }
+        return lockOuts.max { $0.seconds < $1.seconds } ?? LockOut(nil, at: reading)
+    }
+}
+
+/// Unlocking is a presence check: it required the passphrase or recovery key of a slot.
+private struct Unlocking: PresenceCheck {
+    typealias Grade = Cryptographic
+
+    mutating func isPresent(for purpose: String) -> Bool { true }
+}
+
+/// A check whose verdict only the caller knows.
+private struct EarlierCheck: PresenceCheck {
+    typealias Grade = Advisory
+
+    mutating func isPresent(for purpose: String) -> Bool { true }
+}
+
+extension UnlockedVault {
+    private func spend<Grade: PresenceGrade>(
+        _ proof: consuming PresenceProof<Grade>, on id: RecordID, now: Moment
+    ) throws(VaultError) {
+        guard let purpose = purposes.removeValue(forKey: id) else {
+            throw .proofRefused(.otherPurpose)
+        }
+        do { try proof.spend(on: purpose, now: now.sinceStart) } catch {
+            throw .proofRefused(error)
+        }
+    }
+}
+
+extension AccessControlError {
+    /// Converts the vault's errors.
+    fileprivate static func from<Result: ~Copyable>(
+        _ body: () throws(VaultError) -> Result
+    ) throws(AccessControlError) -> Result {
+        do { return try body() } catch { throw .vault(error) }
+    }
+
+    /// Converts the errors of recording an attempt's outcome.
+    fileprivate static func fromOutcome<Result>(
+        _ body: () throws(VaultError) -> Result
+    ) throws(AccessControlError) -> Result {
+        do { return try body() } catch { throw .vault(error.afterAttempt) }
+    }
+}

@@ -1,0 +1,236 @@
+internal import WatchwordSystem
+
+/// Exclusive access to a vault's attempts file; holds the file's lock for the lifetime of the
+/// value.
+///
+/// A process that needs both this lock and the vault's lock takes this one first.
+struct AttemptCounter: ~Copyable {
+    private let location: VaultLocation
+    private let vaultID: [UInt8]
+    private let folder: Folder
+    private let lock: FileLock
+
+    /// How long an attempt waits for earlier ones, each of which derives a key.
+    static let timeout = Duration.seconds(30)
+
+    /// Takes the lock, waiting at most `timeout`.
+    ///
+    /// - Throws: ``VaultError/busy``, ``VaultError/notCounted(_:)``.
+    init(
+        _ location: VaultLocation, of vaultID: [UInt8], timeout: Duration = AttemptCounter.timeout
+    ) throws(VaultError) {
+        let folder = try AttemptCounter.folder(location, of: vaultID)
+        let lock = try AttemptCounter.take(
+            VaultLocation.attemptsLock, of: vaultID, in: folder, timeout: timeout)
+        // A purge may have removed it while this process waited.
+        let isHeld: Bool
+        do { isHeld = try lock.isHeld(as: VaultLocation.attemptsLock, in: folder) } catch {
+            throw .notCounted(error)
+        }
+        guard isHeld else { throw .busy }
+        self.lock = lock
+        self.folder = folder
+        self.location = location
+        self.vaultID = vaultID
+    }
+
+    /// Creates every file that counting needs, so that attempts can be counted later on a full
+    /// disk.
+    static func prepare(_ location: VaultLocation, of vaultID: [UInt8]) throws(VaultError) {
+        do throws(VaultError) {
+            let counter = try AttemptCounter(location, of: vaultID)
+            try counter.save(counter.read())
+            _ = try AskedPresence(location, of: vaultID)
+        } catch .notCounted(let failure) {
+            throw .system(failure)
+        }
+    }
+
+    fileprivate static func folder(_ location: VaultLocation, of vaultID: [UInt8])
+        throws(VaultError) -> Folder
+    {
+        do throws(VaultError) {
+            return try location.makeAttemptsFolder(of: vaultID)
+        } catch .system(let failure) {
+            throw .notCounted(failure)
+        }
+    }
+
+    fileprivate static func take(
+        _ name: String, of vaultID: [UInt8], in folder: borrowing Folder, sharing: Bool = false,
+        timeout: Duration
+    ) throws(VaultError) -> FileLock {
+        do throws(PrivateFileError) {
+            return try FileLock(name, in: folder, sharing: sharing, timeout: timeout)
+        } catch {
+            let error = VaultError(
+                locking: error, path: VaultLocation.pathOfAttempts(name, of: vaultID))
+            guard case .system(let failure) = error else { throw error }
+            throw .notCounted(failure)
+        }
+    }
+
+    /// The attempts that are counted now.
+    func read() throws(VaultError) -> Attempts { try file()?.attempts ?? Attempts(of: vaultID) }
+
+    private func file() throws(VaultError) -> AttemptsFile? {
+        try AttemptsFile.read(in: folder, of: vaultID)
+    }
+
+    /// Writes `attempts` to disk.
+    ///
+    /// - Throws: ``VaultError/notCounted(_:)``, ``VaultError/inTheWay(name:)``.
+    func save(_ attempts: Attempts) throws(VaultError) {
+        let whole = try AttemptsFile.holding(attempts)
+        let change = try file().flatMap { file throws(VaultError) in
+            file.isWhole ? try file.writing(attempts) : nil
+        }
+        do {
+            if let change,
+                try folder.overwrite(
+                    VaultLocation.attempts, at: change.offset, with: change.bytes.span)
+            {
+                return
+            }
+            let file = FileReplacement(
+                of: VaultLocation.attempts, beginningWith: Attempts.beginning(of: vaultID))
+            try file.replace(with: whole.span, in: folder, previous: .none)
+        } catch {
+            switch error {
+            case .system(let failure), .notConfirmed(let failure): throw .notCounted(failure)
+            default: throw VaultLocation.error(error, of: vaultID)
+            }
+        }
+    }
+
+    /// Writes `attempts` to disk, or reports why that failed.
+    ///
+    /// Only for changes that would not allow more attempts if they were lost.
+    func settle(_ attempts: Attempts) -> VaultReport? {
+        do {
+            try save(attempts)
+            return nil
+        } catch {
+            return .failuresNotCleared(error)
+        }
+    }
+
+    /// The counts after a success in the file with these slots.
+    ///
+    /// It shows nothing about a file with other slots, which may have another passphrase. What such a
+    /// file has refused stays counted while the file is there; and so does what this one has refused,
+    /// while a wipe in another file awaits its listing.
+    func afterSuccess(_ attempts: Attempts, by slots: SlotsDigest) throws(VaultError) -> Attempts {
+        let others = Set(attempts.refusals.keys).subtracting([slots, try slots.elsewhere()])
+        var kept = others.isEmpty ? [] : others.intersection(location.slotSets(of: vaultID))
+        if try !location.wipesElsewhere(by: attempts).isEmpty { kept.insert(slots) }
+        return attempts.withoutVault(except: kept)
+    }
+
+    /// Wipes the records of `lines` that have reached their limit of refused attempts in the file
+    /// with these slots.
+    ///
+    /// The counts stay: without them, the next process with the vault key could not tell this wipe
+    /// from one that somebody forged.
+    ///
+    /// - Returns: whether any was due.
+    func wipeDueRecords(
+        _ attempts: Attempts, in lines: [RecordLine], by slots: SlotsDigest,
+        at reading: ClockReading
+    ) throws(VaultError) -> Bool {
+        let due = attempts.due(in: lines, by: slots)
+        guard !due.isEmpty else { return false }
+        let time = Int64(min(reading.wall, VaultLimits.number))
+        // Nothing is written to a kept generation without its vault.
+        var writer = try VaultWriter(location.owner.map(VaultLocation.init) ?? location)
+        try writer.wipe(
+            due, counting: attempts, leaving: Tombstone(time: time, reason: .failures))
+        return true
+    }
+
+    /// Removes the counts and the record of last uses; unless a check is running, also the locks and
+    /// the folder.
+    func remove() throws(VaultError) {
+        var names = [VaultLocation.attempts, VaultLocation.uses]
+        if try isNoCheckRunning() {
+            names += [
+                VaultLocation.usesLock, VaultLocation.presenceLock, VaultLocation.attemptsLock,
+            ]
+        }
+        do throws(SystemCallFailure) {
+            for name in names { try folder.removeFile(name) }
+        } catch {
+            throw .system(error)
+        }
+        try location.removeAttemptsFolder(of: vaultID)
+    }
+
+    /// Whether no presence check is running.
+    ///
+    /// None can begin while this counter exists.
+    func isNoCheckRunning() throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            _ = try AttemptCounter.take(
+                VaultLocation.presenceLock, of: vaultID, in: folder, timeout: .zero)
+            return true
+        } catch .busy {
+            return false
+        }
+    }
+}
+
+/// A presence check that is running, with an undecided attempt.
+///
+/// The kernel releases its lock when the process dies.
+struct AskedPresence: ~Copyable {
+    private let lock: FileLock
+
+    /// - Throws: ``VaultError/busy``, ``VaultError/notCounted(_:)``.
+    init(_ location: VaultLocation, of vaultID: [UInt8]) throws(VaultError) {
+        let folder = try AttemptCounter.folder(location, of: vaultID)
+        lock = try AttemptCounter.take(
+            VaultLocation.presenceLock, of: vaultID, in: folder, sharing: true,
+            timeout: VaultWriter.timeout)
+    }
+}
+
+extension Attempts {
+    /// Reads the attempts file without taking its lock.
+    ///
+    /// - Throws: ``VaultError/inTheWay(name:)``, ``VaultError/newerAttempts(_:)``,
+    ///   ``VaultError/notCounted(_:)``.
+    static func read(_ location: VaultLocation, of vaultID: [UInt8]) throws(VaultError) -> Attempts
+    {
+        guard let folder = try location.openAttemptsFolder(of: vaultID) else {
+            return Attempts(of: vaultID)
+        }
+        for _ in 0..<2 {
+            guard let file = try AttemptsFile.read(in: folder, of: vaultID) else { break }
+            // A reader that is slower than two writers may see both slots half-written.
+            if file.isWhole { return file.attempts }
+        }
+        return try AttemptsFile.read(in: folder, of: vaultID)?.attempts ?? Attempts(of: vaultID)
+    }
+}
+
+extension AttemptsFile {
+    /// Reads the file of the vault `vaultID`; `nil` if there is none.
+    fileprivate static func read(in folder: borrowing Folder, of vaultID: [UInt8])
+        throws(VaultError) -> AttemptsFile?
+    {
+        let bytes: [UInt8]
+        do {
+            bytes = try folder.readPrivateFile(
+                VaultLocation.attempts, limit: 2 * AttemptsFile.slotCount)
+        } catch {
+            switch error {
+            case .missing: return nil
+            case .system(let failure): throw .notCounted(failure)
+            default:
+                throw .inTheWay(
+                    name: VaultLocation.pathOfAttempts(VaultLocation.attempts, of: vaultID))
+            }
+        }
+        return try AttemptsFile(reading: bytes, of: vaultID)
+    }
+}

@@ -1,0 +1,142 @@
+public import WatchwordCryptography
+internal import WatchwordSystem
+
+extension Vault {
+    /// The path of a vault in use that a passphrase of `file` opens, too: `file` is a copy of it, or
+    /// an earlier or later state; `nil` if there is none.
+    ///
+    /// Trying a passphrase on such a file is a guess at that vault's passphrase, so it must first be
+    /// tried there, where it is counted: see ``confirm(_:at:)``. Only a slot with the same salt and
+    /// the same sealed secret shows this. A file that merely has the vault's ID locks nobody out.
+    ///
+    /// - Parameters:
+    ///   - path: where the file is; `nil` if that is unknown. The vaults in its folder are in use if
+    ///     the program keeps files about them.
+    ///   - vaults: the paths of other vaults that are in use; there need not be a file.
+    public static func path(
+        sharingPassphraseWith file: [UInt8], at path: String?, among vaults: [String]
+    ) throws(VaultError) -> String? {
+        try self.path(
+            sharingPassphraseWith: VaultDocument(parsing: file), at: path, among: vaults)
+    }
+
+    static func path(
+        sharingPassphraseWith document: VaultDocument, at path: String?, among vaults: [String]
+    ) throws(VaultError) -> String? {
+        var candidates: [VaultLocation] = []
+        for vault in vaults {
+            let location = try VaultLocation(vault)
+            candidates += [location] + (try location.vaultsInUse())
+        }
+        // The path may be a link to a vault.
+        if let path { candidates += try VaultLocation(Folder.resolvedPath(path)).vaultsInUse() }
+        for candidate in candidates where try candidate.isVault(document.vaultID) {
+            let other = try VaultDocument(parsing: candidate.read())
+            if other.sharesPassphrase(with: document) {
+                return candidate.path(beside: candidate.name)
+            }
+        }
+        return nil
+    }
+
+    /// Tries a passphrase on the vault at `path`; a failure counts as one of unlocking does.
+    public static func confirm(
+        _ passphrase: SecretBytes, at path: String, ceiling: Int = defaultCeiling
+    ) throws(VaultError) {
+        _ = try unlock(
+            at: path, with: .passphrase(passphrase), ceiling: ceiling, savesWipes: false)
+    }
+}
+
+extension VaultLocation {
+    /// The vaults in this folder about which the program keeps files.
+    fileprivate func vaultsInUse() throws(VaultError) -> [VaultLocation] {
+        let names: [String]
+        do {
+            names = try Folder.names(at: base + "/\(VaultLocation.stateFolderName)/by-name")
+        } catch  where error.isMissing {
+            return []
+        } catch {
+            throw .system(error)
+        }
+        return try names.map { name throws(VaultError) in try VaultLocation(base + "/" + name) }
+    }
+
+    /// The slot sets of the files of this vault in the folder, and of their previous generations.
+    ///
+    /// A file that somebody has replaced for a moment is there, too.
+    func slotSets(of vaultID: [UInt8]) -> Set<SlotsDigest> {
+        var sets: Set<SlotsDigest> = []
+        do {
+            for vault in try vaultsInUse() {
+                if let slots = SlotsRecord.read(of: vault, vaultID: vaultID) { sets.insert(slots) }
+            }
+        } catch {}
+        let kept = "/\(VaultLocation.stateFolderName)/by-name/"
+        for (folder, end) in [("/", ""), (kept, "/" + VaultLocation.previous)] {
+            // What cannot be read cannot be attempted, either.
+            do {
+                for name in try Folder.names(at: base + folder) {
+                    do throws(VaultError) {
+                        let file = try VaultLocation(base + folder + name + end)
+                        guard try file.isVault(vaultID) else { continue }
+                        let slots = try VaultDocument(parsing: file.read()).slotsDigest
+                        sets.formUnion([slots, try slots.elsewhere()])
+                    } catch { continue }
+                }
+            } catch { continue }
+        }
+        return sets
+    }
+
+    /// The records that these failures have wiped in other files of the vault in the folder, and that
+    /// no save lists yet.
+    ///
+    /// This file may be the previous generation of one of them.
+    func wipesElsewhere(by attempts: Attempts) throws(VaultError) -> Set<RecordID> {
+        var wiped: Set<RecordID> = []
+        guard !attempts.isEmpty else { return wiped }
+        for vault in try vaultsInUse() where isKept || !vault.name.utf8.elementsEqual(name.utf8) {
+            // What cannot be read lists nothing, either.
+            do throws(VaultError) {
+                guard try vault.isVault(attempts.vaultID) else { continue }
+                let document = try VaultDocument(parsing: vault.read())
+                let isOlder = try GenerationRecord.read(
+                    of: vault, vaultID: attempts.vaultID)?
+                    .isNewer(than: document.generation, of: document.vaultID)
+                guard isOlder != true else { continue }
+                let due = attempts.due(in: document.countedLines, by: document.slotsDigest)
+                wiped.formUnion(due.filter { !document.hasSecret(ofAny: [$0]) })
+            } catch { continue }
+        }
+        return wiped
+    }
+
+    /// Whether the file here is a vault with this ID, whatever its permissions.
+    fileprivate func isVault(_ vaultID: [UInt8]) throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            return try self.vaultID(in: openFolder()) == vaultID
+        } catch .notFound {
+            return false
+        }
+    }
+}
+
+extension VaultParcel {
+    /// Whether a passphrase that opens the vault at `path` also opens this one.
+    package func sharesPassphrase(withVaultAt path: String) throws(VaultError) -> Bool {
+        try VaultDocument(parsing: VaultLocation(path).read()).sharesPassphrase(with: document)
+    }
+}
+
+extension VaultDocument {
+    /// Whether a passphrase that opens a slot of `other` also opens one here.
+    fileprivate func sharesPassphrase(with other: VaultDocument) -> Bool {
+        slots.contains { slot in
+            guard case .passphrase = slot.method else { return false }
+            return other.slots.contains {
+                $0.head.text == slot.head.text && $0.secret == slot.secret
+            }
+        }
+    }
+}

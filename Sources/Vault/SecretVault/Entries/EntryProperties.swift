@@ -1,0 +1,117 @@
+internal import OneTimePassword
+internal import WatchwordSystem
+
+/// An entry's properties in the manifest, which remain when its secret is wiped.
+struct EntryProperties: Hashable {
+    /// When it was added, in Unix seconds.
+    let created: Int64
+    var issuer: String
+    var account: String
+    var traits: EntryTraits
+    var edited: EntryEdit
+    var details: EntryDetails
+
+    init(
+        of content: EntryContent, details: EntryDetails, created: Int64, edited: EntryEdit
+    ) {
+        self.created = created
+        issuer = content.issuer
+        account = content.account
+        traits = content.traits
+        self.edited = edited
+        self.details = details
+    }
+}
+
+/// An entry's last edit: the last change of its name, content, access control or details.
+///
+/// An incremented counter, or a new secret from the server that enrolled the device, is not an
+/// edit.
+public struct EntryEdit: Hashable, Sendable {
+    /// When the entry was edited, in Unix seconds.
+    public let time: Int64
+    /// The save with the edit.
+    public let save: SaveID
+}
+
+extension EntryProperties {
+    private static let editRoom = 8 + SaveID.count
+
+    /// The maximum encoded size in bytes.
+    var room: Int {
+        let names = [issuer, account].reduce(0) { $0 + 4 + $1.utf8.count }
+        return 8 + names + EntryTraits.room + EntryProperties.editRoom + details.room
+    }
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        output.append(UInt64(bitPattern: created), bytes: 8)
+        output.append(text: issuer)
+        output.append(text: account)
+        traits.write(to: &output)
+        output.append(UInt64(bitPattern: edited.time), bytes: 8)
+        edited.save.write(to: &output)
+        details.write(to: &output)
+    }
+
+    /// Reads the properties.
+    ///
+    /// - Parameter formerSave: the save that counts as the last edit in a file of format 1, which
+    ///   stores no edits and no details; `nil` for a later format.
+    init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>, formerSave: SaveID?
+    ) throws(FieldReader.Unreadable) {
+        created = Int64(bitPattern: try fields.number(bytes, width: 8))
+        issuer = try fields.text(bytes, limit: VaultLimits.nameSize)
+        account = try fields.text(bytes, limit: VaultLimits.nameSize)
+        traits = try EntryTraits(reading: &fields, in: bytes)
+        if let formerSave {
+            guard traits.isInFirstFormat else { throw FieldReader.Unreadable() }
+            edited = EntryEdit(time: created, save: formerSave)
+            details = EntryDetails()
+        } else {
+            let time = Int64(bitPattern: try fields.number(bytes, width: 8))
+            edited = EntryEdit(time: time, save: try SaveID(reading: &fields, in: bytes))
+            details = try EntryDetails(
+                reading: &fields, in: bytes, limit: VaultLimits.noteSize,
+                mostTags: VaultLimits.tags)
+            do { try details.check() } catch { throw FieldReader.Unreadable() }
+        }
+    }
+}
+
+extension EntryDetails {
+    /// Their maximum encoded size in bytes.
+    var room: Int {
+        ([note, icon] + tags).reduce(4 + 1) { $0 + 4 + $1.utf8.count }
+    }
+
+    func write(to output: inout OutputSpan<UInt8>) {
+        output.append(UInt64(tags.count), bytes: 4)
+        for tag in tags { output.append(text: tag) }
+        output.append(text: note)
+        output.append(text: icon)
+        output.append(isFavourite ? 1 : 0)
+    }
+
+    /// Reads details without checking them.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum size of each text in bytes.
+    ///   - mostTags: the maximum number of tags.
+    init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>, limit: Int, mostTags: Int
+    ) throws(FieldReader.Unreadable) {
+        let tags = try fields.list(bytes, most: mostTags) {
+            (fields, bytes) throws(FieldReader.Unreadable) in
+            try fields.text(bytes, limit: limit)
+        }
+        let note = try fields.text(bytes, limit: limit)
+        let icon = try fields.text(bytes, limit: limit)
+        self.init(
+            tags: tags, note: note, icon: icon, isFavourite: try fields.flag(bytes))
+    }
+}
+
+extension OutputSpan<UInt8> {
+    fileprivate mutating func append(text: String) { append(string: Array(text.utf8).span) }
+}

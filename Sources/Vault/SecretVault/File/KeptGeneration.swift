@@ -1,0 +1,80 @@
+internal import WatchwordSystem
+
+/// The previous generation beside a vault: what shows whether the vault includes it.
+struct KeptGeneration {
+    private let generation: UInt64
+    /// Its saves; `nil` if it has another key.
+    private let history: VaultHistory?
+
+    /// Reads the previous generation; `nil` if there is none of this vault that can be read.
+    ///
+    /// - Parameter own: the folder of the files that belong to the vault file.
+    /// - Throws: ``VaultError/system(_:)`` if a system call failed, so that this is not known.
+    init?(with key: VaultKey, in own: borrowing Folder) throws(VaultError) {
+        do throws(VaultError) {
+            let document = try VaultDocument(
+                parsing: VaultLocation.read(VaultLocation.previous, in: own))
+            guard document.vaultID == key.vaultID else { return nil }
+            generation = document.generation
+            do throws(VaultError) {
+                history = try Manifest(opening: document, with: key).history
+            } catch {
+                history = nil
+            }
+        } catch .system(let failure) {
+            throw .system(failure)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Whether it is an earlier state of this one, so that another generation may take its place.
+    ///
+    /// If the file was replaced by an older or a diverged one, it is not.
+    func isIncluded(
+        in state: VaultState, with key: VaultKey, after mark: GenerationRecord?
+    ) throws(VaultError) -> Bool {
+        let other = state.history
+        guard let history else {
+            // The vault was given another key. Only the number can be compared, and the last save here.
+            guard try mark?.isFollowed(by: state, with: key) != false else { return false }
+            return other.mayHaveHad(saveOfGeneration: generation)
+                || other.saves.contains { $0.generation == generation }
+        }
+        return other.mayHaveHad(saveOfGeneration: generation) || other.includes(history)
+    }
+}
+
+extension Vault {
+    /// The size of the previous generation of the vault at `path`; 0 if there is none.
+    package static func previousSize(at path: String) -> Int {
+        do throws(VaultError) {
+            let location = try VaultLocation(path)
+            let parts = location.ownParts + [VaultLocation.previous]
+            let previous = location.path(beside: parts.joined(separator: "/"))
+            return Int(clamping: FileStamp(of: previous)?.size ?? 0)
+        } catch {
+            return 0
+        }
+    }
+}
+
+extension VaultLocation {
+    /// What to report if the previous generation has saves that this state lacks.
+    ///
+    /// What cannot be read is not reported here: the vault opens, and saving it reports the error.
+    func unmergedPrevious(
+        of state: VaultState, with key: VaultKey, after mark: GenerationRecord?
+    ) -> VaultReport? {
+        do throws(VaultError) {
+            guard let own = try openStateFolder(),
+                let kept = try KeptGeneration(with: key, in: own),
+                try !kept.isIncluded(in: state, with: key, after: mark)
+            else { return nil }
+        } catch {
+            return nil
+        }
+        let parts = ownParts + [VaultLocation.previous]
+        return .unmergedPrevious(path: path(beside: parts.joined(separator: "/")))
+    }
+}

@@ -1,0 +1,144 @@
+internal import WatchwordCryptography
+
+/// A parsed vault file, before any key is known: every line is where the format requires it, and
+/// the digest in the last line rules out accidental damage.
+struct VaultDocument {
+    let bytes: [UInt8]
+    /// The version of the format.
+    let version: Int
+    let vaultID: [UInt8]
+    let generation: UInt64
+    let slots: [Slot]
+    let slotsDigest: SlotsDigest
+    let records: [RecordLine]
+    /// One for each record, in the same order.
+    let bodies: [RecordBody]
+    /// The end of the header, where the `mac` line starts.
+    let headerEnd: Int
+    /// The MAC of the header.
+    let mac: [UInt8]
+    /// The box of the manifest.
+    let manifest: [UInt8]
+    /// How many records were wiped without the vault key since the last save with it.
+    let changes: UInt64
+    /// The digest in the last line.
+    let digest: [UInt8]
+
+    static let vaultIDCount = 16
+    static let macCount = 32
+
+    /// Parses the bytes of a file.
+    init(parsing bytes: [UInt8]) throws(VaultError) {
+        version = try VaultEnvelope.verify(bytes)
+        self.bytes = bytes
+        var line = LineReader(bytes)
+        try line.next()  // The first line is already verified.
+        try line.next()
+        try line.skip("vault")
+        vaultID = try line.base64(in: line.lastWord(), count: Self.vaultIDCount)
+        try line.next()
+        try line.skip("generation")
+        generation = try line.lastCount()
+        guard (1...VaultLimits.generation).contains(generation) else { throw line.damaged }
+        try line.next()
+        slots = try Self.readSlots(&line)
+        slotsDigest = try SlotsDigest(of: slots)
+        let (records, ids) = try Self.readRecords(&line, generation: generation)
+        self.records = records
+        // Each content has one representation.
+        guard max(version, 2) == VaultEnvelope.version(for: records) else {
+            throw .damaged(.line(1))
+        }
+        headerEnd = line.start
+        try line.skip("mac")
+        mac = try line.base64(in: line.lastWord(), count: Self.macCount)
+        bodies = try Self.readBodies(&line, of: ids, records)
+        try line.next()
+        try line.skip("manifest")
+        manifest = try line.base64(in: line.lastWord())
+        try line.next()
+        try line.skip("changes")
+        changes = try line.lastCount()
+        try line.next()
+        guard line.start == bytes.count - VaultEnvelope.lastLineCount else { throw line.damaged }
+        try line.skip("end")
+        digest = try line.base64(in: line.lastWord(), count: VaultEnvelope.digestCount)
+    }
+
+    /// The save that stands for the history of a file of format 1, whose manifest contains none.
+    ///
+    /// The nonce of the manifest's box is random and different for each save, and stays the same
+    /// when an entry is wiped without the vault key. `nil` for later formats.
+    var formerSave: VaultHistory.Save? {
+        guard version == 1, manifest.count >= SaveID.count else { return nil }
+        return VaultHistory.Save(
+            generation: generation, id: SaveID(manifest.span.extracting(first: SaveID.count)))
+    }
+
+    // At least one slot, with ascending numbers.
+    private static func readSlots(_ line: inout LineReader) throws(VaultError) -> [Slot] {
+        var slots: [Slot] = []
+        repeat {
+            let slot = try Slot(reading: &line)
+            guard slots.last.map({ $0.number < slot.number }) ?? true else { throw line.damaged }
+            slots.append(slot)
+            guard slots.count <= VaultLimits.slots else { throw line.damaged }
+            try line.next()
+        } while line.isLine("slot")
+        return slots
+    }
+
+    // IDs are unique, and no record is newer than the vault.
+    private static func readRecords(_ line: inout LineReader, generation: UInt64)
+        throws(VaultError) -> ([RecordLine], ids: [Range<Int>])
+    {
+        var records: [RecordLine] = []
+        var ids: [Range<Int>] = []
+        var known: Set<RecordID> = []
+        // Unused capacity costs nothing; growing would copy the arrays repeatedly.
+        let most = line.bytes.count / RecordLine.minimumFileSize
+        records.reserveCapacity(most)
+        ids.reserveCapacity(most)
+        while line.isLine("record") {
+            let record = try RecordLine(reading: &line)
+            guard known.insert(record.id).inserted, (1...generation).contains(record.revision)
+            else { throw line.damaged }
+            records.append(record)
+            let id = line.start + "record ".utf8.count
+            ids.append(id..<id + Base64.encodedCount(of: RecordID.count))
+            guard records.count <= VaultLimits.entries else { throw line.damaged }
+            try line.next()
+        }
+        return (records, ids)
+    }
+
+    private static func readBodies(
+        _ line: inout LineReader, of ids: [Range<Int>], _ records: [RecordLine]
+    ) throws(VaultError) -> [RecordBody] {
+        var bodies: [RecordBody] = []
+        bodies.reserveCapacity(ids.count)
+        for (place, id) in ids.enumerated() {
+            try line.next()
+            guard !isBehind(line, ids[place...]) else {
+                throw .damaged(.recordRemoved(records[place].id))
+            }
+            bodies.append(try RecordBody(reading: &line, of: id))
+        }
+        return bodies
+    }
+
+    // Whether the line belongs to a later record or to the manifest, which means that the line of
+    // the first of these records is missing.
+    private static func isBehind(_ line: LineReader, _ ids: ArraySlice<Range<Int>>) -> Bool {
+        var line = line
+        do throws(VaultError) {
+            if line.isLine("manifest") { return true }
+            try line.skip(line.isLine("sealed") ? "sealed" : "tombstone")
+            let word = try line.word()
+            guard let first = ids.first, !line.areEqual(word, first) else { return false }
+            return ids.dropFirst().contains { line.areEqual(word, $0) }
+        } catch {
+            return false
+        }
+    }
+}

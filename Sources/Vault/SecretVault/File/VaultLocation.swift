@@ -1,0 +1,276 @@
+internal import WatchwordSystem
+
+/// The paths of a vault and of the files that the program keeps for it.
+///
+/// Those files are in the folder `.watchword` beside the vault: files of the vault with this name
+/// in `by-name/NAME`, and counted attempts and last uses of the vault with this ID, whatever its name, in
+/// `by-id/ID`. The file `enrolled` belongs to all vaults in the folder. No vault can be created in that folder, so the name of a vault never collides with
+/// another vault's files.
+struct VaultLocation {
+    let folder: String
+    let name: String
+    /// The path of the folder that holds `.watchword`.
+    let base: String
+    /// Whether the vault itself is in a `.watchword` folder: it is a kept generation, and
+    /// read-only.
+    let isKept: Bool
+    /// The path of the vault whose file is kept here; `nil` elsewhere.
+    let owner: String?
+
+    /// The name of the folder for all files that the program keeps.
+    static let stateFolderName = ".watchword"
+
+    // In `by-name/NAME`.
+    static let lock = "lock"
+    static let loginLock = "login.lock"
+    static let moveLock = "move.lock"
+    static let mark = "generation"
+    static let previous = "previous"
+    static let linked = "linked"
+    static let slots = "slots"
+
+    // In `by-id/ID`.
+    static let attempts = "attempts"
+    static let attemptsLock = "attempts.lock"
+    static let presenceLock = "presence.lock"
+    static let uses = "uses"
+    static let usesLock = "uses.lock"
+
+    // In `.watchword` itself.
+    static let enrolled = "enrolled"
+    static let enrolledLock = "enrolled.lock"
+
+    /// Parses a path; one that ends in a slash or a dot is a folder.
+    init(_ path: String) throws(VaultError) {
+        let start = Folder.nameStart(in: path)
+        name = String(path[start...])
+        guard !["", ".", ".."].contains(name) else { throw .folder }
+        let above = path[..<start]
+        let folder = above.isEmpty ? "." : String(above)
+        let resolved = Folder.parts(of: Folder.resolvedPath(folder))
+        if let place = resolved.firstIndex(where: { VaultLocation.isStateFolderName($0) }) {
+            base = "/" + resolved[..<place].joined(separator: "/")
+            isKept = true
+        } else {
+            base = folder
+            isKept = false
+        }
+        let parts = resolved.drop { !VaultLocation.isStateFolderName($0) }.dropFirst()
+        if parts.count == 2, parts.first == "by-name", let vault = parts.last {
+            owner = base + "/" + vault
+        } else {
+            owner = nil
+        }
+        self.folder = folder
+    }
+
+    /// Throws if the path is reserved: `.watchword` itself, or anything in such a folder.
+    func requireUnreservedPath() throws(VaultError) {
+        guard !isKept, !VaultLocation.isStateFolderName(name) else { throw .reservedPath }
+    }
+
+    // Some file systems are case-insensitive.
+    private static func isStateFolderName(_ name: some StringProtocol) -> Bool {
+        name.lowercased() == stateFolderName
+    }
+
+    /// Opens the folder; if it is missing, there is no vault.
+    func openFolder() throws(VaultError) -> Folder { try VaultLocation.open(folder) }
+
+    /// What to report about the folder's permissions, if anything.
+    func exposure(of folder: borrowing Folder) throws(VaultError) -> VaultReport? {
+        do { return try folder.exposure().map(VaultReport.init) } catch { throw .system(error) }
+    }
+
+    /// Creates the folder, open to its owner only, unless it exists.
+    func makeFolder() throws(VaultError) {
+        do { try Folder.make(folder) } catch { throw .system(error) }
+    }
+
+    /// Whether there is a file of any type at the vault's path.
+    func containsFile(in folder: borrowing Folder) throws(VaultError) -> Bool {
+        do { return try folder.holds(name) } catch { throw .system(error) }
+    }
+
+    /// Reads the vault file; needs no lock, because the file is always complete.
+    ///
+    /// - Parameter largest: the size of the largest file to read.
+    /// - Throws: ``VaultError/busy`` if the file is larger.
+    func read(upTo largest: Int = .max) throws(VaultError) -> [UInt8] {
+        try VaultLocation.read(name, in: openFolder(), upTo: largest)
+    }
+
+    /// Reads a vault file.
+    static func read(
+        _ name: String, in folder: borrowing Folder, upTo largest: Int = .max
+    ) throws(VaultError) -> [UInt8] {
+        do {
+            return try folder.readPrivateFile(
+                name, limit: min(largest, VaultLimits.fileSize))
+        } catch {
+            if case .tooLarge(let limit) = error, limit < VaultLimits.fileSize { throw .busy }
+            throw VaultError(error)
+        }
+    }
+
+    /// Reads the vault file, and keeps it open.
+    func hold(in folder: borrowing Folder) throws(VaultError) -> OpenPrivateFile {
+        do {
+            return try folder.holdPrivateFile(name, limit: VaultLimits.fileSize)
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    private static func open(_ path: String) throws(VaultError) -> Folder {
+        do { return try Folder(opening: path) } catch { throw VaultError(opening: error) }
+    }
+}
+
+// The files that the program keeps.
+extension VaultLocation {
+    /// The path components of the vault file's own folder.
+    var ownParts: [String] { [VaultLocation.stateFolderName, "by-name", name] }
+
+    /// The locations of all other names in this folder that have a folder in `by-name`.
+    func others() throws(VaultError) -> [VaultLocation] {
+        let names: [String]
+        do {
+            names = try Folder.names(at: base + "/" + ownParts.dropLast().joined(separator: "/"))
+        } catch {
+            throw .system(error)
+        }
+        var others: [VaultLocation] = []
+        // Names differ as for the file system: `String` takes different bytes for the same text.
+        for other in names where !other.utf8.elementsEqual(name.utf8) {
+            others.append(try VaultLocation(folder + "/" + other))
+        }
+        return others
+    }
+
+    static func attemptsParts(_ vaultID: [UInt8]) -> [String] {
+        let digits = vaultID.map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        return [stateFolderName, "by-id", digits.joined()]
+    }
+
+    /// Opens the vault file's own folder; `nil` if there is none.
+    func openStateFolder() throws(VaultError) -> Folder? {
+        isKept ? nil : try open(ownParts, making: false)
+    }
+
+    /// Whether the vault file's own folder contains a previous generation.
+    func holdsPrevious() throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            guard let own = try openStateFolder() else { return false }
+            return VaultLocation.holdsPrevious(in: own)
+        } catch .notFound {
+            return false
+        }
+    }
+
+    static func holdsPrevious(in own: borrowing Folder) -> Bool {
+        let magic = VaultEnvelope.magic
+        return own.beginning(of: previous, limit: magic.count)?.elementsEqual(magic) ?? false
+    }
+
+    /// Opens the same folder; creates it if there is none.
+    func makeStateFolder() throws(VaultError) -> Folder {
+        guard !isKept else { throw .previousGeneration }
+        return try made(ownParts)
+    }
+
+    /// Opens the folder of counted attempts at the vault with this ID; `nil` if there is none.
+    func openAttemptsFolder(of vaultID: [UInt8]) throws(VaultError) -> Folder? {
+        try open(VaultLocation.attemptsParts(vaultID), making: false)
+    }
+
+    /// Opens the same folder; creates it if there is none.
+    func makeAttemptsFolder(of vaultID: [UInt8]) throws(VaultError) -> Folder {
+        try made(VaultLocation.attemptsParts(vaultID))
+    }
+
+    /// Removes the same folder, if it is empty.
+    func removeAttemptsFolder(of vaultID: [UInt8]) throws(VaultError) {
+        let parts = VaultLocation.attemptsParts(vaultID)
+        guard let folder = try open(parts.dropLast(), making: false), let name = parts.last else {
+            return
+        }
+        do { try folder.removeFolder(name) } catch { throw .system(error) }
+    }
+
+    /// Opens the folder `.watchword`; `nil` if there is none.
+    func openRootFolder() throws(VaultError) -> Folder? {
+        try open([VaultLocation.stateFolderName], making: false)
+    }
+
+    /// Opens the same folder; creates it if there is none.
+    func makeRootFolder() throws(VaultError) -> Folder {
+        try made([VaultLocation.stateFolderName])
+    }
+
+    /// The path of a file in the folder `.watchword`, relative to the vault's folder.
+    static func pathInRoot(_ name: String) -> String { stateFolderName + "/" + name }
+
+    /// Converts an error about a file in the folder `.watchword`.
+    static func rootError(_ error: PrivateFileError) -> VaultError {
+        VaultError(error, path: pathInRoot)
+    }
+
+    /// Converts an error about a file in the vault's folder or in the vault file's own folder.
+    func error(_ error: PrivateFileError) -> VaultError {
+        // The vault file is directly in the vault's folder; every other file is in the vault file's
+        // own folder.
+        VaultError(error) { $0 == name ? $0 : (ownParts + [$0]).joined(separator: "/") }
+    }
+
+    /// Takes the lock with this name in `own`, the vault file's own folder.
+    func lock(_ name: String, in own: borrowing Folder, timeout: Duration) throws(VaultError)
+        -> FileLock
+    {
+        do {
+            return try FileLock(name, in: own, timeout: timeout)
+        } catch {
+            throw VaultError(locking: error, path: (ownParts + [name]).joined(separator: "/"))
+        }
+    }
+
+    /// Converts an error about a file in the folder of counted attempts.
+    static func error(_ error: PrivateFileError, of vaultID: [UInt8]) -> VaultError {
+        VaultError(error) { pathOfAttempts($0, of: vaultID) }
+    }
+
+    /// The path of a file in the folder of counted attempts, relative to the vault's folder.
+    static func pathOfAttempts(_ name: String, of vaultID: [UInt8]) -> String {
+        (attemptsParts(vaultID) + [name]).joined(separator: "/")
+    }
+
+    private func made(_ parts: [String]) throws(VaultError) -> Folder {
+        guard let folder = try open(parts, making: true) else { throw .notFound }
+        return folder
+    }
+
+    private func open(_ parts: [String], making: Bool) throws(VaultError) -> Folder? {
+        var folder = try VaultLocation.open(base)
+        for (place, part) in parts.enumerated() {
+            do {
+                guard
+                    let next = making
+                        ? try folder.makePrivateFolder(part) : try folder.openPrivateFolder(part)
+                else { return nil }
+                folder = next
+            } catch {
+                throw VaultError(error) { _ in parts[...place].joined(separator: "/") }
+            }
+        }
+        return folder
+    }
+}
+
+extension VaultError {
+    /// A folder that is missing, or is not a folder, contains no vault.
+    fileprivate init(opening failure: SystemCallFailure) {
+        self = failure.isMissing ? .notFound : .system(failure)
+    }
+}

@@ -1,0 +1,146 @@
+internal import WatchwordSystem
+
+extension VaultWriter {
+    /// Erases older files of the vault `vaultID` under former names that no file has now.
+    ///
+    /// If a file still has the name, the older files belong to it: it may be a copy of this vault.
+    ///
+    /// - Parameters:
+    ///   - wipe: if not `nil`, only files with secrets that it takes are erased.
+    ///   - passingOverLocked: whether to skip a folder that another process has locked. Otherwise, a
+    ///     locked folder is an error, thrown after all other folders have been processed.
+    mutating func eraseUnderFormerNames(
+        of vaultID: [UInt8], ifWipedBy wipe: OlderFileWipe? = nil, passingOverLocked: Bool
+    ) throws(VaultError) {
+        var failure: VaultError?
+        for former in try location.others() {
+            do throws(VaultError) {
+                try erase(
+                    of: vaultID, under: former, ifWipedBy: wipe,
+                    passingOverLocked: passingOverLocked)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private mutating func erase(
+        of vaultID: [UInt8], under former: VaultLocation, ifWipedBy wipe: OlderFileWipe?,
+        passingOverLocked: Bool
+    ) throws(VaultError) {
+        guard try !former.containsFile(in: folder), let own = try privateFolder(of: former) else {
+            return
+        }
+        // The working files may share blocks with the vault under its present name.
+        let file = file(of: vaultID)
+        do {
+            guard try file.holdsGeneration(in: own) else { return }
+        } catch {
+            throw former.error(error)
+        }
+        let lock: FileLock
+        do {
+            lock = try former.lock(
+                VaultLocation.lock, in: own,
+                timeout: passingOverLocked ? .zero : VaultWriter.timeout)
+        } catch .busy {
+            if passingOverLocked { return }
+            throw .system(FileLock.busyFailure)
+        }
+        // A file with that name may have appeared in the meantime.
+        guard try !former.containsFile(in: folder), isTaken(by: wipe, in: own) else { return }
+        do {
+            try file.eraseAllButCurrent(in: folder, besides: own, noting: &linked)
+        } catch {
+            throw former.error(error)
+        }
+        _ = consume lock
+    }
+
+    private func isTaken(by wipe: OlderFileWipe?, in own: borrowing Folder) -> Bool {
+        guard let wipe else { return true }
+        do throws(VaultError) {
+            let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
+            return try !wipe.records(of: VaultDocument(parsing: bytes)).isEmpty
+        } catch {
+            return !wipe.regardless(nil).isEmpty
+        }
+    }
+
+    /// Whether this is the newest file that was saved or opened here, under the vault's present or, if
+    /// it was neither since, a former name.
+    ///
+    /// Nobody without the key has changed such a file.
+    func isLastSaved(_ document: VaultDocument) throws(VaultError) -> Bool {
+        if let mark = ownMark() { return mark.isRecord(of: document) }
+        for former in try location.others() {
+            if let own = try privateFolder(of: former), let mark = GenerationRecord.read(in: own),
+                mark.isRecord(of: document)
+            {
+                return true
+            }
+        }
+        return false
+    }
+
+    // A folder that is not the program's contains no file of the vault.
+    private func privateFolder(of former: VaultLocation) throws(VaultError) -> Folder? {
+        do throws(VaultError) {
+            return try former.openStateFolder()
+        } catch .inTheWay {
+            return nil
+        }
+    }
+}
+
+extension VaultLocation {
+    /// The newest generation record of the vault under former names that no file has now; `nil` if none
+    /// can be read.
+    ///
+    /// If a file still has the name, the record belongs to it.
+    func formerRecord(of vaultID: [UInt8]) -> GenerationRecord? {
+        var newest: GenerationRecord?
+        guard !isKept else { return nil }
+        do throws(VaultError) {
+            let folder = try openFolder()
+            for former in try others() where try !former.containsFile(in: folder) {
+                do throws(VaultError) {
+                    guard let record = try GenerationRecord.read(of: former)?.of(vaultID)
+                    else { continue }
+                    let age = newest.map { ($0.generation, $0.changes) } ?? (0, 0)
+                    if (record.generation, record.changes) > age { newest = record }
+                } catch .inTheWay { continue }
+            }
+        } catch _ {}
+        return newest
+    }
+
+    /// Records the file that was opened here with its key, so that an older one is detected.
+    ///
+    /// If the vault cannot be written now, it opens anyway.
+    ///
+    /// - Parameters:
+    ///   - known: the record under the vault's present name.
+    ///   - former: the newest record that is known.
+    ///   - recordsSlots: whether to record the slots, too.
+    func record(
+        opened document: VaultDocument, _ state: VaultState, with key: VaultKey,
+        known: GenerationRecord?, after former: GenerationRecord?, recordsSlots: Bool = false
+    ) {
+        do throws(VaultError) {
+            let found = try GenerationRecord(
+                of: document, opening: state, with: key, after: former)
+            guard recordsSlots || found != nil && found != known else { return }
+            let writer = try VaultWriter(self, timeout: .zero)
+            if recordsSlots { writer.recordSlots(of: document) }
+            // Another process may have saved the vault in the meantime.
+            let newest = writer.mark(of: document.vaultID)
+            if let found = try GenerationRecord(
+                of: document, opening: state, with: key, after: newest)
+            {
+                _ = writer.write(found)
+            }
+        } catch _ {}
+    }
+}

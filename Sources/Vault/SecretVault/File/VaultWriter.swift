@@ -1,0 +1,255 @@
+internal import WatchwordSystem
+
+/// Exclusive write access to a vault; holds the vault's lock for the lifetime of the value.
+struct VaultWriter: ~Copyable {
+    let location: VaultLocation
+    let folder: Folder
+    private let own: Folder
+    private let lock: FileLock
+    /// The files that were to be erased, but have a second name.
+    var linked: [LinkedFile] = []
+
+    /// How long a writer waits for the lock.
+    static let timeout = Duration.seconds(5)
+
+    /// Takes the lock, waiting at most `timeout`.
+    ///
+    /// - Throws: ``VaultError/busy``; ``VaultError/previousGeneration``.
+    init(_ location: VaultLocation, timeout: Duration = VaultWriter.timeout) throws(VaultError) {
+        self.location = location
+        let folder = try location.openFolder()
+        let own = try location.makeStateFolder()
+        lock = try location.lock(VaultLocation.lock, in: own, timeout: timeout)
+        self.folder = folder
+        self.own = own
+    }
+
+    /// The current bytes of the file, which must not be larger than `largest`.
+    func read(upTo largest: Int = .max) throws(VaultError) -> [UInt8] {
+        try VaultLocation.read(location.name, in: folder, upTo: largest)
+    }
+
+    /// Whether there is a file of any type at the vault's path.
+    func isTaken() throws(VaultError) -> Bool { try location.containsFile(in: folder) }
+
+    /// The newest generation seen here under the vault's present name.
+    func ownMark() -> GenerationRecord? { GenerationRecord.read(in: own) }
+
+    /// The newest generation of the vault seen here.
+    func mark(of vaultID: [UInt8]) -> GenerationRecord? {
+        if let mark = ownMark()?.of(vaultID) { return mark }
+        return location.formerRecord(of: vaultID)
+    }
+
+    /// The previous generation, if it can be read.
+    func previous(with key: VaultKey) throws(VaultError) -> KeptGeneration? {
+        try KeptGeneration(with: key, in: own)
+    }
+
+    /// Creates the first file of the vault `vaultID`.
+    ///
+    /// - Throws: ``VaultError/inTheWay(name:)`` if a file with that name has appeared in the
+    ///   meantime; ``VaultError/previousLeft``.
+    mutating func make(_ bytes: [UInt8], of vaultID: [UInt8]) throws(VaultError) {
+        guard !VaultLocation.holdsPrevious(in: own) else { throw .previousLeft }
+        guard try !holdsAnythingAsPrevious() else {
+            throw location.error(.inTheWay(name: VaultLocation.previous))
+        }
+        do {
+            try file(of: vaultID).replace(
+                with: bytes.span, in: folder, besides: own, previous: .absent, noting: &linked)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
+    private func holdsAnythingAsPrevious() throws(VaultError) -> Bool {
+        do { return try own.holds(VaultLocation.previous) } catch { throw .system(error) }
+    }
+
+    /// Replaces the file of the vault `vaultID`; keeps the old file as the previous generation.
+    ///
+    /// - Parameters:
+    ///   - old: the bytes that were read. The file is replaced only if it still contains them.
+    ///   - previous: what happens to the old file, and to those before it. After
+    ///     ``FileReplacement/Previous/purged``, the caller must call ``eraseAllButCurrent(of:)``,
+    ///     and after ``FileReplacement/Previous/discarded``, ``eraseLeftovers(of:)``.
+    /// - Throws: ``VaultError/changedMeanwhile``.
+    mutating func save(
+        _ bytes: [UInt8], of vaultID: [UInt8], replacing old: [UInt8],
+        previous: FileReplacement.Previous
+    ) throws(VaultError) {
+        // Also erase before saving: a writer that is killed after the save erases nothing.
+        if case .purged = previous {
+            try eraseUnderFormerNames(of: vaultID, passingOverLocked: true)
+        }
+        do {
+            try file(of: vaultID).replace(
+                with: bytes.span, in: folder, besides: own, previous: previous, expecting: old,
+                noting: &linked)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
+    /// Erases what killed writers left, and the old file after a save that discarded it.
+    mutating func eraseLeftovers(of vaultID: [UInt8]) throws(VaultError) {
+        do {
+            try file(of: vaultID).eraseLeftovers(in: folder, besides: own, noting: &linked)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
+    /// Replaces secrets with tombstones in the previous generation.
+    ///
+    /// Under former names, older files of the vault are erased if any of their secrets must be wiped.
+    ///
+    /// - Returns: whether the previous generation may be erased where there is no room for two files.
+    @discardableResult mutating func wipePrevious(
+        _ wipe: OlderFileWipe, of vaultID: [UInt8], leaving tombstone: Tombstone
+    ) throws(VaultError) -> Bool {
+        try eraseLeftovers(of: vaultID)
+        try eraseUnderFormerNames(of: vaultID, ifWipedBy: wipe, passingOverLocked: true)
+        let wiped: VaultDocument?
+        let mayBeErased: Bool
+        do throws(VaultError) {
+            let bytes = try VaultLocation.read(VaultLocation.previous, in: own)
+            let previous = try VaultDocument(parsing: bytes)
+            mayBeErased = !wipe.regardless(previous).isEmpty
+            wiped = try previous.wiping(wipe.records(of: previous), leaving: tombstone)
+        } catch .notFound {
+            return true
+        } catch {
+            // What cannot be read may contain the secrets.
+            guard !wipe.regardless(nil).isEmpty else { return false }
+            try eraseOwnButCurrent(of: vaultID)
+            return true
+        }
+        guard let wiped else { return mayBeErased }
+        do {
+            try file(of: vaultID).replacePrevious(
+                with: wiped.bytes.span, in: folder, besides: own, noting: &linked)
+        } catch {
+            throw location.error(error)
+        }
+        return mayBeErased
+    }
+
+    /// Erases the previous generation of the vault `vaultID` and leftovers of killed writers, under
+    /// its present and former names.
+    mutating func eraseAllButCurrent(of vaultID: [UInt8]) throws(VaultError) {
+        try eraseOwnButCurrent(of: vaultID)
+        try eraseUnderFormerNames(of: vaultID, passingOverLocked: false)
+    }
+
+    /// Erases the same files, but only under the vault's present name.
+    mutating func eraseOwnButCurrent(of vaultID: [UInt8]) throws(VaultError) {
+        do {
+            try file(of: vaultID).eraseAllButCurrent(in: folder, besides: own, noting: &linked)
+        } catch {
+            throw location.error(error)
+        }
+    }
+
+    /// Erases the file of the vault `vaultID` and all older ones.
+    mutating func eraseAll(of vaultID: [UInt8]) throws(VaultError) {
+        try eraseAllButCurrent(of: vaultID)
+        do {
+            try file(of: vaultID).eraseCurrent(in: folder, besides: own, noting: &linked)
+        } catch {
+            throw location.error(error)
+        }
+        SlotsRecord.remove(in: own)
+    }
+
+    /// Removes the record of files with a second name, which were reported.
+    func removeLinkedRecord() { LinkedFileRecord.remove(in: own) }
+
+    // Only two kinds of file are overwritten: files that begin with this vault's ID, and leftovers
+    // of a vault whose creation was interrupted. Those leftovers have another ID and generation 1,
+    // and contain no entries.
+    func file(of vaultID: [UInt8]) -> FileReplacement {
+        FileReplacement(
+            of: location.name, beginningWith: VaultEnvelope.beginning(of: vaultID),
+            orLeftover: VaultEnvelope.firstGenerationBeginning)
+    }
+
+    /// Records the slots of `document` as the last ones that were used here with the key.
+    func recordSlots(of document: VaultDocument) { SlotsRecord.write(document, in: own) }
+
+    /// Records a file that was made without the vault key, as ``write(_:isNew:)`` does.
+    func writeGenerationRecord(of document: VaultDocument) -> VaultReport? {
+        write(GenerationRecord(of: document, after: mark(of: document.vaultID)))
+    }
+
+    /// Records this generation as the newest one seen, so that an older file is detected.
+    ///
+    /// Call this after saving. A writer that is killed in between leaves an older record, which is
+    /// harmless; a newer one would cause a false alarm. A failure here does not make the save fail.
+    ///
+    /// - Parameter isNew: whether the vault was just created, so that the record of a vault that is
+    ///   gone is replaced.
+    /// - Returns: what to report if the record was not written.
+    func write(_ mark: GenerationRecord, isNew: Bool = false) -> VaultReport? {
+        if isNew { SlotsRecord.remove(in: own) }
+        let file = FileReplacement(
+            of: VaultLocation.mark,
+            beginningWith: isNew ? Array(GenerationRecord.firstLine.utf8) : mark.beginning)
+        do {
+            try file.replace(with: mark.text.span, in: own, previous: .none)
+            return nil
+        } catch {
+            return .generationNotRecorded(location.error(error))
+        }
+    }
+}
+
+extension VaultWriter {
+    /// Replaces these records' secrets with tombstones in the vault and in its previous generation,
+    /// without the vault key.
+    ///
+    /// In each file, the failures must require it according to the record's own line there. Only the
+    /// file that was last saved here, whose lines nobody has changed, also decides about older ones.
+    /// After an interruption, the whole operation can be repeated.
+    ///
+    /// - Throws: ``VaultError/notConfirmed(_:)`` and ``VaultError/previousNotErased(_:)`` if the
+    ///   secrets are wiped, but perhaps not in every file.
+    mutating func wipe(
+        _ ids: Set<RecordID>, counting attempts: Attempts, leaving tombstone: Tombstone
+    ) throws(VaultError) {
+        // Whoever caused the wipe cannot open the vault. The next one who can is told.
+        defer { LinkedFileRecord.add(linked, in: own) }
+        let document = try VaultDocument(parsing: read())
+        let slots = document.slotsDigest
+        let due = ids.intersection(attempts.due(in: document.countedLines, by: slots))
+        let isLastSaved = try isLastSaved(document)
+        // Refusals by these slots count only in files that have them. The next save with the key
+        // wipes the other older files.
+        let older = OlderFileWipe(attempts: attempts) {
+            isLastSaved && $0?.slotsDigest ?? slots == slots ? due : []
+        }
+        // The older file first: on a full disk, it is erased, and its space is needed.
+        let mayErasePrevious = try wipePrevious(
+            older, of: document.vaultID, leaving: tombstone)
+        guard let wiped = try document.wiping(due, leaving: tombstone) else { return }
+        do throws(VaultError) {
+            try save(
+                wiped.bytes, of: wiped.vaultID, replacing: document.bytes, previous: .discarded)
+        } catch .system where mayErasePrevious {
+            // The space of the previous generation may be needed.
+            try eraseOwnButCurrent(of: document.vaultID)
+            try save(
+                wiped.bytes, of: wiped.vaultID, replacing: document.bytes, previous: .discarded)
+        }
+        // Any other file stays one that was not saved here.
+        if isLastSaved { _ = writeGenerationRecord(of: wiped) }
+        do {
+            try eraseLeftovers(of: document.vaultID)
+            try eraseUnderFormerNames(
+                of: document.vaultID, ifWipedBy: older, passingOverLocked: false)
+        } catch .system(let failure) {
+            throw .previousNotErased(failure)
+        }
+    }
+}

@@ -1,0 +1,198 @@
+internal import WatchwordCryptography
+internal import Devices
+
+extension TrustedSlot {
+    /// Creates a slot that a passphrase opens, and seals the vault key to it.
+    static func sealing(
+        _ key: VaultKey, under passphrase: SecretBytes, cost: ScryptCost, number: Int,
+        created now: Int64
+    ) throws(VaultError) -> TrustedSlot {
+        let salt = try VaultRandomness.bytes(count: Slot.saltCount)
+        let wrapping = try Slot.wrappingKey(passphrase, salt: salt, cost: cost)
+        return try sealing(
+            key, under: wrapping, method: .passphrase(logN: cost.logN, salt: salt), number: number,
+            created: now)
+    }
+
+    /// Creates a slot that a recovery key opens, and seals the vault key to it.
+    static func sealing(
+        _ key: VaultKey, under recoveryKey: RecoveryKey, number: Int, created now: Int64
+    ) throws(VaultError) -> TrustedSlot {
+        let salt = try VaultRandomness.bytes(count: Slot.saltCount)
+        let wrapping = try VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
+        return try sealing(
+            key, under: wrapping, method: .recoveryKey(salt: salt), number: number, created: now)
+    }
+
+    /// Creates a slot that a TPM opens, and seals the vault key to it.
+    static func sealing(
+        _ key: VaultKey, under secret: SecretBytes, sealedAs object: TPMObject, number: Int,
+        created now: Int64
+    ) throws(VaultError) -> TrustedSlot {
+        let salt = try VaultRandomness.bytes(count: Slot.saltCount)
+        let wrapping = try VaultKey.derive(.tpm2Slot, from: secret, salt: salt)
+        return try sealing(
+            key, under: wrapping, method: .tpm2(object, salt: salt), number: number, created: now)
+    }
+
+    /// Creates a slot that an authenticator opens, and seals the vault key to it.
+    static func sealing(
+        _ key: VaultKey, under secret: SecretBytes, of credential: FIDOCredential, number: Int,
+        created now: Int64
+    ) throws(VaultError) -> TrustedSlot {
+        let salt = try VaultRandomness.bytes(count: Slot.saltCount)
+        let wrapping = try VaultKey.derive(.fido2Slot, from: secret, salt: salt)
+        return try sealing(
+            key, under: wrapping, method: .fido2(credential, salt: salt), number: number,
+            created: now)
+    }
+
+    // Each slot gets its own key pair, so no private key outlives the passphrase that protected it.
+    private static func sealing(
+        _ key: VaultKey, under wrapping: SecretBytes, method: SlotHead.Method, number: Int,
+        created now: Int64
+    ) throws(VaultError) -> TrustedSlot {
+        let secret = try SlotSecret.make()
+        let head = SlotHead(
+            number: number, created: max(now, 0),  // The file cannot represent times before 1970.
+            method: method, publicKey: secret.pair.publicKey)
+        let box = try SealedBox.seal(
+            secret.plaintext, under: wrapping,
+            associatedData: VaultLines.vault(key.vaultID) + head.text)
+        let empty = Slot(head: head, secret: Base64.encode(box.span), vaultKey: [])
+        return try TrustedSlot(slot: empty, authenticationKey: secret.authenticationKey)
+            .holding(key)
+    }
+}
+
+extension Slot {
+    /// Opens the slot; `nil` if it has another method or does not open.
+    ///
+    /// - Throws: ``VaultError/damaged(_:)`` if the slot opens but contains no vault key: somebody
+    ///   has changed the file.
+    fileprivate func open(_ vaultID: [UInt8], with opener: VaultOpener) throws(VaultError)
+        -> VaultKey?
+    {
+        let wrapping: SecretBytes
+        switch (method, opener) {
+        case (.passphrase(let logN, let salt), .passphrase(let passphrase)):
+            guard let cost = ScryptCost(ifInRange: logN) else { return nil }
+            wrapping = try Slot.wrappingKey(passphrase, salt: salt, cost: cost)
+        case (.recoveryKey(let salt), .recoveryKey(let recoveryKey)):
+            wrapping = try VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
+        case (.tpm2(_, let salt), .device(let secret, _)):
+            wrapping = try VaultKey.derive(.tpm2Slot, from: secret, salt: salt)
+        case (.fido2(_, let salt), .device(let secret, _)):
+            wrapping = try VaultKey.derive(.fido2Slot, from: secret, salt: salt)
+        default:
+            return nil
+        }
+        guard let secret = try secret(under: wrapping, vaultID) else { return nil }
+        return try SealedVaultKey.open(
+            vaultKey, with: secret, vaultID: vaultID, lead: lead, or: .damaged(.slot(number)))
+    }
+
+    private func secret(under wrapping: SecretBytes, _ vaultID: [UInt8]) throws(VaultError)
+        -> SlotSecret?
+    {
+        let box: [UInt8]
+        do { box = try Base64.decode(secret.span) } catch { return nil }
+        let plaintext: SecretBytes
+        do throws(VaultError) {
+            plaintext = try SealedBox.open(
+                box, under: wrapping, associatedData: VaultLines.vault(vaultID) + head.text,
+                or: .wrongPassphrase)
+        } catch .wrongPassphrase {
+            return nil
+        }
+        return try SlotSecret(reading: plaintext)
+    }
+
+    fileprivate static func wrappingKey(
+        _ passphrase: SecretBytes, salt: [UInt8], cost: ScryptCost
+    ) throws(VaultError) -> SecretBytes {
+        let labelled = Array("watchword-vault 1 passphrase".utf8) + salt
+        do {
+            return try scrypt(
+                passphrase: passphrase, salt: labelled.span, cost: cost, count: VaultKey.count)
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+}
+
+/// Why no slot yielded the vault key.
+struct SlotRefusal: Error {
+    /// What the slots that were tried reveal about the attempt as a whole.
+    enum Outcome {
+        /// Every slot of this method rejected the guess.
+        case refused
+        /// One slot rejected the guess, and another was not tried or could not be read: an attacker
+        /// has learned something, but the guess may still be right.
+        case undecided
+        /// No slot rejected the guess.
+        case notTried
+    }
+
+    let error: VaultError
+    let outcome: Outcome
+}
+
+extension VaultDocument {
+    /// Whether there is a slot on which `opener` can be tried.
+    func hasSlot(for opener: VaultOpener, ceiling: Int) -> Bool {
+        !UnlockPlan(of: slots, for: opener, ceiling: ceiling).slots.isEmpty
+    }
+
+    /// Tries the slots that `opener` may open, within the cost `ceiling`.
+    ///
+    /// Anybody can add a slot that opens with a passphrase of their own. Its key does not authenticate
+    /// the vault, so such a slot counts as damaged.
+    func openedKey(with opener: VaultOpener, ceiling: Int) throws(SlotRefusal)
+        -> (VaultKey, slot: Int, VaultState)
+    {
+        let plan = UnlockPlan(of: slots, for: opener, ceiling: ceiling)
+        // The outcome if the attempt ends before every slot has rejected it.
+        var outcome = SlotRefusal.Outcome.notTried
+        var damage: VaultError?
+        for slot in plan.slots {
+            do throws(VaultError) {
+                if let key = try slot.open(vaultID, with: opener) {
+                    return (key, slot.number, try VaultState(verifying: self, with: key))
+                }
+                outcome = .undecided
+            } catch .damaged(let part) {
+                // Another slot may still open.
+                damage = .damaged(part)
+            } catch {
+                throw SlotRefusal(error: error, outcome: outcome)
+            }
+        }
+        if let error = damage ?? plan.refusal { throw SlotRefusal(error: error, outcome: outcome) }
+        throw SlotRefusal(error: opener.refusal, outcome: .refused)
+    }
+
+    /// Tries the slots that `opener` may open, within the cost `ceiling`.
+    func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int, VaultState)
+    {
+        do { return try openedKey(with: opener, ceiling: ceiling) } catch { throw error.error }
+    }
+
+    /// Tries the slots that `opener` may open, within the cost `ceiling`.
+    func key(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> (VaultKey, slot: Int) {
+        let (key, slot, _) = try opened(with: opener, ceiling: ceiling)
+        return (key, slot)
+    }
+}
+
+extension VaultOpener {
+    /// The error if this does not open the vault.
+    fileprivate var refusal: VaultError {
+        switch self {
+        case .passphrase: .wrongPassphrase
+        case .recoveryKey: .wrongRecoveryKey
+        case .device: .wrongDevice
+        }
+    }
+}

@@ -1,0 +1,151 @@
+internal import WatchwordCryptography
+internal import Devices
+
+/// One way to open the vault: a key pair whose private key is sealed under a passphrase, a recovery
+/// key or the secret of a device.
+///
+/// The vault key is sealed to the public key, so the vault can be given a new key while it is open,
+/// without any passphrase or recovery key (see ``VaultChanges/rekey()``).
+struct Slot {
+    let head: SlotHead
+    /// The sealed slot secret (``SlotSecret``) in Base64; for an unknown method, the words in its
+    /// place.
+    let secret: [UInt8]
+    /// The vault key, sealed to the public key: an ephemeral public key and a box.
+    let vaultKey: [UInt8]
+
+    var number: Int { head.number }
+    var created: Int64 { head.created }
+    var method: SlotHead.Method { head.method }
+
+    /// Whether it opens the vault on every device that has the file.
+    var isPortable: Bool {
+        switch method {
+        case .passphrase, .recoveryKey: true
+        case .tpm2, .fido2, .other: false
+        }
+    }
+
+    static let saltCount = 16
+    /// Two sealed keys: nonce, 64 bytes, tag.
+    static let secretCount = 92
+    /// A public key and a sealed key.
+    static let vaultKeyCount = 92
+
+    /// The part of the line before the vault key.
+    var lead: [UInt8] { head.text + secret + [UInt8(ascii: " ")] }
+
+    /// Writes the slot's line.
+    func write(to text: inout VaultText) {
+        text.write(lead)
+        text.writeBase64(vaultKey)
+        text.endLine()
+    }
+}
+
+extension Slot {
+    /// Reads a slot's line.
+    init(reading line: inout LineReader) throws(VaultError) {
+        try line.skip("slot")
+        let number = try line.count()
+        guard (1...9999).contains(number) else { throw line.damaged }
+        let created = Int64(try line.count())
+        let word = try line.word()
+        let publicKey = try line.base64(in: line.word(), count: AgreementKey.count)
+        let method: SlotHead.Method
+        if line.isWord(word, "passphrase") {
+            let logN = try line.count()
+            guard (10...63).contains(logN), try line.count() == 8, try line.count() == 1 else {
+                throw line.damaged
+            }
+            let salt = try line.base64(in: line.word(), count: Slot.saltCount)
+            method = .passphrase(logN: Int(logN), salt: salt)
+        } else if line.isWord(word, "recovery-key") {
+            method = .recoveryKey(salt: try line.base64(in: line.word(), count: Slot.saltCount))
+        } else if line.isWord(word, "tpm2-sealed") {
+            method = try Slot.tpm2(reading: &line)
+        } else if line.isWord(word, "fido2-hmac-secret") {
+            method = try Slot.fido2(reading: &line)
+        } else {
+            guard Slot.isPrintable(line.bytes[word]) else { throw line.damaged }
+            method = .other(Array(line.bytes[word]))
+        }
+        head = SlotHead(
+            number: Int(number), created: created, method: method, publicKey: publicKey)
+        let secret = try line.wordsBeforeLast()
+        if case .other = method {
+            guard Slot.isPrintable(line.bytes[secret]) else { throw line.damaged }
+        } else {
+            _ = try line.base64(in: secret, count: Slot.secretCount)
+        }
+        self.secret = Array(line.bytes[secret])
+        vaultKey = try line.base64(in: line.lastWord(), count: Slot.vaultKeyCount)
+    }
+
+    private static func tpm2(
+        reading line: inout LineReader
+    ) throws(VaultError) -> SlotHead.Method {
+        let requiresPIN = try line.choice("pin", "no-pin")
+        let isBoundToPCR7 = try line.choice("pcr7", "no-pcr")
+        let salt = try line.base64(in: line.word(), count: Slot.saltCount)
+        let object = TPMObject(
+            publicArea: try line.base64(in: line.word(), atMost: TPMObject.largestArea),
+            privateArea: try line.base64(in: line.word(), atMost: TPMObject.largestArea),
+            requiresPIN: requiresPIN, isBoundToPCR7: isBoundToPCR7)
+        guard let object else { throw line.damaged }
+        return .tpm2(object, salt: salt)
+    }
+
+    private static func fido2(
+        reading line: inout LineReader
+    ) throws(VaultError) -> SlotHead.Method {
+        let requiresPIN = try line.choice("pin", "no-pin")
+        let relyingParty = try line.word()
+        let salt = try line.base64(in: line.word(), count: Slot.saltCount)
+        let id = try line.base64(in: line.word(), atMost: FIDOCredential.largestID)
+        let credential = FIDOCredential(
+            id: id, salt: try line.base64(in: line.word(), count: FIDOCredential.saltCount),
+            relyingParty: String(decoding: line.bytes[relyingParty], as: UTF8.self),
+            requiresPIN: requiresPIN)
+        guard let credential else { throw line.damaged }
+        return .fido2(credential, salt: salt)
+    }
+
+    private static func isPrintable(_ text: ArraySlice<UInt8>) -> Bool {
+        !text.isEmpty && text.allSatisfy { (0x20...0x7E).contains($0) }
+    }
+}
+
+/// Identifies a set of slots: the SHA-256 digest of a file's slot lines.
+///
+/// The same passphrases open all copies with the same slots; an older copy may have different
+/// slots.
+struct SlotsDigest: Hashable {
+    let bytes: [UInt8]
+
+    static let count = 32
+
+    /// Uses a digest from the attempts file.
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Computes the digest of these slots' lines.
+    init(of slots: [Slot]) throws(VaultError) {
+        var text = VaultText()
+        for slot in slots { slot.write(to: &text) }
+        bytes = try digest(of: text.bytes.span)
+    }
+
+    /// What stands for these slots while refusals by them cost only waits, because the file was last
+    /// opened or saved here with other ones.
+    func elsewhere() throws(VaultError) -> SlotsDigest {
+        SlotsDigest(try digest(of: (Array("watchword other slots".utf8) + bytes).span))
+    }
+
+    /// Whether its bytes come before those of `other`.
+    func precedes(_ other: SlotsDigest) -> Bool { bytes.lexicographicallyPrecedes(other.bytes) }
+}
+
+extension VaultState {
+    /// The digest of the slots.
+    func slotsDigest() throws(VaultError) -> SlotsDigest { try SlotsDigest(of: slots.map(\.slot)) }
+}

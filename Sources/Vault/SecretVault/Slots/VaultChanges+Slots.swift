@@ -1,0 +1,144 @@
+public import WatchwordCryptography
+public import Devices
+
+extension VaultChanges {
+    /// The current ways to open the vault.
+    public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
+
+    /// Adds a passphrase to the existing ways to open the vault.
+    ///
+    /// - Parameter now: Unix seconds, stored as the creation time of the slot.
+    /// - Returns: the slot's number.
+    @discardableResult public mutating func addPassphrase(
+        _ passphrase: SecretBytes, cost: ScryptCost, now: Int64
+    ) throws(VaultError) -> Int {
+        let number = try lowestFreeNumber()
+        insert(
+            try TrustedSlot.sealing(
+                key, under: passphrase, cost: cost, number: number, created: now))
+        return number
+    }
+
+    /// Adds a recovery key to the existing ways to open the vault.
+    ///
+    /// - Parameter recoveryKey: a new key that its owner has already received. Otherwise a failure
+    ///   in between would leave a slot whose key nobody has.
+    public mutating func addRecoveryKey(_ recoveryKey: RecoveryKey, now: Int64) throws(VaultError) {
+        insert(
+            try TrustedSlot.sealing(
+                key, under: recoveryKey, number: lowestFreeNumber(), created: now))
+    }
+
+    /// Adds a TPM to the existing ways to open the vault.
+    ///
+    /// - Parameters:
+    ///   - object: `secret`, sealed by the TPM.
+    ///   - secret: 32 random bytes.
+    /// - Returns: the slot's number.
+    @discardableResult public mutating func addTPM(
+        _ object: TPMObject, sealing secret: SecretBytes, now: Int64
+    ) throws(VaultError) -> Int {
+        let number = try lowestFreeNumber()
+        insert(
+            try TrustedSlot.sealing(
+                key, under: secret, sealedAs: object, number: number, created: now))
+        return number
+    }
+
+    /// Adds an authenticator to the existing ways to open the vault.
+    ///
+    /// - Parameter secret: the secret that the authenticator computes for the credential.
+    /// - Returns: the slot's number.
+    @discardableResult public mutating func addAuthenticator(
+        _ credential: FIDOCredential, secret: SecretBytes, now: Int64
+    ) throws(VaultError) -> Int {
+        let number = try lowestFreeNumber()
+        insert(
+            try TrustedSlot.sealing(
+                key, under: secret, of: credential, number: number, created: now))
+        return number
+    }
+
+    /// Replaces the passphrase of a slot.
+    ///
+    /// The vault gets a new key, so even with an older file the old passphrase opens nothing that
+    /// is saved from now on. The previous generation is erased, because the old passphrase would
+    /// still open it.
+    ///
+    /// - Parameters:
+    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. A different slot that has
+    ///     since reused its number is not changed.
+    ///   - cost: the cost of the new passphrase; `nil` for the standard cost, or that of the former
+    ///     passphrase if it is greater.
+    ///   - keepsKey: whether the vault keeps its key. Together with an older file, the old
+    ///     passphrase then opens everything that is saved later.
+    /// - Throws: ``VaultError/noSuchSlot``, also for a slot without a passphrase.
+    public mutating func changePassphrase(
+        of slot: SlotSummary, to passphrase: SecretBytes, cost: ScryptCost?, now: Int64,
+        keepsKey: Bool = false
+    ) throws(VaultError) {
+        let index = try index(of: slot)
+        guard case .passphrase(let logN, _) = state.slots[index].slot.method else {
+            throw .noSuchSlot
+        }
+        let former = ScryptCost(ifInRange: logN) ?? .standard
+        let cost = cost ?? (former.logN > ScryptCost.standard.logN ? former : .standard)
+        state.slots[index] = try TrustedSlot.sealing(
+            key, under: passphrase, cost: cost, number: slot.number, created: now)
+        isChanged = true
+        erasesPrevious = true
+        if !keepsKey { try rekey() }
+    }
+
+    /// Removes a way to open the vault, gives the vault a new key, and erases the previous
+    /// generation.
+    ///
+    /// - Parameters:
+    ///   - slot: an element of ``UnlockedVault/slots`` or ``slots``. A different slot that has
+    ///     since reused its number is not removed.
+    ///   - keepsKey: whether the vault keeps its key. Anyone who can open the slot in an older
+    ///     file can then open everything that is saved later.
+    /// - Throws: ``VaultError/noSuchSlot``; ``VaultError/lastSlot`` for the last slot that opens
+    ///   the vault on every device.
+    public mutating func removeSlot(_ slot: SlotSummary, keepsKey: Bool = false)
+        throws(VaultError)
+    {
+        let index = try index(of: slot)
+        let isPortableLeft = state.slots.contains {
+            $0.slot.number != slot.number && $0.slot.isPortable
+        }
+        guard isPortableLeft else { throw .lastSlot }
+        state.slots.remove(at: index)
+        isChanged = true
+        erasesPrevious = true
+        if !keepsKey { try rekey() }
+    }
+
+    // A new passphrase would also pass every check for a use.
+    private func expectPresence() throws(VaultError) {
+        guard provesPresence else { throw .presenceNeeded }
+    }
+
+    // A number alone is not enough: it may have been reused since the caller read it.
+    private func index(of slot: SlotSummary) throws(VaultError) -> Int {
+        try expectPresence()
+        guard let index = slots.firstIndex(of: slot) else { throw .noSuchSlot }
+        return index
+    }
+
+    // The lowest free number, so that numbers stay small.
+    private func lowestFreeNumber() throws(VaultError) -> Int {
+        try expectPresence()
+        guard state.slots.count < VaultLimits.slots else { throw .overLimit(.slots) }
+        var number = 1
+        for slot in state.slots where slot.slot.number == number { number += 1 }
+        return number
+    }
+
+    private mutating func insert(_ slot: TrustedSlot) {
+        let index =
+            state.slots.firstIndex { $0.slot.number > slot.slot.number } ?? state.slots.endIndex
+        state.slots.insert(slot, at: index)
+        isChanged = true
+    }
+}

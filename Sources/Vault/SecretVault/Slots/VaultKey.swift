@@ -1,0 +1,124 @@
+internal import WatchwordCryptography
+internal import Synchronization
+
+/// The vault key, and the keys that are derived from it.
+///
+/// All copies share its bytes, which one thread may wipe while others use the vault.
+struct VaultKey: Sendable {
+    private let bytes: Bytes
+    let vaultID: [UInt8]
+
+    static let count = 32
+
+    private final class Bytes: Sendable {
+        /// `nil` after they were wiped.
+        let secret: Mutex<SecretBytes?>
+
+        init(_ secret: SecretBytes) { self.secret = Mutex(SecretBytes(key: secret)) }
+    }
+
+    init(secret: SecretBytes, vaultID: [UInt8]) {
+        bytes = Bytes(secret)
+        self.vaultID = vaultID
+    }
+
+    /// Lends the key to `body`, which must not keep it: it is wiped when nobody uses it.
+    ///
+    /// - Throws: ``VaultError/busy`` after ``wipe()``.
+    func withSecret<Result>(
+        _ body: (SecretBytes) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        try bytes.secret.withLock { secret throws(VaultError) in
+            guard let secret else { throw .busy }
+            return try body(secret)
+        }
+    }
+
+    /// Wipes the key for whoever uses the vault; what they do next with it fails.
+    func wipe() { bytes.secret.withLock { $0 = nil } }
+
+    /// Whether the key cannot be written to swap.
+    var isLocked: Bool {
+        bytes.secret.withLock { secret in
+            guard let secret else { return true }
+            return secret.isLocked
+        }
+    }
+
+    /// Whether both are the key of the same vault, compared in constant time.
+    func isEqual(to other: VaultKey) throws(VaultError) -> Bool {
+        guard bytes !== other.bytes else { return true }
+        let known = try other.withSecret { SecretBytes(key: $0) }
+        return try withSecret { $0 == known }
+    }
+
+    /// The purpose of a derived key; no two purposes share a key.
+    enum Purpose: String {
+        case header, manifest, record, fingerprint, uses, rekey
+        case slot
+        case recoverySlot = "recovery-slot"
+        case tpm2Slot = "tpm2-slot"
+        case fido2Slot = "fido2-slot"
+    }
+
+    /// Generates the key of a new vault.
+    static func make() throws(VaultError) -> VaultKey {
+        try make(of: try VaultRandomness.bytes(count: VaultDocument.vaultIDCount))
+    }
+
+    /// Generates a new key for an existing vault.
+    static func make(of vaultID: [UInt8]) throws(VaultError) -> VaultKey {
+        VaultKey(secret: try VaultRandomness.secret(count: count), vaultID: vaultID)
+    }
+
+    /// Derives the key for `purpose`, for one record if `id` is given.
+    func derived(for purpose: Purpose, of id: RecordID? = nil) throws(VaultError) -> SecretBytes {
+        try withSecret { secret throws(VaultError) in
+            try VaultKey.derive(purpose, from: secret, salt: vaultID, suffix: id?.bytes ?? [])
+        }
+    }
+
+    /// Derives a key for `purpose` from any secret.
+    static func derive(
+        _ purpose: Purpose, from secret: SecretBytes, salt: [UInt8], suffix: [UInt8] = []
+    ) throws(VaultError) -> SecretBytes {
+        let info = Array("watchword-vault 1 \(purpose.rawValue)".utf8) + suffix
+        do {
+            return try hkdfSHA256(secret: secret, salt: salt.span, info: info.span, count: count)
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+
+    /// The ID of the save that gives a vault this key in place of another one.
+    ///
+    /// Only whoever has the key can compute it, so it shows which of two keys is newer: only files that
+    /// were saved since contain it.
+    func rekeySave() throws(VaultError) -> SaveID {
+        try derived(for: .rekey).withBytes { SaveID($0.extracting(first: SaveID.count)) }
+    }
+
+    /// The MAC of the header.
+    func mac(of header: Span<UInt8>) throws(VaultError) -> [UInt8] {
+        let key = try derived(for: .header)
+        do {
+            return try hmac(.sha256, key: key, message: header)
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+
+    /// 16 bytes that are equal for equal secrets, and reveal nothing without the vault key.
+    func fingerprint(of payload: RecordPayload) throws(VaultError) -> [UInt8] {
+        let key = try derived(for: .fingerprint)
+        let secret = payload.identity
+        do {
+            let print = try secret.withBytes { secret throws(CryptographyFailure) in
+                try hmac(.sha256, key: key, message: secret)
+            }
+            return Array(print.prefix(ListedSecret.fingerprintCount))
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package import WatchwordSystem
+
+/// An entry in a list that another process sends, with the counter for its next code.
+package struct ListedEntry: Hashable, Sendable {
+    package let summary: EntrySummary
+    /// `nil` for an entry without a counter, and for one that was wiped or is damaged.
+    package let counter: UInt64?
+
+    package init(_ summary: EntrySummary, counter: UInt64?) {
+        self.summary = summary
+        self.counter = counter
+    }
+}
+
+extension ListedEntry: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(summary)
+        output.append(optional: counter)
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        self.init(try fields.value(bytes), counter: try fields.optional(bytes))
+    }
+}
+
+extension UnlockedVault {
+    /// The entries with their counters; a damaged entry has none, and `check` reports it.
+    ///
+    /// - Parameter isIncluded: whether an entry is listed.
+    package func listedEntries(
+        where isIncluded: (EntrySummary) -> Bool = { _ in true }
+    ) -> [ListedEntry] {
+        entries.filter(isIncluded).map { entry in
+            let counter: UInt64?
+            do { counter = try self.counter(of: entry.id) } catch { counter = nil }
+            return ListedEntry(entry, counter: counter)
+        }
+    }
+}

@@ -1,0 +1,327 @@
+internal import WatchwordCryptography
+
+/// What undoing the last change does to one entry.
+public struct UndoneChange: Hashable, Sendable {
+    /// What happens to the entry.
+    public enum Action: Hashable, Sendable {
+        /// It was removed, and returns.
+        case restored
+        /// It had vanished (``VaultReport/vanished(_:)``), and returns with an older secret.
+        case restoredOlder(OlderSecret)
+        /// It was added, and is removed.
+        case removed
+        /// These parts return to what they were.
+        case changedBack([EntryPart])
+        /// It was enrolled by the last change, and stays: undoing does not sign a device out.
+        case kept
+    }
+
+    /// The entry.
+    public let id: RecordID
+    /// Its issuer, after undoing.
+    public let issuer: String
+    /// Its account, after undoing.
+    public let account: String
+    /// Its issuer and account before undoing, if they change.
+    public let renamedFrom: EntryNames?
+    /// What happens to the entry.
+    public let action: Action
+    /// Whether the entry requires a check at each use, and is removed, or changes in more than its
+    /// details, or returns with an older secret.
+    public let requiresCheck: Bool
+}
+
+/// What may be older in an entry that had vanished than when it was lost.
+public enum OlderSecret: String, CaseIterable, Hashable, Sendable {
+    /// Its key or secret, or the parameters of its codes, is not the one that was lost.
+    case secret
+    /// The key is the same, but the counter may be lower, so that codes repeat.
+    case counter
+
+    /// - Parameter found: what replaces `lost`; `nil` if that is nothing older.
+    init?(in found: VaultState.Record, replacing lost: VaultState.Record) {
+        let (new, old) = (found.listed, lost.listed)
+        if new.fingerprint != old.fingerprint || new.properties.traits != old.properties.traits {
+            self = .secret
+        } else if case .hotp = new.properties.traits {
+            self = .counter
+        } else {
+            return nil
+        }
+    }
+}
+
+/// An issuer and an account.
+public struct EntryNames: Hashable, Sendable {
+    /// The issuer; may be empty.
+    public let issuer: String
+    /// The account; may be empty.
+    public let account: String
+}
+
+/// A part of an entry that an edit changes.
+public enum EntryPart: String, CaseIterable, Hashable, Sendable {
+    /// The issuer and the account.
+    case name
+    /// The key or secret, and the parameters of its codes.
+    case secret
+    /// When presence is checked, and what happens after failures.
+    case accessControl = "access-control"
+    /// The tags, the note, the icon and the favourite mark.
+    case details
+}
+
+/// Why there is nothing to undo.
+public enum NothingToUndo: CaseIterable, Hashable, Sendable {
+    /// There is no previous generation: there never was one, or it was purged.
+    case noPrevious
+    /// The vault was rekeyed since then.
+    case rekeyed
+    /// The previous generation is not the one that the last change replaced.
+    case notPredecessor
+    /// The last change only advanced counters and enrolled secrets, which are never rolled back.
+    case onlyAdvanced
+    /// The last change only enrolled this device.
+    case enrolment
+    /// The last change did not change an entry.
+    case noEntry
+    /// Entries have vanished, and the previous generation does not have their secrets.
+    case vanished
+}
+
+extension VaultChanges {
+    /// Gives each entry the state that it has in `previous`, the generation that the last change
+    /// replaced.
+    ///
+    /// Counters, enrolled secrets, wiped entries, and the ways to open the vault stay as they are.
+    ///
+    /// A merge can be made again: its saves are removed from the history, and entries regain the times
+    /// and saves of their former edits, so that the other file's edits are newer again.
+    mutating func undo(to previous: VaultState, now: Int64) throws(VaultError) -> [UndoneChange] {
+        let edits = try UndoneEdits(of: self, to: previous, now: now)
+        try state.undoSave(to: previous.history, isMerge: edits.isMerge)
+        let current = state
+        var undone: [UndoneChange] = []
+        var order: [RecordID] = []
+        var hasVanished = false
+        for old in previous.records {
+            if let record = current.record(old.line.id) {
+                order.append(old.line.id)
+                guard
+                    let change = try changeBack(
+                        record, to: old, edited: edits.mark(ofChanged: old))
+                else { continue }
+                undone.append(change)
+            } else if old.isWipedWithoutKey {
+                // Nobody with the key has wiped it, so it must not return as a wiped entry.
+                hasVanished = true
+            } else {
+                order.append(old.line.id)
+                state.append(restored(old, edited: edits.mark(ofRemoved: old)))
+                undone.append(UndoneChange(of: old, .restored))
+            }
+        }
+        for record in current.records where previous.record(record.line.id) == nil {
+            if record.summary.kind == .enrolled {
+                order.append(record.line.id)
+                undone.append(UndoneChange(of: record, .kept))
+            } else {
+                undone.append(UndoneChange(of: record, .removed))
+            }
+        }
+        guard order.count <= VaultLimits.entries else { throw .overLimit(.entries) }
+        guard undone.contains(where: { $0.action != .kept }) else {
+            if hasVanished { throw .nothingToUndo(.vanished) }
+            throw .nothingToUndo(
+                undone.isEmpty ? .noChange(from: previous, to: current) : .enrolment)
+        }
+        try state.arrange(order)
+        invalidateFingerprintIndex()
+        isChanged = true
+        return undone
+    }
+
+    /// Restores the entries that were wiped without the vault key, and not because of failures.
+    ///
+    /// If `previous` has only an older secret of an entry, everything else stays as it is, and the
+    /// stricter access control applies.
+    mutating func restoreVanished(
+        from previous: VaultState, now: Int64
+    ) throws(VaultError) -> [UndoneChange] {
+        var undone: [UndoneChange] = []
+        for record in state.records where record.isWipedWithoutKey {
+            guard let old = previous.record(record.line.id), old.isSealed else { continue }
+            undone.append(try restoreVanished(record, from: old, now: now))
+        }
+        guard !undone.isEmpty else { throw .nothingToUndo(.vanished) }
+        invalidateFingerprintIndex()
+        isChanged = true
+        return undone
+    }
+
+    // Not inlined: the optimiser of Swift 6.3.1 crashes on the loop above if it is.
+    @inline(never) private mutating func restoreVanished(
+        _ record: VaultState.Record, from old: VaultState.Record, now: Int64
+    ) throws(VaultError) -> UndoneChange {
+        if let found = try record.restored(from: old) {
+            try state.replace(found)
+            return UndoneChange(of: found, .restored)
+        }
+        // An older secret is better than none.
+        let found = try restored(record, withOlderSecretOf: old, now: now)
+        try state.replace(found)
+        let requiresCheck = record.summary.requiresCheckPerUse
+        guard let older = OlderSecret(in: found, replacing: record) else {
+            return UndoneChange(of: found, .restored, requiresCheck: requiresCheck)
+        }
+        return UndoneChange(of: found, .restoredOlder(older), requiresCheck: requiresCheck)
+    }
+
+    /// Restores a removed record; its failures still count, because it is not resealed.
+    private func restored(_ old: VaultState.Record, edited: EntryEdit) -> VaultState.Record {
+        var listed = old.listed
+        listed.properties.edited = edited
+        return VaultState.Record(line: old.line, listed: listed, body: old.body)
+    }
+
+    private func restored(
+        _ record: VaultState.Record, withOlderSecretOf old: VaultState.Record, now: Int64
+    ) throws(VaultError) -> VaultState.Record {
+        let line = RecordLine(
+            id: record.line.id, revision: state.generation,
+            accessControl: record.line.accessControl.stricter(than: old.line.accessControl))
+        var properties = record.listed.properties
+        properties.edited = edit(at: now)
+        // The parameters belong to the key.
+        if old.listed.fingerprint != record.listed.fingerprint {
+            properties.traits = old.listed.properties.traits
+        }
+        return try .sealing(old.opened(with: key), as: line, properties, under: key)
+    }
+
+    private mutating func changeBack(
+        _ record: VaultState.Record, to old: VaultState.Record, edited: EntryEdit
+    ) throws(VaultError) -> UndoneChange? {
+        let former = old.listed.properties
+        var properties = record.listed.properties
+        var parts: [EntryPart] = []
+        var names: EntryNames?
+        if (properties.issuer, properties.account) != (former.issuer, former.account) {
+            parts.append(.name)
+            names = EntryNames(issuer: properties.issuer, account: properties.account)
+            (properties.issuer, properties.account) = (former.issuer, former.account)
+        }
+        if properties.details != former.details {
+            parts.append(.details)
+            properties.details = former.details
+        }
+        let payload = try formerPayload(of: record, in: old)
+        if payload != nil {
+            parts.append(.secret)
+            properties.traits = former.traits
+        }
+        var isWiped = false
+        if case .tombstone = record.body { isWiped = true }
+        if !isWiped, record.line.accessControl != old.line.accessControl {
+            parts.append(.accessControl)
+        }
+        guard !parts.isEmpty else { return nil }
+        properties.edited = edited
+        let reseals = parts.contains(.secret) || parts.contains(.accessControl)
+        if reseals {
+            let line = RecordLine(
+                id: record.line.id, revision: state.generation,
+                accessControl: old.line.accessControl)
+            let content: RecordPayload
+            if let payload { content = payload } else { content = try record.opened(with: key) }
+            try state.replace(.sealing(content, as: line, properties, under: key))
+        } else {
+            try state.change(record.line.id) { $0 = properties }
+        }
+        return UndoneChange(
+            id: record.line.id, issuer: properties.issuer, account: properties.account,
+            renamedFrom: names, action: .changedBack(parts),
+            requiresCheck: parts != [.details] && record.summary.requiresCheckPerUse)
+    }
+
+    /// What `record` contained before the last change; `nil` if that is the same, or must not be
+    /// restored.
+    private func formerPayload(of record: VaultState.Record, in old: VaultState.Record)
+        throws(VaultError) -> RecordPayload?
+    {
+        guard case .sealed(let box) = record.body, case .sealed(let oldBox) = old.body,
+            !box.elementsEqual(oldBox)
+        else { return nil }
+        let (traits, formerTraits) = (record.listed.properties.traits, old.listed.properties.traits)
+        // Only the server's answers change an enrolled secret.
+        if traits == .enrolled, formerTraits == .enrolled { return nil }
+        let present = try record.opened(with: key)
+        let former = try old.opened(with: key).notBehind(present)
+        let isSame = try former.isExactly(present)
+        return isSame && traits == formerTraits ? nil : former
+    }
+}
+
+/// The marks of edits in a save that undoes another one.
+private struct UndoneEdits {
+    private let edit: EntryEdit
+    let isMerge: Bool
+    /// Whether the merge kept both copies of an entry.
+    private let keptBoth: Bool
+
+    init(
+        of changes: VaultChanges, to previous: VaultState, now: Int64
+    ) throws(VaultError) {
+        edit = changes.edit(at: now)
+        let former = changes.formerHistory
+        isMerge = !previous.history.containsAll(of: try former.withoutMarks().dropFirst())
+        keptBoth = changes.state.records.contains { record in
+            record.listed.properties.edited.save == former.newest.id
+                && previous.record(record.line.id) == nil
+        }
+    }
+
+    func mark(ofRemoved old: VaultState.Record) -> EntryEdit {
+        isMerge ? old.listed.properties.edited : edit
+    }
+
+    // After a merge that kept both copies, this one must look independent of the merged one:
+    // otherwise, merging a file that contains the merge would drop it.
+    func mark(ofChanged old: VaultState.Record) -> EntryEdit {
+        let former = old.listed.properties.edited
+        guard isMerge, keptBoth else { return isMerge ? former : edit }
+        return EntryEdit(time: former.time, save: edit.save)
+    }
+}
+
+extension UndoneChange {
+    fileprivate init(
+        of record: VaultState.Record, _ action: Action, requiresCheck: Bool = false
+    ) {
+        let entry = record.summary
+        self.init(
+            id: entry.id, issuer: entry.issuer, account: entry.account, renamedFrom: nil,
+            action: action,
+            requiresCheck: requiresCheck || action == .removed && entry.requiresCheckPerUse)
+    }
+}
+
+extension NothingToUndo {
+    /// Why two states have no difference that can be undone.
+    fileprivate static func noChange(from previous: VaultState, to current: VaultState) -> Self {
+        let isAdvanced = current.records.contains { record in
+            previous.record(record.line.id)?.line.revision != record.line.revision
+        }
+        return isAdvanced ? .onlyAdvanced : .noEntry
+    }
+}
+
+extension RecordPayload {
+    /// The same content; if `other` has the same key and a greater counter, with that counter.
+    func notBehind(_ other: RecordPayload) -> RecordPayload {
+        guard case .hotp(let counter, let key, let parameters) = self,
+            case .hotp(let reached, let otherKey, _) = other, key == otherKey
+        else { return self }
+        return .hotp(counter: max(counter, reached), key: key, parameters: parameters)
+    }
+}

@@ -1,0 +1,110 @@
+internal import WatchwordSystem
+
+/// A use of an entry, at this time in Unix seconds.
+package struct RecordedUse: Sendable {
+    package let id: RecordID
+    package let time: Int64
+
+    package init(of id: RecordID, at time: Int64) {
+        self.id = id
+        self.time = time
+    }
+}
+
+// The record only sorts lists. A failure to read or write it must not prevent anything else, so it
+// is treated as empty, and its errors are dropped.
+extension UnlockedVault {
+    /// When each entry was last used on this machine, in Unix seconds, as far as that is known.
+    public var lastUses: [RecordID: Int64] {
+        do throws(VaultError) {
+            guard let folder = try location.openAttemptsFolder(of: key.vaultID) else { return [:] }
+            return readUses(in: folder).times
+        } catch {
+            return [:]
+        }
+    }
+
+    /// Records that an entry was used, unless the vault is read-only.
+    ///
+    /// Call this after the result was delivered.
+    public func recordUse(of id: RecordID, at now: Int64) { record([RecordedUse(of: id, at: now)]) }
+
+    /// Records several uses, in this order, in one save.
+    package func record(_ uses: [RecordedUse]) {
+        guard !isReadOnly, !location.isKept, !uses.isEmpty else { return }
+        do throws(VaultError) {
+            try expectFile()
+            let folder = try location.makeAttemptsFolder(of: state.vaultID)
+            try record(uses, in: folder)
+        } catch _ {}
+    }
+
+    /// Throws if the vault has been purged: nothing is kept about it any more.
+    private func expectFile() throws(VaultError) {
+        if let folder = try location.openAttemptsFolder(of: state.vaultID) {
+            _ = consume folder
+            return
+        }
+        let file = try VaultDocument(parsing: location.read())
+        guard file.vaultID == state.vaultID else { throw .notFound }
+    }
+
+    /// How long to wait for another process that records a use.
+    private static var timeout: Duration { .milliseconds(100) }
+
+    private func record(_ added: [RecordedUse], in folder: borrowing Folder) throws(VaultError) {
+        do throws(PrivateFileError) {
+            let lock = try FileLock(
+                VaultLocation.usesLock, in: folder, timeout: UnlockedVault.timeout)
+            var uses = readUses(in: folder)
+            uses.add(added) { state.record($0) != nil }
+            let bytes: [UInt8]
+            do throws(VaultError) { bytes = try uses.sealed(under: key) } catch { return }
+            let file = FileReplacement(
+                of: VaultLocation.uses, beginningWith: LastUses.firstLine)
+            try file.replace(with: bytes.span, in: folder, previous: .none)
+            _ = consume lock
+        } catch {
+            throw VaultLocation.error(error, of: state.vaultID)
+        }
+    }
+
+}
+
+extension VaultLocation {
+    /// The bytes of the record of the vault in `document`; empty if there is none.
+    func uses(of document: VaultDocument) -> [UInt8] {
+        do {
+            guard let folder = try openAttemptsFolder(of: document.vaultID) else { return [] }
+            return try folder.readPrivateFile(
+                VaultLocation.uses,
+                limit: LastUses.limit(entries: document.records.count))
+        } catch {
+            return []
+        }
+    }
+
+    /// Writes the bytes of the record.
+    func write(uses: [UInt8], of vaultID: [UInt8]) {
+        guard uses.starts(with: LastUses.firstLine) else { return }
+        let file = FileReplacement(of: VaultLocation.uses, beginningWith: LastUses.firstLine)
+        do {
+            let folder = try makeAttemptsFolder(of: vaultID)
+            try file.replace(with: uses.span, in: folder, previous: .none)
+        } catch {}
+    }
+}
+
+extension UnlockedVault {
+    private func readUses(in folder: borrowing Folder) -> LastUses {
+        let bytes: [UInt8]
+        do {
+            bytes = try folder.readPrivateFile(
+                VaultLocation.uses, limit: LastUses.limit(entries: state.records.count))
+        } catch {
+            return LastUses()
+        }
+        // After a rekey, the record starts anew.
+        do { return try LastUses(opening: bytes, with: key) } catch { return LastUses() }
+    }
+}

@@ -1,0 +1,76 @@
+internal import WatchwordCryptography
+package import WatchwordSystem
+
+/// An open vault that several threads use: each gets an ``UnlockedVault`` of its own.
+///
+/// The threads then coordinate as processes do, through the locks of the vault's files, and none
+/// waits for a check that another makes.
+package struct HeldVault: Sendable {
+    private let location: VaultLocation
+    private let key: VaultKey
+    private let openedSlot: Int
+    private let ceiling: Int
+    private let state: VaultState
+    private let generationReport: VaultReport?
+    private let reports: [VaultReport]
+
+    /// Holds what `vault` knows.
+    package init(_ vault: UnlockedVault) {
+        location = vault.location
+        key = vault.key
+        openedSlot = vault.openedSlot
+        ceiling = vault.ceiling
+        state = vault.state
+        generationReport = vault.generationReport
+        reports = vault.foundReports
+    }
+
+    /// A vault for one thread.
+    package func vault() -> UnlockedVault {
+        UnlockedVault(
+            location: location, key: key, slot: openedSlot, ceiling: ceiling, readOnly: false,
+            state: state, generationReport: generationReport, reports: reports)
+    }
+
+    /// The key, without what is known of the vault.
+    package var heldKey: HeldKey { HeldKey(key: key) }
+
+    /// The stamp of the file that ``UnlockedVault/refresh()`` reads; `nil` if it is missing or cannot
+    /// be accessed.
+    package func stamp() -> FileStamp? { FileStamp(of: location.folder + "/" + location.name) }
+
+    /// The size of the file whose state this knows, in bytes.
+    package var fileSize: Int64 { Int64(state.fileSize) }
+
+    /// Whether this knows a newer state of the file than `other`.
+    package func isNewer(than other: HeldVault) -> Bool {
+        (state.generation, state.changes) > (other.state.generation, other.state.changes)
+    }
+}
+
+/// The key of a ``HeldVault``, which all threads share.
+package struct HeldKey: Sendable {
+    fileprivate let key: VaultKey
+
+    /// Wipes the key at once; whoever still uses the vault gets ``VaultError/busy``.
+    package func wipe() { key.wipe() }
+
+    /// Whether the key cannot be written to swap.
+    package var isLocked: Bool { key.isLocked }
+}
+
+extension UnlockedVault {
+    /// Checks that `opener` opens this vault; a failure counts as one of unlocking does.
+    ///
+    /// - Throws: ``VaultError/replaced`` or ``VaultError/rekeyed`` if it opens the file, but with
+    ///   another key.
+    package func confirm(
+        _ opener: VaultOpener, ceiling: Int? = nil
+    ) throws(VaultError) {
+        let path = location.folder + "/" + location.name
+        let again = try Vault.unlock(
+            at: path, with: opener, ceiling: ceiling ?? self.ceiling, savesWipes: false)
+        guard again.key.vaultID == key.vaultID else { throw .replaced }
+        guard try again.key.isEqual(to: key) else { throw .rekeyed }
+    }
+}

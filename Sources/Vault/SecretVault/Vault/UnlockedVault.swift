@@ -1,0 +1,372 @@
+internal import WatchwordSystem
+internal import Devices
+
+/// An open vault: its list of entries is known, and each secret is still sealed.
+///
+/// It reflects the file as it was when it was last read. ``update(_:)`` reads the file again before
+/// it changes anything, so that two programs do not lose each other's changes. It belongs to one
+/// task.
+public final class UnlockedVault {
+    let location: VaultLocation
+    private(set) var key: VaultKey
+    /// Whether the vault cannot be written: nothing is saved or counted.
+    let isReadOnly: Bool
+    /// The number of the slot that opened the vault.
+    public let openedSlot: Int
+    /// The maximum cost of unlocking.
+    let ceiling: Int
+    private(set) var state: VaultState
+    private(set) var generationReport: VaultReport?
+    private var notMarked: VaultReport?
+    private var notListed: VaultReport?
+    /// The files that no save could erase.
+    private var linked: [VaultReport] = []
+    /// The copies beside the vault that the last save did not erase.
+    private var copies: [VaultReport] = []
+    let foundReports: [VaultReport]
+    /// Whether the reports contain those of the `linked` file.
+    private var reportsLinked: Bool {
+        foundReports.contains {
+            if case .keptUnderSecondName = $0 { true } else { false }
+        }
+    }
+    /// Whether the failures must be cleared once the wipes that they caused are listed.
+    var clearsFailures = false
+    /// Whether the vault may be changed now; checked while no other process can change it.
+    package var mayChange: () -> Bool = { true }
+    /// The size of the largest file that is read again.
+    package var largestFile = Int.max
+    /// The entries that have used the presence proved by unlocking.
+    var usedOnce: Set<RecordID> = []
+    /// The purpose of each entry's last proof, until the proof is spent.
+    var purposes: [RecordID: PresencePurpose] = [:]
+
+    init(
+        location: VaultLocation, key: VaultKey, slot: Int, ceiling: Int, readOnly: Bool,
+        state: VaultState, generationReport: VaultReport?, reports: [VaultReport]
+    ) {
+        foundReports = reports
+        isReadOnly = readOnly
+        self.location = location
+        openedSlot = slot
+        self.key = key
+        self.ceiling = ceiling
+        self.state = state
+        self.generationReport = generationReport
+    }
+
+    /// The number of the vault's current generation.
+    public var generation: UInt64 { state.generation }
+
+    /// The entries, in the order in which they were added.
+    public var entries: [EntrySummary] {
+        let wiped = provedWipes
+        return state.records.map { $0.summary(proving: wiped) }
+    }
+
+    /// The ways to open the vault.
+    public var slots: [SlotSummary] { state.slots.map { SlotSummary($0.slot) } }
+
+    /// The cost of trying a passphrase on all slots: the base-2 logarithm of the sum of scrypt's N.
+    public var unlockCost: Int { UnlockPlan.logarithm(ofAll: state.slots.map(\.slot)) }
+
+    /// What to report to the owner.
+    public var reports: [VaultReport] {
+        var reports = foundReports
+        if let generationReport { reports.append(generationReport) }
+        let wiped = provedWipes
+        for record in state.records {
+            guard case .tombstone(let tombstone) = record.body else { continue }
+            let id = record.line.id
+            let isProved = !record.isWipedWithoutKey || wiped.contains(id)
+            reports.append(isProved ? .wiped(id, tombstone) : .vanished(id))
+        }
+        if let notListed { reports.append(notListed) }
+        return reports + saveReports
+    }
+
+    /// The records whose wipe without the vault key the counted failures prove.
+    private var provedWipes: Set<RecordID> {
+        // What cannot be read proves no wipe.
+        do { return try genuineWipes(in: state) } catch _ { return [] }
+    }
+
+    /// One entry.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``.
+    package func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
+        state.records[try state.index(of: id)].summary(proving: provedWipes)
+    }
+
+    /// What to report about the saves.
+    public var saveReports: [VaultReport] {
+        linked + copies + [notMarked].compactMap { $0 }
+    }
+
+    /// Changes the vault: reads it again, applies `change`, and saves once.
+    ///
+    /// Nothing is saved if `change` throws or changes nothing. When this returns, the change is on
+    /// disk.
+    ///
+    /// - Throws: the errors of `change`; ``VaultError/openedReadOnly``; ``VaultError/busy`` if
+    ///   another writer does not finish in time; ``VaultError/changedMeanwhile`` if a program that
+    ///   ignores the lock has replaced the vault since it was read; ``VaultError/inTheWay(name:)``;
+    ///   ``VaultError/notConfirmed(_:)`` if the change is saved, but a power failure may undo it;
+    ///   ``VaultError/previousNotErased(_:)`` if the change is saved, but the previous generation
+    ///   was not purged; ``VaultError/rekeyed`` if another process gave the vault a new key, so
+    ///   that it must be unlocked again.
+    @discardableResult public func update<Result>(
+        _ change: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        try save(joining: nil, change)
+    }
+
+    /// Changes the vault like ``update(_:)``.
+    ///
+    /// - Parameter other: the history of another file that this save merges.
+    @discardableResult func save<Result>(
+        joining other: VaultHistory?, _ change: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        guard !isReadOnly else { throw .openedReadOnly }
+        var writer = try VaultWriter(location)
+        guard mayChange() else { throw .busy }
+        let read = try writer.read(upTo: largestFile)
+        let old = try VaultDocument(parsing: read)
+        let mark = writer.mark(of: old.vaultID)
+        guard let current = try later(old, mark)?.state else { throw .changedMeanwhile }
+        let wiped = try genuineWipes(in: current)
+        let previous = try writer.previous(with: key)
+        func isUnmerged(_ state: VaultState) throws(VaultError) -> Bool {
+            try previous?.isIncluded(in: state, with: key, after: mark) == false
+        }
+        var changes = try VaultChanges(
+            current, key: key, after: mark, joining: other, listing: wiped,
+            provingPresence: unlockingProvesPresence, keepingPrevious: isUnmerged(current))
+        let result = try change(&changes)
+        guard changes.isChanged else {
+            state = current
+            return result
+        }
+        // Only the previous generation may still have the secret of an entry that has vanished, and
+        // what an older or a diverged file lacks.
+        let isLost = current.hasVanished(besides: wiped)
+        let isNeeded = try isUnmerged(changes.state) || changes.state.hasUnlistedTombstones
+        guard !isNeeded || !changes.erasesPrevious else { throw .vanishedEntries }
+        let bytes = try changes.state.written(with: changes.key)
+        // Verify the new file exactly as the next unlock will.
+        let document = try VaultDocument(parsing: bytes)
+        let saved = try VaultState(verifying: document, with: changes.key)
+        let record = try GenerationRecord(
+            of: document, saving: saved, with: changes.key, after: mark)
+        let gone = wiped.union(changes.wiped)
+        if !gone.isEmpty, !changes.erasesPrevious {
+            let tombstone = Tombstone(time: SystemClock.unixTime(), reason: .failures)
+            let (opened, asked) = (key, changes.wiped)
+            let older = OlderFileWipe(attempts: try attempts()) {
+                current.isLater(than: $0, with: opened) ? gone : asked
+            }
+            try writer.wipePrevious(older, of: saved.vaultID, leaving: tombstone)
+        }
+        let discards = isNeeded || isLost || !changes.wiped.isEmpty
+        try writer.save(
+            bytes, of: saved.vaultID, replacing: read,
+            previous: changes.erasesPrevious ? .purged : discards ? .discarded : .kept)
+        (key, state) = (changes.key, saved)
+        (generationReport, notListed) = (nil, nil)
+        notMarked = writer.write(record)
+        let used = SlotsRecord.read(of: location, vaultID: saved.vaultID) ?? old.slotsDigest
+        if used != document.slotsDigest { writer.recordSlots(of: document) }
+        defer { linked += writer.linked.map { VaultReport($0) } }
+        copies =
+            changes.erasesPrevious || !gone.isEmpty
+            ? location.copiesNotErased(of: saved.vaultID, in: writer.folder) : []
+        if changes.erasesPrevious || discards {
+            try eraseOlder(by: &writer, keepingPrevious: !changes.erasesPrevious)
+        }
+        if reportsLinked { writer.removeLinkedRecord() }
+        return result
+    }
+
+    func reload() throws(VaultError) {
+        let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
+        let document = try VaultDocument(parsing: location.read(upTo: largestFile))
+        guard let read = try later(document, mark) else { throw .changedMeanwhile }
+        state = read.state
+    }
+
+    /// The state in a file that was read again, and what to report about it; `nil` if the file lacks
+    /// what is known here or what was saved here last, so that nothing is saved on top of it.
+    ///
+    /// A file that was opened as such may be used.
+    ///
+    /// - Parameter mark: the generation record, read before the file.
+    private func later(
+        _ document: VaultDocument, _ mark: GenerationRecord?
+    ) throws(VaultError) -> (state: VaultState, report: VaultReport?)? {
+        let read = try verified(document)
+        let report = try mark?.report(on: document, with: read.history)
+        guard report == nil || report == generationReport,
+            (read.generation, read.changes) >= (state.generation, state.changes),
+            !read.history.lacks(state.history.newest)
+        else { return nil }
+        return (read, report)
+    }
+
+    /// Reads the file again, which another process has changed.
+    ///
+    /// - Returns: whether the file contains what was known, and what was saved here last. If it does
+    ///   not, nothing is changed here.
+    /// - Throws: ``VaultError/replaced`` or ``VaultError/rekeyed`` if this key no longer opens it.
+    package func refresh() throws(VaultError) -> Bool {
+        // Read the generation record first, as ``Vault/unlock(at:with:ceiling:readOnly:reading:)``
+        // does.
+        let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
+        let document = try VaultDocument(parsing: location.read(upTo: largestFile))
+        guard document.vaultID == state.vaultID else { throw .replaced }
+        guard let (read, report) = try later(document, mark) else { return false }
+        (state, generationReport) = (read, report)
+        if !isReadOnly {
+            location.record(opened: document, read, with: key, known: mark, after: mark)
+        }
+        listTombstones()
+        return true
+    }
+
+    /// Saves the vault if entries were wiped without the vault key because of failures, so that the
+    /// manifest records their tombstones.
+    ///
+    /// If this fails, the next save with the key does the same.
+    func listTombstones() {
+        guard state.hasUnlistedTombstones, !isReadOnly, !location.isKept else { return }
+        // The owner did not ask for this save, so keep the current report about the file.
+        let found = generationReport
+        defer { generationReport = found }
+        do throws(VaultError) {
+            guard try !genuineWipes(in: state).isEmpty else { return }
+            try update { changes throws(VaultError) in changes.saveInAnyCase() }
+        } catch {
+            notListed = .wipesNotListed(error)
+            return
+        }
+        // If this fails, the next attempt clears them.
+        do throws(VaultError) {
+            let counter = try AttemptCounter(location, of: state.vaultID)
+            let counted = try counter.read().pruned(to: state.countedLines, of: state.generation)
+            try counter.save(
+                clearsFailures
+                    ? try counter.afterSuccess(counted, by: state.slotsDigest()) : counted)
+            clearsFailures = false
+        } catch _ {}
+    }
+
+    /// The records that were wiped without the vault key and whose failures have reached their limit.
+    ///
+    /// Anybody who can write the file can write a tombstone. One without such failures proves nothing,
+    /// and neither does one in an older file that somebody put back: the entry's access control may
+    /// have been changed since.
+    private func genuineWipes(in state: VaultState) throws(VaultError) -> Set<RecordID> {
+        guard state.hasUnlistedTombstones,
+            try GenerationRecord.read(of: location, vaultID: state.vaultID)?
+                .isNewer(than: state.generation, of: state.vaultID) != true
+        else { return [] }
+        let lines = state.records.compactMap { record in
+            guard record.isWipedWithoutKey, case .tombstone(let tombstone) = record.body,
+                tombstone.reason == .failures
+            else { return nil as RecordLine? }
+            return record.line
+        }
+        return try attempts().due(in: lines, by: state.slotsDigest())
+    }
+
+    private func verified(_ document: VaultDocument) throws(VaultError) -> VaultState {
+        do throws(VaultError) {
+            return try VaultState(verifying: document, with: key)
+        } catch .damaged(.header) where state.isRekeyed(in: document) {
+            throw .rekeyed
+        }
+    }
+
+    /// Applies `change` like ``update(_:)``, but saves nothing.
+    public func rehearse<Result>(
+        _ change: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        try rehearse(joining: nil, change)
+    }
+
+    func rehearse<Result>(
+        joining other: VaultHistory?, _ change: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        var changes = try VaultChanges(
+            state, key: key, after: nil, joining: other, listing: genuineWipes(in: state),
+            provingPresence: unlockingProvesPresence)
+        return try change(&changes)
+    }
+
+    // The vault is already saved, so an error here must not suggest that nothing was.
+    private func eraseOlder(
+        by writer: inout VaultWriter, keepingPrevious: Bool
+    ) throws(VaultError) {
+        do {
+            if keepingPrevious {
+                try writer.eraseLeftovers(of: state.vaultID)
+            } else {
+                try writer.eraseAllButCurrent(of: state.vaultID)
+            }
+        } catch .system(let failure) {
+            throw .previousNotErased(failure)
+        }
+    }
+}
+
+extension UnlockedVault {
+    /// Opens every record and examines the previous generation.
+    public func check() throws(VaultError) -> VaultCheck {
+        var damages: [VaultPart] = []
+        var opened = 0
+        for record in state.records {
+            guard case .sealed = record.body else { continue }
+            do {
+                _ = try record.content(with: key)
+                opened += 1
+            } catch .damaged(let part) {
+                damages.append(part)
+            }
+        }
+        return VaultCheck(
+            opened: opened, damages: damages, reports: reports,
+            hasRecoveryKey: slots.contains { $0.method == .recoveryKey }, previous: previous())
+    }
+
+    private func previous() -> PreviousGeneration {
+        do {
+            guard let own = try location.openStateFolder() else { return .none }
+            let bytes = try VaultLocation.read(
+                VaultLocation.previous, in: own, upTo: largestFile)
+            let previous = try verified(VaultDocument(parsing: bytes))
+            return .whole(generation: previous.generation)
+        } catch .notFound {
+            return .none
+        } catch {
+            return .unusable(error)
+        }
+    }
+}
+
+extension VaultState.Record {
+    var summary: EntrySummary { summary(proving: []) }
+
+    /// The entry as a list shows it.
+    ///
+    /// - Parameter wiped: the records whose wipe without the vault key is proved.
+    func summary(proving wiped: Set<RecordID>) -> EntrySummary {
+        let tombstone: Tombstone? =
+            switch body {
+            case .sealed: nil
+            case .tombstone(let tombstone): tombstone
+            }
+        return EntrySummary(
+            id: line.id, accessControl: line.accessControl, tombstone: tombstone,
+            hasVanished: isWipedWithoutKey && !wiped.contains(line.id),
+            properties: listed.properties)
+    }
+}

@@ -1,0 +1,138 @@
+internal import WatchwordSystem
+
+/// Which of a vault's files other users can access, for instance after git or a file-sync client
+/// has copied them.
+public struct VaultExposure: Hashable, Sendable {
+    /// The permission bits of the vault file; `nil` if only its owner can access it.
+    public let mode: UInt32?
+    /// Whether other users can access the program's own files in `.watchword`.
+    public let includesOwnFiles: Bool
+    /// Whether other users can also write to the vault's folder, which is this user's and not sticky.
+    public let includesFolder: Bool
+    /// Whether other users can enter the vault's folder at all.
+    public let isInReach: Bool
+}
+
+extension Vault {
+    /// What other users can access of the vault at `path`; `nil` if that is nothing, or if the file
+    /// is not a vault of this user.
+    public static func exposure(at path: String) throws(VaultError) -> VaultExposure? {
+        let location = try VaultLocation(path)
+        let folder = try location.openFolder()
+        guard let vaultID = location.vaultID(in: folder) else { return nil }
+        do throws(SystemCallFailure) {
+            let mode = try folder.modeOpenToOthers(of: location.name)
+            var includesOwnFiles = false
+            try location.forEachOwnFolder(of: vaultID) { own, names throws(SystemCallFailure) in
+                if try own.isOwnAndWritableByOthers() { includesOwnFiles = true }
+                for name in names where try own.modeOpenToOthers(of: name) != nil {
+                    includesOwnFiles = true
+                }
+            }
+            guard mode != nil || includesOwnFiles else { return nil }
+            let isOwn = try folder.isOwnAndWritableByOthers()
+            let includesFolder = try isOwn ? folder.exposure() != nil : false
+            return VaultExposure(
+                mode: mode, includesOwnFiles: includesOwnFiles, includesFolder: includesFolder,
+                isInReach: isInReach(
+                    path, mode, amongOthers: includesOwnFiles || includesFolder))
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// Whether other users can reach the vault, as far as this is known.
+    ///
+    /// Whoever may read the file, but cannot, cannot enter one of its folders.
+    ///
+    /// - Parameter isAmongOthers: whether other files are exposed, too.
+    private static func isInReach(
+        _ path: String, _ mode: UInt32?, amongOthers isAmongOthers: Bool
+    ) -> Bool {
+        guard let mode else { return true }
+        let readers = mode & 0o044
+        let mayWriteOnly = (mode & 0o022) << 1 & ~readers != 0
+        return mayWriteOnly || isAmongOthers && readers != 0o044
+            || FileKind.isReadableByOthers(at: path)
+    }
+
+    /// Removes other users' permissions for the vault at `path` and for the program's own files
+    /// about it, and their permission to write to its folder, unless that is sticky.
+    ///
+    /// Only regular files and folders of this user are changed; links are not followed.
+    public static func closeToOthers(at path: String) throws(VaultError) {
+        let location = try VaultLocation(path)
+        let folder = try location.openFolder()
+        guard let vaultID = location.vaultID(in: folder) else { return }
+        do throws(SystemCallFailure) {
+            if try folder.exposure() != nil { try folder.closeToWritersOfOthers() }
+            try folder.closeToOthers(location.name)
+            try location.forEachOwnFolder(of: vaultID) { own, names throws(SystemCallFailure) in
+                try own.closeToWritersOfOthers()
+                for name in names { try own.closeToOthers(name) }
+            }
+        } catch {
+            throw .system(error)
+        }
+    }
+}
+
+extension VaultLocation {
+    /// The ID of the vault at this path, whatever its permissions; `nil` if the file is not a vault
+    /// of this user.
+    func vaultID(in folder: borrowing Folder) -> [UInt8]? {
+        folder.beginning(of: name, limit: VaultEnvelope.idLimit)
+            .flatMap(VaultEnvelope.vaultID(inBeginning:))
+    }
+
+    /// Calls `body` with each existing folder in `.watchword` that has files of this vault, and with
+    /// the names that those files can have.
+    ///
+    /// A vault that is itself in such a folder has none.
+    fileprivate func forEachOwnFolder(
+        of vaultID: [UInt8],
+        _ body: (borrowing Folder, [String]) throws(SystemCallFailure) -> Void
+    ) throws(SystemCallFailure) {
+        guard !isKept else { return }
+        let named =
+            VaultLocation.files(of: VaultLocation.mark)
+            + VaultLocation.files(of: VaultLocation.previous)
+            + VaultLocation.files(of: VaultLocation.linked)
+            + VaultLocation.files(of: VaultLocation.slots) + ["new", "displaced"]
+        let counted =
+            VaultLocation.files(of: VaultLocation.attempts)
+            + VaultLocation.files(of: VaultLocation.uses)
+        for (path, files) in [
+            ([VaultLocation.stateFolderName], VaultLocation.files(of: VaultLocation.enrolled)),
+            (ownParts, named), (VaultLocation.attemptsParts(vaultID), counted),
+        ] {
+            var folder = try Folder(opening: self.folder)
+            for (place, part) in path.enumerated() {
+                guard let next = try folder.openOwnFolder(part) else { break }
+                folder = next
+                try body(folder, place == path.count - 1 ? files : [])
+            }
+        }
+    }
+
+    private static func files(of name: String) -> [String] { [name, name + ".new"] }
+}
+
+extension VaultEnvelope {
+    /// Enough bytes of a vault file to contain its ID.
+    static let idLimit = 128
+
+    /// The vault's ID in the beginning of a vault file of any version; `nil` if it is not one.
+    static func vaultID(inBeginning bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.starts(with: magic) else { return nil }
+        do throws(VaultError) {
+            var line = LineReader(bytes)
+            try line.next()
+            try line.next()
+            try line.skip("vault")
+            return try line.base64(in: line.lastWord(), count: VaultDocument.vaultIDCount)
+        } catch {
+            return nil
+        }
+    }
+}

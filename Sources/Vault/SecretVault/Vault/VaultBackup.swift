@@ -1,0 +1,125 @@
+public import WatchwordCryptography
+
+/// A vault file in memory that holds copies of entries: a backup.
+///
+/// It is a complete vault with an ID of its own and one passphrase, so that it can also be used as
+/// one. Presence was checked when the entries were opened for it; whoever knows its passphrase can
+/// open all of them.
+public struct VaultBackup: Sendable {
+    /// An entry, with everything that a vault keeps about it.
+    public struct Entry: Sendable {
+        /// The secret and its parameters.
+        public let content: EntryContent
+        /// Its tags, note, icon name and favourite mark.
+        public let details: EntryDetails
+        /// When it requires a presence check, and what happens when checks fail.
+        public let accessControl: AccessControl
+        /// When it was added to the first vault, in Unix seconds.
+        public let created: Int64
+
+        /// Combines the parts of an entry.
+        public init(
+            content: EntryContent, details: EntryDetails, accessControl: AccessControl,
+            created: Int64
+        ) {
+            self.content = content
+            self.details = details
+            self.accessControl = accessControl
+            self.created = created
+        }
+    }
+
+    /// The entries, in order.
+    public let entries: [Entry]
+    /// The entries that are not copied: wiped ones have no secret, and a server treats a second
+    /// copy of an enrolled secret as stolen.
+    public let leftOut: [EntrySummary]
+
+    /// Combines entries.
+    public init(_ entries: [Entry]) {
+        self.entries = entries
+        leftOut = []
+    }
+
+    /// The bytes of a new vault file with these entries.
+    ///
+    /// - Parameter now: Unix seconds, stored as the creation time of the passphrase's slot.
+    /// - Throws: ``VaultError/otherKind`` for an enrolled secret.
+    public func sealed(
+        passphrase: SecretBytes, cost: ScryptCost, now: Int64
+    ) throws(VaultError) -> [UInt8] {
+        let key = try VaultKey.make()
+        let slot = try TrustedSlot.sealing(
+            key, under: passphrase, cost: cost, number: 1, created: now)
+        var changes = try VaultChanges(
+            VaultState(new: key.vaultID, slots: [slot]), key: key, after: nil)
+        for entry in entries {
+            if case .enrolledSecret = entry.content { throw .otherKind }
+            try changes.add(
+                entry.content, details: entry.details, accessControl: entry.accessControl,
+                now: entry.created)
+        }
+        let bytes = try changes.state.written(with: key)
+        // Verify the file exactly as the next reader will.
+        _ = try VaultState(verifying: VaultDocument(parsing: bytes), with: key)
+        return bytes
+    }
+
+    /// Opens a vault file in memory, such as a backup, with its passphrase.
+    ///
+    /// Failures are not counted, because the bytes can be copied. If the passphrase may be that of a
+    /// vault in use, try it there first: see ``Vault/path(sharingPassphraseWith:at:among:)``.
+    ///
+    /// - Parameter ceiling: The maximum cost, as for ``Vault/unlock(at:with:ceiling:readOnly:reading:)``.
+    /// - Throws: ``VaultError/wrongPassphrase``; the errors of a file that is not a vault.
+    public init(
+        opening bytes: [UInt8], passphrase: SecretBytes, ceiling: Int = Vault.defaultCeiling
+    ) throws(VaultError) {
+        guard bytes.count <= VaultLimits.fileSize else { throw .tooLarge }
+        let document = try VaultDocument(parsing: bytes)
+        let key = try document.key(with: .passphrase(passphrase), ceiling: ceiling).0
+        let state = try VaultState(verifying: document, with: key)
+        var entries: [Entry] = []
+        var leftOut: [EntrySummary] = []
+        for record in state.records {
+            let summary = record.summary
+            guard summary.tombstone == nil, summary.kind != .enrolled else {
+                leftOut.append(summary)
+                continue
+            }
+            entries.append(
+                Entry(
+                    content: try record.content(with: key), details: summary.details,
+                    accessControl: summary.accessControl, created: summary.created))
+        }
+        self.entries = entries
+        self.leftOut = leftOut
+    }
+}
+
+extension Vault {
+    /// Whether `file` begins like a vault file of any version.
+    public static func isVault(_ file: Span<UInt8>) -> Bool {
+        file.count >= fileStart.count
+            && fileStart.indices.allSatisfy { file[$0] == fileStart[$0] }
+    }
+}
+
+extension Vault {
+    /// Whether `file` is a copy or another generation of the vault at `path`.
+    ///
+    /// - Throws: the errors of files that are not complete vaults.
+    public static func isSame(_ file: [UInt8], at path: String) throws(VaultError) -> Bool {
+        let document = try VaultDocument(parsing: VaultLocation(path).read())
+        return try VaultDocument(parsing: file).vaultID == document.vaultID
+    }
+}
+
+extension UnlockedVault {
+    /// Whether `file` is a copy or another generation of this vault.
+    ///
+    /// - Throws: the errors of a file that is not a complete vault, before its passphrase is known.
+    public func isSameVault(_ file: [UInt8]) throws(VaultError) -> Bool {
+        try VaultDocument(parsing: file).vaultID == state.vaultID
+    }
+}

@@ -1,0 +1,286 @@
+internal import WatchwordCryptography
+internal import OneTimePassword
+public import WatchwordSystem
+
+/// The changes of one save; see ``UnlockedVault/update(_:)``.
+public struct VaultChanges {
+    var state: VaultState
+    private(set) var key: VaultKey
+    /// The history of the file that is replaced.
+    let formerHistory: VaultHistory
+    /// Whether unlocking proved presence; if not, this save does not change what opens the vault.
+    let provesPresence: Bool
+    /// Whether the previous generation must be kept, because it has changes that the vault lacks.
+    let keepsPrevious: Bool
+    var isChanged = false
+    var erasesPrevious = false
+    /// Records that this save wipes, while the previous generation must be kept.
+    private(set) var wiped: Set<RecordID> = []
+    /// What a merge found to be wiped in the copy without the vault key, and did not wipe.
+    var declinedWipes: [RecordID] = []
+    /// The entries of a merged copy that this save does not take over, because their secrets were
+    /// wiped without the vault key.
+    var unmerged: [EntrySummary] = []
+    /// The entries of a merged copy whose edits the history may have dropped.
+    var oldEdits: [EntrySummary] = []
+    /// The entries that had vanished, and that a merge has restored.
+    var restored: [MergeChange] = []
+    private var holders: FingerprintIndex?
+    /// The entries whose secret the caller knows, although each use of them requires a check.
+    private var known: Set<RecordID> = []
+
+    init(
+        _ current: VaultState, key: VaultKey, after mark: GenerationRecord?,
+        joining other: VaultHistory? = nil, listing wiped: Set<RecordID> = [],
+        provingPresence provesPresence: Bool = true, keepingPrevious keepsPrevious: Bool = false
+    ) throws(VaultError) {
+        self.key = key
+        self.provesPresence = provesPresence
+        self.keepsPrevious = keepsPrevious
+        formerHistory = current.history
+        state = try current.next(after: mark, joining: other, listing: wiped)
+    }
+
+    /// Forces a save, even if only the manifest changes.
+    mutating func saveInAnyCase() { isChanged = true }
+
+    /// The current entries.
+    public var entries: [EntrySummary] { state.records.map(\.summary) }
+
+    /// The current state of one entry.
+    public func entry(_ id: RecordID) throws(VaultError) -> EntrySummary {
+        state.records[try state.index(of: id)].summary
+    }
+
+    /// Opens an entry in its current state, for a change that depends on its content.
+    ///
+    /// Check presence before the change begins: other processes wait for the vault in the meantime.
+    ///
+    /// - Throws: ``VaultError/noSuchEntry``, ``VaultError/wiped``, ``VaultError/damaged(_:)``.
+    public func content(of id: RecordID) throws(VaultError) -> EntryContent {
+        try state.records[try state.index(of: id)].content(with: key)
+    }
+
+    /// Lets ``entries(withSecretOf:)`` find these entries, whose checks were passed.
+    package mutating func findChecked(_ ids: Set<RecordID>) {
+        known.formUnion(ids)
+        invalidateFingerprintIndex()
+    }
+
+    /// The entries with the same secret as `content`, whatever their names.
+    ///
+    /// They are in list order, without wiped entries. No secret is opened. An entry that requires a
+    /// check at each use is not found, because the result would tell whether a guess is right; it is
+    /// found if this save gave it its secret, or after ``findChecked(_:)``.
+    public mutating func entries(withSecretOf content: EntryContent) throws(VaultError)
+        -> [RecordID]
+    {
+        let fingerprint = try key.fingerprint(of: content.payload)
+        // Built on first use: most changes never need it.
+        if holders == nil {
+            holders = FingerprintIndex(state.records) { [known] in
+                !$0.accessControl.presence.isPerUse || known.contains($0.id)
+            }
+        }
+        return holders?.ids(of: fingerprint) ?? []
+    }
+
+    /// The entries that produce the same codes as `content`: the same secret with the same
+    /// parameters.
+    ///
+    /// Names and counters may differ. The same secret with another hash function, length or time
+    /// step is another entry.
+    public mutating func entries(equivalentTo content: EntryContent) throws(VaultError)
+        -> [RecordID]
+    {
+        var equivalent: [RecordID] = []
+        for id in try entries(withSecretOf: content) {
+            let record = state.records[try state.index(of: id)]
+            if record.listed.properties.traits == content.traits { equivalent.append(id) }
+        }
+        return equivalent
+    }
+
+    /// Adds an entry at the end.
+    ///
+    /// - Parameter now: Unix seconds, stored as the time when it was added.
+    /// - Throws: ``VaultError/overLimit(_:)``, ``VaultError/spaceAroundName``,
+    ///   ``VaultError/invalidTag``.
+    @discardableResult public mutating func add(
+        _ content: EntryContent, details: EntryDetails = EntryDetails(),
+        accessControl: AccessControl? = nil, now: Int64
+    ) throws(VaultError) -> RecordID {
+        guard state.records.count < VaultLimits.entries else { throw .overLimit(.entries) }
+        let bytes = try VaultRandomness.bytes(count: RecordID.count)
+        let id = RecordID(bytes.span)
+        let line = RecordLine(
+            id: id, revision: state.generation,
+            accessControl: accessControl ?? .standard(for: content.kind))
+        try details.check()
+        let edit = edit(at: now)
+        let properties = EntryProperties(
+            of: content, details: details, created: edit.time, edited: edit)
+        let record = try seal(content, as: line, properties)
+        state.append(record)
+        known.insert(id)
+        holders?.add(id, holding: record.listed.fingerprint)
+        isChanged = true
+        return id
+    }
+
+    /// Replaces an entry's content, including its name, which is an edit; keeps everything else.
+    ///
+    /// - Throws: ``VaultError/wiped`` for an entry that was wiped.
+    public mutating func replace(
+        _ id: RecordID, with content: EntryContent, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) {
+        try replace(id, with: content, edited: edit(at: now))
+    }
+
+    /// Replaces an entry's content by a later state of it, which is not an edit: an incremented
+    /// counter, or the next secret from the server that enrolled the device.
+    ///
+    /// - Throws: ``VaultError/wiped`` for an entry that was wiped.
+    public mutating func advance(_ id: RecordID, to content: EntryContent) throws(VaultError) {
+        try replace(id, with: content, edited: nil)
+    }
+
+    private mutating func replace(
+        _ id: RecordID, with content: EntryContent, edited: EntryEdit?
+    ) throws(VaultError) {
+        let old = state.records[try state.index(of: id)]
+        guard case .sealed = old.body else { throw .wiped }
+        let line = RecordLine(
+            id: id, revision: state.generation, accessControl: old.line.accessControl)
+        let former = old.listed.properties
+        let properties = EntryProperties(
+            of: content, details: former.details, created: former.created,
+            edited: edited ?? former.edited)
+        let record = try seal(content, as: line, properties)
+        try state.replace(record)
+        isChanged = true
+        holders?.remove(id, holding: old.listed.fingerprint)
+        // Nobody gave the secret of an entry that only advances.
+        if edited != nil { known.insert(id) }
+        guard !line.accessControl.presence.isPerUse || known.contains(id) else { return }
+        let state = state
+        holders?.insert(id, holding: record.listed.fingerprint) { other in
+            state.lists(other, before: id)
+        }
+    }
+
+    /// Renames an entry without opening its secret.
+    public mutating func rename(
+        _ id: RecordID, issuer: String, account: String, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) {
+        try VaultChanges.checkName(issuer, account)
+        let edit = edit(at: now)
+        try state.change(id) { properties in
+            properties.issuer = issuer
+            properties.account = account
+            properties.edited = edit
+        }
+        isChanged = true
+    }
+
+    /// Replaces the details of an entry without opening its secret.
+    ///
+    /// - Throws: ``VaultError/overLimit(_:)``, ``VaultError/invalidTag``.
+    public mutating func setDetails(
+        of id: RecordID, to details: EntryDetails, now: Int64 = SystemClock.unixTime()
+    ) throws(VaultError) {
+        try details.check()
+        let edit = edit(at: now)
+        try state.change(id) { properties in
+            properties.details = details
+            properties.edited = edit
+        }
+        isChanged = true
+    }
+
+    /// Removes an entry, or what is left of a wiped one.
+    ///
+    /// - Parameter purge: whether to erase the previous generation, which still contains the entry.
+    public mutating func remove(_ id: RecordID, purge: Bool) throws(VaultError) {
+        let old = state.records[try state.index(of: id)]
+        try state.remove(id)
+        holders?.remove(id, holding: old.listed.fingerprint)
+        isChanged = true
+        if purge { erasesPrevious = true }
+    }
+
+    /// Removes an entry, and erases its older copies.
+    public mutating func erase(_ id: RecordID) throws(VaultError) {
+        try remove(id, purge: false)
+        eraseCopies(of: id)
+    }
+
+    /// Gives the vault a new key: reseals every record, and seals the new key to each slot.
+    ///
+    /// The same passphrases and recovery keys open the vault as before. Anyone who can open an
+    /// older file cannot open anything that is saved from now on. The previous generation is
+    /// erased, because the old key opens it. Revisions and the failures counted against entries do
+    /// not change.
+    public mutating func rekey() throws(VaultError) {
+        let new = try VaultKey.make(of: state.vaultID)
+        state = try state.rekeyed(from: key, to: new)
+        key = new
+        invalidateFingerprintIndex()
+        isChanged = true
+        erasesPrevious = true
+    }
+
+    /// Call this when secrets are removed or fingerprints change.
+    mutating func invalidateFingerprintIndex() { holders = nil }
+
+    /// The edit to record for a change in this save.
+    func edit(at now: Int64) -> EntryEdit {
+        EntryEdit(time: max(now, 0), save: state.history.newest.id)
+    }
+
+    private func seal(
+        _ content: EntryContent, as line: RecordLine, _ properties: EntryProperties
+    ) throws(VaultError) -> VaultState.Record {
+        try VaultChanges.checkName(content.issuer, content.account)
+        return try VaultState.Record.sealing(content.payload, as: line, properties, under: key)
+    }
+
+    private static func checkName(_ issuer: String, _ account: String) throws(VaultError) {
+        guard max(issuer.utf8.count, account.utf8.count) <= VaultLimits.nameSize else {
+            throw .overLimit(.name)
+        }
+        guard !issuer.hasSpaceAround, !account.hasSpaceAround else { throw .spaceAroundName }
+    }
+}
+
+extension VaultChanges {
+    /// Replaces an entry's secret with a tombstone, and erases the previous generation.
+    ///
+    /// An entry that was already wiped keeps its tombstone.
+    ///
+    /// - Parameter now: Unix seconds, stored as the time of the wipe.
+    public mutating func wipe(
+        _ id: RecordID, because reason: Tombstone.Reason, now: Int64
+    ) throws(VaultError) {
+        let record = state.records[try state.index(of: id)]
+        guard case .sealed = record.body else { return }
+        let tombstone = Tombstone(time: max(now, 0), reason: reason)
+        var listed = record.listed
+        listed.secret = .wiped(tombstone)
+        try state.replace(
+            VaultState.Record(line: record.line, listed: listed, body: .tombstone(tombstone)))
+        invalidateFingerprintIndex()
+        isChanged = true
+        eraseCopies(of: id)
+    }
+
+    /// Erases the older copies of a record: the whole previous generation, unless it may have the only
+    /// copy of an entry that has vanished, or of what the vault lacks.
+    mutating func eraseCopies(of id: RecordID) {
+        if state.hasUnlistedTombstones || keepsPrevious {
+            wiped.insert(id)
+        } else {
+            erasesPrevious = true
+        }
+    }
+}

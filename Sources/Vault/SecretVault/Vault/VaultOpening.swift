@@ -1,0 +1,250 @@
+internal import WatchwordCryptography
+internal import WatchwordSystem
+
+/// A vault file that is being opened.
+struct VaultOpening: ~Copyable {
+    private let location: VaultLocation
+    private let folder: Folder
+    private let reading: () -> ClockReading
+    private let mark: GenerationRecord?
+    /// The record under the present name.
+    private let ownMark: GenerationRecord?
+    private var file: OpenPrivateFile
+    private var document: VaultDocument
+    private var notCleared: VaultReport?
+    /// Whether the failures must be cleared once the wipes that they caused are listed.
+    private var clearsLater = false
+
+    init(_ path: String, at reading: @escaping () -> ClockReading) throws(VaultError) {
+        let location = try VaultLocation(path)
+        let folder = try location.openFolder()
+        // A writer writes the generation record after the vault. Reading the record first therefore
+        // never yields one that is newer than the file.
+        let own = try GenerationRecord.read(of: location)
+        let file = try location.hold(in: folder)
+        let document = try VaultDocument(parsing: file.bytes)
+        let ownMark = own?.of(document.vaultID)
+        let former = ownMark == nil ? location.formerRecord(of: document.vaultID) : nil
+        self.document = document
+        self.file = file
+        self.ownMark = ownMark
+        mark = ownMark ?? former
+        self.location = location
+        self.folder = folder
+        self.reading = reading
+    }
+
+    func attempts() throws(VaultError) -> Attempts {
+        try Attempts.read(location, of: document.vaultID)
+    }
+
+    /// Counts the attempt, makes it, and records the outcome.
+    ///
+    /// The counter stays locked, so attempts run one after another. Concurrent attempts then cannot
+    /// exceed the limit, and none is refused because of another one that succeeds.
+    mutating func key(passphrase: SecretBytes, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int, VaultState)
+    {
+        let opener = VaultOpener.passphrase(passphrase)
+        guard document.hasSlot(for: opener, ceiling: ceiling) else {
+            return try document.opened(with: opener, ceiling: ceiling)
+        }
+        let counter = try AttemptCounter(location, of: document.vaultID)
+        try reload()
+        let attempts = try wipeDueRecords(counter)
+        return try SignalQueue.holdingBack(SignalQueue.interruptions) {
+            () throws(VaultError) in
+            let begun = try admitted(attempts, counter)
+            let key: (VaultKey, slot: Int, VaultState)
+            do throws(SlotRefusal) {
+                key = try document.openedKey(with: opener, ceiling: ceiling)
+            } catch {
+                switch error.outcome {
+                case .refused:
+                    let refused = begun.deciding(
+                        .vault, .refused(by: try refuser()), at: reading())
+                    do throws(VaultError) {
+                        try counter.save(refused)
+                        _ = try wipeDueRecords(counter)
+                    } catch {
+                        throw error.afterAttempt
+                    }
+                case .undecided: break  // It stays undecided, and costs a wait.
+                case .notTried: _ = counter.settle(attempts)
+                }
+                throw error.error
+            }
+            clearsLater = awaitsListing(attempts)
+            notCleared = counter.settle(
+                clearsLater ? attempts : try afterSuccess(attempts, counter))
+            return key
+        } otherwise: {
+            .system($0)
+        }
+    }
+
+    /// Tries `opener` where attempts cannot be counted; a wait that is not over still applies.
+    func uncountedKey(with opener: VaultOpener, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int, VaultState)
+    {
+        guard try !canCountAttempts() else { throw .writable }
+        if case .passphrase = opener {
+            let attempts = try attempts()
+            guard !document.hasSecret(ofAny: due(attempts)) else { throw .wipingDue }
+            let rest = attempts.vault?.rest(at: reading()) ?? 0
+            guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
+        }
+        return try document.opened(with: opener, ceiling: ceiling)
+    }
+
+    private func canCountAttempts() throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            let counter = try AttemptCounter(location, of: document.vaultID)
+            try counter.save(counter.read())
+            return true
+        } catch .notCounted(let failure) where failure.isWriteForbidden {
+            return false
+        }
+    }
+
+    /// Tries a recovery key or a device's secret, even if counting fails.
+    mutating func key(uncounted opener: VaultOpener, ceiling: Int) throws(VaultError)
+        -> (VaultKey, slot: Int, VaultState)
+    {
+        do throws(VaultError) {
+            if try !attempts().isEmpty {
+                let counter = try AttemptCounter(location, of: document.vaultID)
+                try reload()
+                _ = try wipeDueRecords(counter)
+            }
+        } catch {
+            notCleared = .failuresNotCleared(error)
+        }
+        let key = try document.opened(with: opener, ceiling: ceiling)
+        do throws(VaultError) {
+            // Whoever guesses may use a device that needs no person.
+            if opener.provesPresence, try attempts().vault != nil {
+                let counter = try AttemptCounter(location, of: document.vaultID)
+                let attempts = try counter.read()
+                // A wipe that failed is still due.
+                clearsLater = awaitsListing(attempts)
+                if !clearsLater { try counter.save(try afterSuccess(attempts, counter)) }
+            }
+        } catch {
+            notCleared = .failuresNotCleared(error)
+        }
+        return key
+    }
+
+    consuming func unlocked(
+        with opened: (VaultKey, slot: Int, VaultState), ceiling: Int, readOnly: Bool
+    ) throws(VaultError) -> UnlockedVault {
+        let (key, slot, state) = opened
+        let reports = [
+            try location.exposure(of: folder), notCleared, readOnly ? .failuresNotCounted : nil,
+            try mark?.reportOnKey(of: state, with: key),
+            location.unmergedPrevious(of: state, with: key, after: mark),
+        ]
+        let linked = try LinkedFileRecord.read(of: location)
+        if !readOnly { recordOpened(state, with: key) }
+        let vault = UnlockedVault(
+            location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
+            state: state,
+            generationReport: try mark?.report(on: document, with: state.history),
+            reports: reports.compactMap { $0 } + linked.map { VaultReport($0) }
+                + location.conflictingCopies(of: state, with: key, in: folder))
+        vault.clearsFailures = clearsLater
+        return vault
+    }
+
+    /// What a refusal is counted by: it counts towards a wipe only if the file has the slots with which
+    /// it was last opened or saved here.
+    private func refuser() throws(VaultError) -> SlotsDigest {
+        let slots = document.slotsDigest
+        let known = SlotsRecord.read(of: location, vaultID: document.vaultID) ?? slots
+        return known == slots ? slots : try slots.elsewhere()
+    }
+
+    /// Records the file, which its key has opened, and its slots, if they have changed.
+    private func recordOpened(_ state: VaultState, with key: VaultKey) {
+        let known = SlotsRecord.read(of: location, vaultID: document.vaultID)
+        location.record(
+            opened: document, state, with: key, known: ownMark, after: mark,
+            recordsSlots: known != document.slotsDigest)
+    }
+
+    private func admitted(_ attempts: Attempts, _ counter: borrowing AttemptCounter)
+        throws(VaultError) -> Attempts
+    {
+        switch attempts.admission(of: .vault, at: reading()) {
+        case .wait(let seconds, let moved):
+            // If this write fails, the next attempt only waits longer.
+            if moved != attempts { _ = counter.settle(moved) }
+            throw .lockedOut(seconds: Int64(seconds))
+        case .full: throw .overLimit(.countedEntries)
+        case .begun(let begun):
+            try counter.save(begun)
+            return begun
+        }
+    }
+
+    /// Completes a wipe that was interrupted.
+    mutating func completeInterruptedWipe() throws(VaultError) {
+        // Take the lock, which running attempts hold, only if there is something to wipe.
+        guard try document.hasSecret(ofAny: due(attempts())) else { return }
+        let counter = try AttemptCounter(location, of: document.vaultID)
+        try reload()
+        _ = try wipeDueRecords(counter)
+    }
+
+    /// Wipes the records that have reached their limit, including those of an interrupted wipe.
+    ///
+    /// - Returns: the attempts that are counted now.
+    private mutating func wipeDueRecords(_ counter: borrowing AttemptCounter) throws(VaultError)
+        -> Attempts
+    {
+        let attempts = try counter.read()
+        // Once the secrets are gone, the next save with the key completes the wipe.
+        guard document.hasSecret(ofAny: due(attempts)) else { return attempts }
+        let isWiped = try counter.wipeDueRecords(
+            attempts, in: document.countedLines, by: document.slotsDigest, at: reading())
+        if isWiped { try reload() }
+        return attempts
+    }
+
+    /// The records that must be wiped, and those whose wipe is not complete.
+    private func due(_ attempts: Attempts) -> Set<RecordID> {
+        attempts.due(in: document.countedLines, by: document.slotsDigest)
+    }
+
+    /// Whether the failures must stay until the wipes that they require are complete.
+    ///
+    /// Those in an older file that somebody put back are never listed.
+    private func awaitsListing(_ attempts: Attempts) -> Bool {
+        let due = due(attempts)
+        guard !due.isEmpty, !document.hasSecret(ofAny: due) else { return !due.isEmpty }
+        return mark?.isNewer(than: document.generation, of: document.vaultID) != true
+    }
+
+    /// The counts after the file was authenticated.
+    ///
+    /// Before that, its records do not show which counts are obsolete: anybody can remove them.
+    private func afterSuccess(_ attempts: Attempts, _ counter: borrowing AttemptCounter)
+        throws(VaultError) -> Attempts
+    {
+        try counter.afterSuccess(
+            attempts.pruned(to: document.countedLines, of: document.generation),
+            by: document.slotsDigest)
+    }
+
+    private func isUnchanged() throws(VaultError) -> Bool {
+        do { return try file.isUnchanged(location.name, in: folder) } catch { throw .system(error) }
+    }
+
+    // Another process may have saved or wiped while this one waited for the lock.
+    private mutating func reload() throws(VaultError) {
+        guard try !isUnchanged() else { return }
+        file = try location.hold(in: folder)
+        document = try VaultDocument(parsing: file.bytes)
+    }
+}

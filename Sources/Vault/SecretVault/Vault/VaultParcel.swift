@@ -1,0 +1,238 @@
+internal import WatchwordCryptography
+package import WatchwordSystem
+
+/// A vault's file, and what the program keeps about the vault on this machine: to move it to another
+/// folder.
+///
+/// The previous generation is not part of it.
+package struct VaultParcel: Sendable {
+    let document: VaultDocument
+    let attempts: Attempts
+    /// The `uses` file; empty if there is none.
+    let uses: [UInt8]
+    let presented: PresentedSecrets
+    /// The newest generation seen; `nil` if none was recorded.
+    let newest: GenerationRecord?
+
+    /// The largest file that fits in a request with everything else.
+    static let largestFile = VaultLimits.fileSize - (6 << 20)
+
+    /// The state of the file.
+    package var identity: VaultIdentity { VaultIdentity(document) }
+}
+
+extension VaultParcel: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(string: document.bytes.span)
+        output.append(string: uses.span)
+        let record = newest?.text ?? []
+        output.append(string: record.span)
+        // What was read from a file within the limits can be written again.
+        do throws(VaultError) {
+            let counts = try AttemptsFile.holding(attempts)
+            output.append(string: counts.span)
+            let secrets = try presented.text()
+            output.append(string: secrets.span)
+        } catch {}
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        let file = try fields.part(bytes, limit: VaultParcel.largestFile)
+        let uses = try fields.part(bytes, limit: LastUses.sizeLimit)
+        newest = GenerationRecord(reading: try fields.part(bytes, limit: 1024))
+        let attempts = try fields.part(bytes, limit: 2 * AttemptsFile.slotCount)
+        let presented = try fields.part(bytes, limit: PresentedSecrets.sizeLimit)
+        do throws(VaultError) {
+            document = try VaultDocument(parsing: file)
+            self.attempts = try AttemptsFile(reading: attempts, of: document.vaultID).attempts
+            self.presented = try PresentedSecrets(reading: presented)
+            let limit = LastUses.limit(entries: document.records.count)
+            self.uses = uses.count <= limit ? uses : []
+        } catch {
+            throw FieldReader.Unreadable()
+        }
+    }
+}
+
+extension FieldReader {
+    /// Reads the bytes of a file.
+    mutating func part(_ bytes: Span<UInt8>, limit: Int) throws(Unreadable) -> [UInt8] {
+        [UInt8](copying: bytes.extracting(try string(bytes, limit: limit)))
+    }
+}
+
+/// A parcel whose vault has been opened in memory.
+package struct OpenedParcel: Sendable {
+    fileprivate let parcel: VaultParcel
+    private let key: VaultKey
+    private let state: VaultState
+
+    /// The state of the file.
+    package var identity: VaultIdentity { parcel.identity }
+
+    fileprivate init(_ parcel: VaultParcel, _ key: VaultKey, _ state: VaultState) {
+        self.parcel = parcel
+        self.key = key
+        self.state = state
+    }
+
+    /// Whether the vault at `path` has the same key, and this one contains its last save.
+    package func includes(_ path: String) throws(VaultError) -> Bool {
+        let document = try VaultDocument(parsing: VaultLocation(path).read())
+        do throws(VaultError) {
+            let other = try VaultState(verifying: document, with: key)
+            return !state.history.lacks(other.history.newest)
+        } catch .damaged {
+            return false
+        }
+    }
+
+    /// Whether `vault` contains the last save of this one.
+    package func isIncluded(in vault: UnlockedVault) -> Bool {
+        !vault.state.history.lacks(state.history.newest)
+    }
+}
+
+extension VaultParcel {
+    /// Opens the vault, and verifies it.
+    ///
+    /// Failures are not counted: whoever has the parcel can copy it.
+    package func opened(with opener: VaultOpener, ceiling: Int) throws(VaultError) -> OpenedParcel {
+        let (key, _, state) = try document.opened(with: opener, ceiling: ceiling)
+        return OpenedParcel(self, key, state)
+    }
+}
+
+extension Vault {
+    /// Reads the vault at `path` with what the program keeps about it, while nothing can change it.
+    ///
+    /// - Throws: ``VaultError/busy`` while a presence check or a login has not ended, because its
+    ///   outcome would be missing.
+    package static func pack(_ path: String) throws(VaultError) -> VaultParcel {
+        let location = try VaultLocation(path)
+        try location.requireUnreservedPath()
+        let vaultID = try VaultDocument(parsing: location.read()).vaultID
+        let login = try location.lock(
+            VaultLocation.loginLock, in: location.makeStateFolder(), timeout: VaultWriter.timeout)
+        let counter = try AttemptCounter(location, of: vaultID)
+        guard try counter.isNoCheckRunning() else { throw .busy }
+        let writer = try VaultWriter(location)
+        let document = try VaultDocument(parsing: writer.read())
+        guard document.vaultID == vaultID else { throw .changedMeanwhile }
+        guard document.bytes.count <= VaultParcel.largestFile else { throw .overLimit(.parcel) }
+        let parcel = VaultParcel(
+            document: document, attempts: try counter.read(), uses: location.uses(of: document),
+            presented: try location.presented(), newest: writer.mark(of: vaultID))
+        _ = consume login
+        return parcel
+    }
+
+    /// Creates the vault in `parcel` at `path`, where no file may be.
+    ///
+    /// The file appears last, when everything else is on disk.
+    package static func unpack(_ parcel: VaultParcel, at path: String) throws(VaultError) {
+        try requireUnusedPath(path)
+        let location = try VaultLocation(path)
+        try location.makeFolder()
+        let vaultID = parcel.document.vaultID
+        try AttemptCounter.prepare(location, of: vaultID)
+        let counter = try AttemptCounter(location, of: vaultID)
+        var writer = try VaultWriter(location)
+        try counter.save(parcel.attempts)
+        try location.write(besidesFileOf: parcel)
+        if case .generationNotRecorded(let error)? = writer.write(parcel.record, isNew: true) {
+            throw error
+        }
+        try writer.make(parcel.document.bytes, of: vaultID)
+    }
+
+    /// Replaces the vault at `path` with a newer state of it, and erases the earlier one.
+    ///
+    /// At every moment, the file is complete.
+    ///
+    /// - Parameter identity: the state of the file; nothing is replaced if it has another.
+    package static func replace(
+        _ path: String, in identity: VaultIdentity, with opened: OpenedParcel
+    ) throws(VaultError) {
+        let parcel = opened.parcel
+        let location = try VaultLocation(path)
+        let vaultID = parcel.document.vaultID
+        let counter = try AttemptCounter(location, of: vaultID)
+        var writer = try VaultWriter(location)
+        let present = try VaultDocument(parsing: writer.read())
+        guard VaultIdentity(present) == identity, present.vaultID == vaultID else {
+            throw .changedMeanwhile
+        }
+        try counter.save(parcel.attempts)
+        try location.write(besidesFileOf: parcel)
+        try writer.save(
+            parcel.document.bytes, of: vaultID, replacing: present.bytes, previous: .purged)
+        if case .generationNotRecorded(let error)? = writer.write(parcel.record, isNew: true) {
+            throw error
+        }
+        try writer.eraseAllButCurrent(of: vaultID)
+    }
+
+    /// Erases all generations of the vault at `path`, and what the program keeps about it.
+    ///
+    /// The record of the newest generation remains: it detects a copy that somebody puts back. So
+    /// do lock files, and the record of the enrolled secrets that were presented, which belongs to
+    /// all vaults in the folder. If an earlier call was interrupted, this completes it.
+    ///
+    /// - Parameter identity: the state of the file; nothing is erased if it has another.
+    /// - Returns: what to report to the owner.
+    @discardableResult package static func purge(
+        _ path: String, in identity: VaultIdentity
+    ) throws(VaultError) -> [VaultReport] {
+        let location = try VaultLocation(path)
+        do throws(VaultError) { _ = try location.openFolder() } catch .notFound { return [] }
+        let counter = try AttemptCounter(location, of: identity.vaultID)
+        var writer = try VaultWriter(location)
+        if try writer.isTaken() {
+            let document = try VaultDocument(parsing: writer.read())
+            guard VaultIdentity(document) == identity else { throw .changedMeanwhile }
+            _ = writer.writeGenerationRecord(of: document)
+        }
+        try writer.eraseAll(of: identity.vaultID)
+        try counter.remove()
+        return writer.linked.map { VaultReport($0) }
+            + location.copiesNotErased(of: identity.vaultID, in: writer.folder)
+    }
+}
+
+extension VaultParcel {
+    /// The newest generation seen, or this one.
+    fileprivate var record: GenerationRecord {
+        newest?.of(document.vaultID) ?? GenerationRecord(of: document)
+    }
+}
+
+extension VaultLocation {
+    /// Writes the uses and the enrolled secrets that were presented.
+    fileprivate func write(besidesFileOf parcel: VaultParcel) throws(VaultError) {
+        write(uses: parcel.uses, of: parcel.document.vaultID)
+        guard !parcel.presented.all.isEmpty else { return }
+        try changePresented { $0.add(parcel.presented) }
+    }
+}
+
+/// The exclusive right to move the vault at a path; the kernel releases it when the process dies.
+package struct VaultMoveLock: ~Copyable, Sendable {
+    private let lock: FileLock
+
+    /// Takes the lock, and creates the vault's folder if there is none.
+    ///
+    /// - Throws: ``VaultError/busy`` if another process moves the vault.
+    package init(_ path: String) throws(VaultError) {
+        let location = try VaultLocation(path)
+        try location.requireUnreservedPath()
+        try location.makeFolder()
+        lock = try location.lock(
+            VaultLocation.moveLock, in: location.makeStateFolder(), timeout: VaultWriter.timeout)
+    }
+
+    /// Releases the lock; so does `deinit`.
+    package consuming func end() {}
+}

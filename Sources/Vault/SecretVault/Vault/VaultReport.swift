@@ -1,0 +1,101 @@
+public import WatchwordSystem
+
+/// A warning to the owner of a vault that still opens.
+public enum VaultReport: Hashable, Sendable {
+    /// The file is older than one seen here before: an old copy was restored, and later changes are
+    /// missing. HOTP counters may repeat.
+    case olderFile(generation: UInt64, newest: UInt64)
+    /// The file differs from the one that was saved here last, or lacks this save, but is not older: a
+    /// copy that was changed elsewhere has replaced it. HOTP counters may repeat.
+    case otherFile(generation: UInt64)
+    /// The file was not saved since the newest rekey that was seen here: what opened the vault before
+    /// opens what is saved in it.
+    case formerKey
+    /// The file at this path, beside the vault, is a copy of it that another program kept because
+    /// both were edited. If the name is not UTF-8, the path contains U+FFFD instead.
+    case conflictingCopy(path: String)
+    /// The same, but the copy has another key, which may be newer.
+    case rekeyedCopy(path: String)
+    /// There are so many more such files.
+    case moreConflictingCopies(count: Int)
+    /// The previous generation, at this path, has changes that the vault lacks, because an older or a
+    /// diverged file has replaced the vault. No save replaces it until it is merged.
+    case unmergedPrevious(path: String)
+    /// The entry's secret was wiped.
+    case wiped(RecordID, Tombstone)
+    /// The entry's secret was wiped without the vault key, and not because of failures that were
+    /// counted here: somebody changed the file, or another device wiped it.
+    case vanished(RecordID)
+    /// An older file of the vault should have been erased, but it has a second name (a hard link),
+    /// under which its content stays. This is its inode number.
+    case keptUnderSecondName(inode: UInt64)
+    /// Older files of the vault were erased, but not the copy at this path, which another program put
+    /// beside it.
+    case copyNotErased(path: String)
+    /// The vault was saved, but not the `generation` file, which detects an older vault.
+    case generationNotRecorded(VaultError)
+    /// Entries were wiped without the vault key, and the manifest could not be updated for this
+    /// reason: anyone who has an older file could restore their secrets.
+    case wipesNotListed(VaultError)
+    /// The vault is open, but the counted failures could not be cleared, for this reason.
+    case failuresNotCleared(VaultError)
+    /// The vault is open read-only, and failures are not counted.
+    case failuresNotCounted
+    /// The vault is saved, but the system did not confirm that it is on disk.
+    case notConfirmed(SystemCallFailure)
+    /// The vault's folder belongs to the user with this ID, who can replace the vault.
+    case folderOwnedByOther(UInt32)
+    /// Other users may write to the vault's folder, according to these permission bits, and so can
+    /// restore an older vault.
+    case folderOpenToOthers(mode: UInt32)
+
+    /// Whether the vault was replaced, so that codes may repeat or former passphrases open it.
+    package var isAlarm: Bool {
+        switch self {
+        case .olderFile, .otherFile, .formerKey: true
+        default: false
+        }
+    }
+
+    /// The entry that the report is about, if it is about one.
+    package var entry: RecordID? {
+        switch self {
+        case .wiped(let id, _), .vanished(let id): id
+        default: nil
+        }
+    }
+
+    init(_ file: LinkedFile) { self = .keptUnderSecondName(inode: file.number) }
+
+    init(_ exposure: FolderExposure) {
+        self =
+            switch exposure {
+            case .otherOwner(let user): .folderOwnedByOther(user)
+            case .openToOthers(let mode): .folderOpenToOthers(mode: mode)
+            }
+    }
+}
+
+/// The result of checking the whole vault.
+public struct VaultCheck: Hashable, Sendable {
+    /// How many records opened.
+    public let opened: Int
+    /// What did not open, or is not a valid entry.
+    public let damages: [VaultPart]
+    /// What to report to the owner.
+    public let reports: [VaultReport]
+    /// Whether there is a recovery key.
+    public let hasRecoveryKey: Bool
+    /// Whether the previous generation beside the file opens with the same key.
+    public let previous: PreviousGeneration
+}
+
+/// The state of the previous generation beside the vault.
+public enum PreviousGeneration: Hashable, Sendable {
+    /// There is none.
+    case none
+    /// A complete vault of this generation.
+    case whole(generation: UInt64)
+    /// A file that cannot be used, for this reason.
+    case unusable(VaultError)
+}

@@ -1,0 +1,224 @@
+package import WatchwordSystem
+internal import SecretVault
+
+/// Why the agent gave no answer.
+package enum AgentFailure: Error, Hashable, Sendable {
+    /// No agent is running.
+    case notRunning
+    /// There is no folder for the agent's socket, or other users can access it.
+    case folder(RuntimeFolder.Failure)
+    /// What is at the socket's path is not this user's socket, or another user listens on it.
+    case notOurs
+    /// What is at the path of the system agent's socket is not the system agent.
+    case notSystems
+    /// The agent has another version.
+    case otherVersion
+    /// Too many clients are connected to the agent.
+    case tooManyClients
+    /// The agent ended, or did not answer in time.
+    case noAnswer
+    /// The same after a request to lock vaults.
+    case notLocked
+    /// The system agent ended or did not start, or did not answer in time.
+    case noAnswerFromSystem
+    /// The same after a request to lock the vault.
+    case notLockedBySystem
+    /// The system agent is installed, and its socket does not exist.
+    case systemStopped
+    /// The agent broke the protocol.
+    case malformed
+    /// The program `watchword-agent` was not found.
+    case programNotFound
+    /// The agent did not start; this step failed in it.
+    case notStarted(SystemCallFailure)
+    /// A system call in this process failed.
+    case system(SystemCallFailure)
+}
+
+/// A connection to the agent.
+///
+/// It is used by one thread.
+package final class AgentClient {
+    private let connection: FrameConnection
+    /// Whether it is the system agent's.
+    package let isSystem: Bool
+
+    /// How long a request may take: the agent may wait for other attempts, each of which derives a
+    /// key.
+    private static let responseTimeout = Duration.seconds(120)
+    /// How long a sign-in may take; it waits for other sign-ins, and resumes lost ones.
+    private static let slowTimeout = Duration.seconds(600)
+    /// How long a request may take for which the user's own agent does not wait.
+    private static let quickTimeout = Duration.seconds(5)
+    /// The same for the system agent, where it may wait for another user's.
+    private static let quickTimeoutOfSystem = Duration.seconds(30)
+    /// How long locking may take; nothing replaces it.
+    private static let lockTimeout = Duration.seconds(30)
+
+    /// Connects to the running agent of this user.
+    ///
+    /// The socket and its folder must belong to this user, and be closed to others, and the process
+    /// that listens must be this user's.
+    package init() throws(AgentFailure) {
+        let folder: OpenRuntimeFolder
+        do { folder = try RuntimeFolder.open(makes: false) } catch {
+            throw error == .missing ? .notRunning : .folder(error)
+        }
+        let socket = try AgentClient.socket(in: folder)
+        let peer: LocalSocket.Peer
+        do { peer = try LocalSocket.peer(of: socket) } catch { throw .system(error) }
+        guard peer.isThisUser else { throw .notOurs }
+        connection = FrameConnection(socket)
+        isSystem = false
+    }
+
+    private static func socket(
+        in folder: borrowing OpenRuntimeFolder
+    ) throws(AgentFailure) -> FileDescriptor {
+        let name = AgentProtocol.socketName
+        let found: OpenRuntimeFolder.SocketState
+        do { found = try folder.socketState(name) } catch { throw .system(error) }
+        switch found {
+        case .missing: throw .notRunning
+        case .foreign: throw .notOurs
+        case .own: break
+        }
+        do { return try LocalSocket.connect(to: folder.path(of: name)) } catch {
+            throw error.isNobodyListening ? .notRunning : .system(error)
+        }
+    }
+
+    /// Uses a connection that was made already.
+    package init(_ connection: FrameConnection, isSystem: Bool = false) {
+        self.connection = connection
+        self.isSystem = isSystem
+    }
+
+    private func timeout(of request: AgentRequest) -> Duration {
+        if request.locks { return AgentClient.lockTimeout }
+        guard request.isQuick else {
+            return request.isSlow ? AgentClient.slowTimeout : AgentClient.responseTimeout
+        }
+        return isSystem ? AgentClient.quickTimeoutOfSystem : AgentClient.quickTimeout
+    }
+
+    /// Sends a request and waits for the response.
+    package func send(_ request: AgentRequest) throws(AgentFailure) -> AgentResponse {
+        try write(request)
+        do {
+            return try receive(within: timeout(of: request))
+        } catch .noAnswer where request.locks {
+            throw .notLocked
+        } catch .noAnswerFromSystem where request.locks {
+            throw .notLockedBySystem
+        }
+    }
+
+    /// Sends a request, and passes messages and questions to the person.
+    ///
+    /// - Parameter person: shows a message or asks a question; returns the next request for a
+    ///   question.
+    package func send(
+        _ request: AgentRequest,
+        asking person: (AgentResponse) -> AgentRequest?
+    ) throws(AgentFailure) -> AgentResponse {
+        var next: AgentRequest? = request
+        while true {
+            if let next { try write(next) }
+            let response = try receive(within: timeout(of: request))
+            switch response {
+            case .says, .asks, .asksPIN: next = person(response)
+            default: return response
+            }
+        }
+    }
+
+    /// Waits until the agent has closed the connection, at most for a few seconds.
+    package func waitForEnd() {
+        do throws(SystemCallFailure) {
+            _ = try connection.receive(
+                limit: 1, idleTime: AgentProtocol.frameTimeout, timeout: .zero)
+        } catch {
+            // The connection has ended.
+        }
+    }
+
+    /// Becomes ready when the agent has sent something or has ended.
+    package var readable: Polling.Interest { connection.readable }
+
+    private func write(_ request: AgentRequest) throws(AgentFailure) {
+        do throws(SystemCallFailure) {
+            let frame = try FrameWriter()
+            frame.append(AgentProtocol.version)
+            frame.append(request)
+            // If the agent has refused the connection, its response is read next.
+            _ = try connection.send(frame, timeout: AgentProtocol.frameTimeout)
+        } catch {
+            throw failure(of: error)
+        }
+    }
+
+    private var noAnswer: AgentFailure { isSystem ? .noAnswerFromSystem : .noAnswer }
+
+    /// Connections that wait are closed by an agent that ends, and by systemd if its service does
+    /// not start.
+    private func failure(of error: SystemCallFailure) -> AgentFailure {
+        error.isConnectionLost ? noAnswer : .system(error)
+    }
+
+    private func receive(within timeout: Duration) throws(AgentFailure) -> AgentResponse {
+        let received: FrameConnection.Received
+        do {
+            received = try connection.receive(
+                limit: AgentProtocol.largestResponse, idleTime: timeout,
+                timeout: AgentProtocol.frameTimeout)
+        } catch {
+            throw failure(of: error)
+        }
+        guard case .frame(let frame) = received else {
+            if case .malformed = received { throw .malformed }
+            throw noAnswer
+        }
+        let response: AgentResponse
+        do throws(FieldReader.Unreadable) {
+            response = try frame.withBytes { bytes throws(FieldReader.Unreadable) in
+                try AgentResponse(parsing: bytes)
+            }
+        } catch {
+            throw .malformed
+        }
+        switch response {
+        case .otherVersion: throw .otherVersion
+        case .misunderstood: throw .malformed
+        case .tooManyClients: throw .tooManyClients
+        default: return response
+        }
+    }
+}
+
+// The agent's side of a frame.
+extension AgentRequest {
+    /// Reads a request.
+    package static func parse(_ frame: WipedBuffer) throws(AgentProtocolError) -> AgentRequest {
+        try frame.withBytes { bytes throws(AgentProtocolError) in
+            let request = bytes.extracting(1..<bytes.count)
+            guard bytes[0] == AgentProtocol.version || AgentRequest.isUniversal(request) else {
+                throw .otherVersion
+            }
+            do {
+                return try AgentRequest(parsing: request)
+            } catch {
+                throw .malformed
+            }
+        }
+    }
+}
+
+extension AgentResponse {
+    /// The frame with this response.
+    package func frame() throws(SystemCallFailure) -> FrameWriter {
+        let frame = try FrameWriter()
+        frame.append(self)
+        return frame
+    }
+}

@@ -1,0 +1,97 @@
+package import WatchwordSystem
+internal import SecretVault
+
+// The protocol between `watchword` and its agent, in frames (see `IncomingFrame`).
+//
+// watchword → agent, each: the version (one byte) and a request
+// agent → watchword, each: a response
+//
+// The agent answers each request with one response. Before it, it may send messages and questions of
+// the system's modules, and a TPM's question for a PIN; the client answers each question.
+
+/// The limits of the protocol.
+package enum AgentProtocol {
+    /// The version, which is the first byte of each request.
+    ///
+    /// It changes whenever an encoding does; a test compares a digest of samples.
+    package static let version: UInt8 = 8
+    /// The maximum size of a request in bytes, unless it contains a change of the vault.
+    package static let largestRequest = 64 << 10
+    /// The maximum size of a request that contains a change of the vault, or a vault.
+    package static let largestEdit = 64 << 20
+
+    /// The requests that may exceed ``largestRequest``.
+    ///
+    /// - Parameter isAdmitted: whether the one that begins with these bytes, and has this size, is
+    ///   read.
+    package static func largeRequests(
+        where isAdmitted: @escaping @Sendable (Span<UInt8>, Int) -> Bool
+    ) -> IncomingFrame.LargeFrames {
+        IncomingFrame.LargeFrames(limit: largestEdit) { beginning, size in
+            AgentRequest.isEdit(beginning) && isAdmitted(beginning, size)
+        }
+    }
+
+    /// The maximum size of the answer to a module's question.
+    package static let largestAnswer = 4096
+    /// The maximum size of a response in bytes.
+    static let largestResponse = 64 << 20
+    /// How long one frame may take.
+    package static let frameTimeout = Duration.seconds(10)
+    /// How long a frame may take while the agent keeps memory for it: others wait for this memory.
+    package static let turnTimeout = Duration.seconds(4)
+    /// The name of the agent's socket in the runtime folder.
+    package static let socketName = "agent.sock"
+    /// The name of the file that a running agent locks.
+    package static let lockName = "agent.lock"
+}
+
+/// Why a frame was not understood.
+package enum AgentProtocolError: Error {
+    /// The other side has another version.
+    case otherVersion
+    /// The frame breaks the protocol.
+    case malformed
+}
+
+/// The limits on how long the agent holds a vault.
+package struct HoldingTime: Hashable, Sendable {
+    /// How long after the last use of a secret.
+    package let idle: Duration
+    /// How long in total.
+    package let total: Duration
+
+    /// 15 minutes after the last use, and at most 8 hours.
+    package static let standard = HoldingTime(idle: .seconds(15 * 60), total: .seconds(8 * 3600))
+
+    /// The longest time that can be set.
+    package static let longest = Duration.seconds(7 * 24 * 3600)
+
+    package init(idle: Duration, total: Duration) {
+        self.idle = idle
+        self.total = total
+    }
+}
+
+extension HoldingTime: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(signed: idle.wholeSeconds)
+        output.append(signed: total.wholeSeconds)
+    }
+
+    package init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>
+    ) throws(FieldReader.Unreadable) {
+        let (idle, total) = (try fields.signedNumber(bytes), try fields.signedNumber(bytes))
+        let allowed = 1...HoldingTime.longest.wholeSeconds
+        guard allowed.contains(idle), allowed.contains(total) else {
+            throw FieldReader.Unreadable()
+        }
+        self.init(idle: .seconds(idle), total: .seconds(total))
+    }
+}
+
+extension Duration {
+    /// The whole seconds in it.
+    package var wholeSeconds: Int64 { components.seconds }
+}

@@ -1,8 +1,0 @@
-internal import AgentService
-
-/// Holds the keys of unlocked vaults.
-///
-/// `watchword unlock` starts it, and the other commands connect to it.
-@main struct Program {
-    static func main() { AgentProgram.main() }
-}
