@@ -25,6 +25,9 @@ func program(_ name: String, path: String? = nil, _ imports: Target.Dependency..
         swiftSettings: settings)
 }
 
+// The text of a program's help pages and manual.
+let documentsOfProgram = ["Help.txt", "Manual.mdoc"].map { Resource.embedInCode("Help/\($0)") }
+
 // The declarations of a C library; `pkgConfig` is `nil` if programs load the library themselves.
 func library(_ name: String, pkgConfig: String? = nil, _ package: String) -> Target {
     .systemLibrary(
@@ -125,9 +128,8 @@ let package = Package(
         // Exchange: the files of other apps, and pictures
         module("Exchange", "Pictures", "ProcessConfinement", "WatchwordSystem"),
         module(
-            "Exchange", "Exports", "ProcessConfinement", "OneTimePassword", "QRDrawing",
-            "WatchwordCoding",
-            "WatchwordCryptography", "WatchwordSystem"),
+            "Exchange", "Exports", "OneTimePassword", "ProcessConfinement", "QRDrawing",
+            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Exchange", "PictureReading", "CGIF", "CHEIF", "CPNG", "CTIFF", "CTurboJPEG", "CWebP",
             "CZBar", "Pictures", "QRDrawing", "WatchwordSystem"),
@@ -155,9 +157,9 @@ let package = Package(
             "Vault", "VaultService", "Devices", "OneTimePassword", "SecretVault",
             "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Vault", "Agent", "ProcessConfinement", "Courier", "DeviceLogin", "Devices",
-            "OneTimePassword", "SecretVault",
-            "VaultService", "WatchwordCryptography", "WatchwordSystem"),
+            "Vault", "Agent", "Courier", "DeviceLogin", "Devices", "OneTimePassword",
+            "ProcessConfinement", "SecretVault", "VaultService", "WatchwordCryptography",
+            "WatchwordSystem"),
 
         // Server: what decides
         module("Server", "Attestation", "CCBOR", "WatchwordCryptography", "WatchwordSystem"),
@@ -186,7 +188,7 @@ let package = Package(
         program("watchword-clipboard", "Devices", "WatchwordSystem"),
         program("watchword-screenshot", "OneTimePassword", "WatchwordSystem"),
         module(
-            "Programs", "CommandLineInterface", "ProcessConfinement", "Exports", "WatchwordCoding",
+            "Programs", "CommandLineInterface", "Exports", "ProcessConfinement", "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
         program(
             "watchword-courier", "CCurl", "Courier", "JSONReading", "WatchwordCoding",
@@ -195,15 +197,15 @@ let package = Package(
         program("watchword-reader", "PictureReading", "Pictures", "QRDrawing", "WatchwordSystem"),
         program("watchword-token", "Devices", "TokenDrivers", "WatchwordSystem"),
         module(
-            "Programs", "Commands", "ProcessConfinement", "CommandLineInterface", "Courier",
-            "DeviceLogin", "Devices",
-            "Exports", "OneTimePassword", "Pictures", "QRDrawing", "SecretVault", "VaultService",
-            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
+            "Programs", "Commands", resources: documentsOfProgram, "CommandLineInterface",
+            "Courier", "DeviceLogin", "Devices", "Exports", "OneTimePassword", "Pictures",
+            "ProcessConfinement", "QRDrawing", "SecretVault", "VaultService", "WatchwordCoding",
+            "WatchwordCryptography", "WatchwordSystem"),
         program("watchword-exports", "ExportReading", "Exports", "WatchwordSystem"),
         module(
-            "Programs", "ServerCommands", documents: ["Operations.md"], "ProcessConfinement",
-            "CommandLineInterface",
-            "Exports", "HTTPListener", "JSONReading", "OneTimePassword", "PostgreSQLStore",
+            "Programs", "ServerCommands", documents: ["Operations.md"],
+            resources: documentsOfProgram, "CommandLineInterface", "Exports", "HTTPListener",
+            "JSONReading", "OneTimePassword", "PostgreSQLStore", "ProcessConfinement",
             "SQLiteStore", "Verification", "VerificationService", "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
         program("watchword", "Commands"),

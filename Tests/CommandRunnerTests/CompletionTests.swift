@@ -25,15 +25,17 @@ struct CompletionTests {
     }
 
     private func checkAll<Verb: ProgramVerb>(_ table: Verb.Type) throws {
+        let help = Verb.documents.help
         for verb in Verb.allCases {
             let words = verb.name.split(separator: " ").map(String.init)
             let offered = try answer(table, "zsh", words.dropLast() + [""])
-            #expect(offered.contains("\(words[words.count - 1])\t\(verb.page.summary)"))
+            #expect(offered.contains("\(words[words.count - 1])\t\(help[verb.name].summary)"))
             let options = try answer(table, "fish", words + ["-"])
-            for option in verb.page.options + Verb.global {
-                #expect(options.contains("--\(option.name)\t\(option.summary)"), "\(verb.name)")
+            for option in verb.entry.options + Verb.global {
+                let summary = help.summary(of: option, for: verb.name)
+                #expect(options.contains("--\(option.name)\t\(summary)"), "\(verb.name)")
                 if let short = option.short {
-                    #expect(options.contains("-\(short)\t\(option.summary)"), "\(verb.name)")
+                    #expect(options.contains("-\(short)\t\(summary)"), "\(verb.name)")
                 }
             }
         }

@@ -6,7 +6,8 @@ import Testing
 @testable import Commands
 @testable import ServerCommands
 
-/// The help pages and manual pages of both programs, which their tables of commands generate.
+/// The help pages and manual pages of both programs, which their tables of commands and their documents
+/// generate.
 struct HelpTests {
     @Test(
         "every help page of watchword starts with valid examples, and has one line per option",
@@ -21,10 +22,12 @@ struct HelpTests {
     private func check<Verb: ProgramVerb>(_ verb: Verb) throws {
         let lines = HelpPage<Verb>.of(verb).split(separator: "\n")
         #expect(lines[0] == "Examples:")
-        for option in verb.page.options {
-            #expect(lines.contains { isLine($0, of: option) }, "--\(option.name)")
+        let help = Verb.documents.help
+        for option in verb.entry.options {
+            let summary = help.summary(of: option, for: verb.name)
+            #expect(lines.contains { isLine($0, of: option, summary) }, "--\(option.name)")
         }
-        let examples = verb.page.examples
+        let examples = help[verb.name].examples
         #expect(examples.allSatisfy { $0.contains("\(Verb.program) ") })
         for example in examples {
             // Omit pipes, redirections and the umask, which the shell handles.
@@ -48,8 +51,8 @@ struct HelpTests {
         }
     }
 
-    private func isLine(_ line: Substring, of option: Option) -> Bool {
-        line.hasPrefix("  ") && line.hasSuffix(option.summary)
+    private func isLine(_ line: Substring, of option: Option, _ summary: String) -> Bool {
+        !summary.isEmpty && line.hasPrefix("  ") && line.hasSuffix(summary)
             && [" ", "[="].contains { line.contains("--\(option.name)\($0)") }
     }
 
@@ -75,7 +78,8 @@ struct HelpTests {
     private func checkGlobalOptions<Verb: ProgramVerb>(_: Verb.Type) {
         let lines = HelpPage<Verb>.ofProgram().split(separator: "\n")
         for option in Verb.global {
-            #expect(lines.contains { isLine($0, of: option) }, "--\(option.name)")
+            let summary = Verb.documents.help.summary(of: option)
+            #expect(lines.contains { isLine($0, of: option, summary) }, "--\(option.name)")
             for verb in Verb.allCases {
                 #expect(!HelpPage<Verb>.of(verb).contains("  --\(option.name) "), "\(verb.name)")
             }
@@ -96,6 +100,48 @@ struct HelpTests {
         return Set(seen.filter { $0.value.count > 1 }.keys)
     }
 
+    @Test("a document has a section for each command and a text for each option, and no others")
+    func sections() {
+        checkSections(Commands.Verb.self)
+        checkSections(ServerVerb.self)
+        let (help, serverHelp) = (Commands.Verb.documents.help, ServerVerb.documents.help)
+        for option in [Option.help, .version, .json] {
+            #expect(help.summary(of: option) == serverHelp.summary(of: option))
+        }
+    }
+
+    private func checkSections<Verb: ProgramVerb>(_: Verb.Type) {
+        let help = Verb.documents.help
+        let titles = Verb.allCases.map(\.name) + [Verb.program, "options"]
+        #expect(help.sections.keys.sorted() == titles.sorted())
+        let common = help["options"].options
+        #expect(Set(common.keys) == Set(Verb.allOptions.map(\.name)))
+        for verb in Verb.allCases {
+            let section = help[verb.name]
+            #expect(!section.summary.isEmpty && !section.examples.isEmpty, "\(verb.name)")
+            let names = Set(verb.entry.options.map(\.name))
+            for (name, text) in section.options {
+                #expect(names.contains(name) && text != common[name], "\(verb.name) --\(name)")
+            }
+        }
+    }
+
+    @Test("every word in braces in a document has a value, and every value is used")
+    func values() {
+        checkValues(Commands.Verb.self)
+        checkValues(ServerVerb.self)
+    }
+
+    private func checkValues<Verb: ProgramVerb>(_: Verb.Type) {
+        let documents = Verb.documents
+        let text = String(decoding: documents.helpText + documents.manualText, as: UTF8.self)
+        let used = Set(text.matches(of: /{([A-Za-z]+)}/).map { String($0.1) })
+        // The manual page has these in addition; another test finds the exit statuses in it.
+        let general = ExitCode.allCases.map { "\($0)" } + ["commands"]
+        #expect(used.subtracting(general) == Set(documents.values.keys))
+        #expect(ManualPage<Verb>.text.firstMatch(of: /{[A-Za-z]+}/) == nil)
+    }
+
     @Test("the manual page contains every command, option and exit status")
     func completeness() {
         checkManual(Commands.Verb.self, statuses: [0, 1, 2, 3, 4, 5, 6])
@@ -106,7 +152,7 @@ struct HelpTests {
         let page = ManualPage<Verb>.text
         for verb in Verb.allCases {
             for word in verb.name.split(separator: " ") { #expect(page.contains(word)) }
-            for option in verb.page.options { #expect(page.contains(option.name)) }
+            for option in verb.entry.options { #expect(page.contains(option.name)) }
         }
         let listed = page.split(separator: "\n").filter { $0.hasPrefix(".It ") }
             .compactMap { Int($0.dropFirst(4)) }

@@ -65,7 +65,7 @@ struct CommandLineReader {
     ) -> (VerbTable.Named, CommandLineReader)? {
         guard let verb = table.named(by: words) else { return nil }
         let known = KnownOptions(
-            table: table, preferred: table.page(verb.place).options, isReversed: isReversed)
+            table: table, preferred: table.entries[verb.place].options, isReversed: isReversed)
         let reader = CommandLineReader(sorting: arguments, known)
         guard table.named(by: reader.operands)?.place == verb.place else { return nil }
         return (verb, reader)
@@ -163,9 +163,8 @@ extension CommandLineReader {
         // Show help even if there are errors.
         if asks(for: .help) { return .help(verb.place) }
         if asks(for: .version) { return .version }
-        let name = table.names[verb.place]
-        let page = table.page(verb.place)
-        let allowed = page.options + table.global
+        let entry = table.entries[verb.place]
+        let allowed = entry.options + table.global
         var given: [GivenOption] = []
         for spoken in spoken {
             guard let known = spoken.option else {
@@ -173,7 +172,7 @@ extension CommandLineReader {
             }
             // Verbs define an option differently: for some, it can be repeated.
             guard let option = allowed.first(where: { $0 == known }) else {
-                throw .inapplicableOption(known.name, verb: name)
+                throw .inapplicableOption(known.name, verb: entry.name)
             }
             guard option.isRepeatable || !given.contains(where: { $0.option == option }) else {
                 throw .duplicateOption(option.name)
@@ -182,14 +181,16 @@ extension CommandLineReader {
         }
         if let firstError { throw firstError }
         let operands = Array(operands.dropFirst(verb.words))
-        guard operands.count >= page.operands.minimum else {
-            throw .missingOperand(page.operands.placeholder)
+        guard operands.count >= entry.operands.minimum else {
+            throw .missingOperand(entry.operands.placeholder)
         }
-        guard operands.count <= page.operands.maximum else { throw .tooManyOperands(verb: name) }
+        guard operands.count <= entry.operands.maximum else {
+            throw .tooManyOperands(verb: entry.name)
+        }
         return .run(
             verb.place,
             ParsedArguments(
-                page: page, accepting: allowed, operands: operands, given: given,
+                entry: entry, accepting: allowed, operands: operands, given: given,
                 environment: environment))
     }
 

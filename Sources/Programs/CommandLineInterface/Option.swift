@@ -1,4 +1,4 @@
-/// A command-line option with its value, its help text and its completions.
+/// A command-line option and its value; the program's document has its help text.
 package struct Option: Hashable, Sendable {
     /// The kind of value that an option takes.
     package enum Value: Hashable, Sendable {
@@ -22,41 +22,22 @@ package struct Option: Hashable, Sendable {
     package let short: Character?
     /// The kind of value.
     package let value: Value
-    /// One line for the help page and the completions.
-    package let summary: String
     /// Whether the option can also be set by an environment variable.
-    package let isInEnvironment: Bool
+    package private(set) var isInEnvironment = false
     /// Whether the option can be given several times.
-    package let isRepeatable: Bool
+    package private(set) var isRepeatable = false
     private let ownPlaceholder: String?
 
-    /// Creates a flag.
-    package init(_ name: String, short: Character? = nil, _ summary: String) {
-        self.init(name, short: short, .none, summary, isInEnvironment: false)
-    }
-
-    /// Creates an option with a value.
+    /// Creates an option.
     ///
     /// - Parameter placeholder: replaces the list of a choice's words in help pages.
     package init(
-        _ name: String, short: Character? = nil, _ value: Value, placeholder: String? = nil,
-        _ summary: String
-    ) {
-        self.init(
-            name, short: short, value, placeholder: placeholder, summary, isInEnvironment: false)
-    }
-
-    private init(
-        _ name: String, short: Character?, _ value: Value, placeholder: String? = nil,
-        _ summary: String, isInEnvironment: Bool, isRepeatable: Bool = false
+        _ name: String, short: Character? = nil, _ value: Value = .none, placeholder: String? = nil
     ) {
         self.name = name
         self.short = short
         self.value = value
         ownPlaceholder = placeholder
-        self.summary = summary
-        self.isInEnvironment = isInEnvironment
-        self.isRepeatable = isRepeatable
     }
 
     /// Whether the option needs a value.
@@ -86,24 +67,18 @@ package struct Option: Hashable, Sendable {
         }
     }
 
-    /// The same option with another summary, for one verb.
-    package func saying(_ summary: String) -> Option {
-        Option(
-            name, short: short, value, placeholder: ownPlaceholder, summary,
-            isInEnvironment: isInEnvironment, isRepeatable: isRepeatable)
-    }
-
     /// The same option, but it can also be set by an environment variable.
     package var settableByEnvironment: Option {
-        Option(
-            name, short: short, value, placeholder: ownPlaceholder, summary, isInEnvironment: true)
+        var option = self
+        option.isInEnvironment = true
+        return option
     }
 
     /// The same option, but it can be given several times.
     package var repeatable: Option {
-        Option(
-            name, short: short, value, placeholder: ownPlaceholder, summary,
-            isInEnvironment: isInEnvironment, isRepeatable: true)
+        var option = self
+        option.isRepeatable = true
+        return option
     }
 
     /// The environment variable for the option, such as `WATCHWORD_OPS_LISTEN`.
@@ -111,7 +86,7 @@ package struct Option: Hashable, Sendable {
         "WATCHWORD_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    // Options are identified by name: their summaries can differ between verbs.
+    // Options are identified by name: a verb can define one differently.
     package static func == (left: Option, right: Option) -> Bool { left.name == right.name }
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
@@ -119,9 +94,9 @@ package struct Option: Hashable, Sendable {
 // The options of both programs.
 extension Option {
     /// Shows a help page instead of running the command.
-    package static let help = Option("help", short: "h", "show help for the command")
+    package static let help = Option("help", short: "h")
     /// Shows the version instead of running the command.
-    package static let version = Option("version", short: "V", "show the version")
-    package static let json = Option("json", "print JSON, one object per line")
-    package static let quiet = Option("quiet", short: "q", "print no warnings or notes")
+    package static let version = Option("version", short: "V")
+    package static let json = Option("json")
+    package static let quiet = Option("quiet", short: "q")
 }

@@ -1,7 +1,7 @@
 /// A valid command line: its options and its operands.
 package struct ParsedArguments: Sendable {
-    /// The verb's page.
-    package let page: CommandHelp
+    /// The verb's entry.
+    package let entry: VerbEntry
     /// The operands.
     package let operands: [String]
     /// The options on the command line; only a repeatable one occurs more than once.
@@ -11,10 +11,10 @@ package struct ParsedArguments: Sendable {
     private let environment: @Sendable (String) -> String?
 
     init(
-        page: CommandHelp, accepting accepted: [Option], operands: [String],
+        entry: VerbEntry, accepting accepted: [Option], operands: [String],
         given: [GivenOption], environment: @escaping @Sendable (String) -> String?
     ) {
-        self.page = page
+        self.entry = entry
         self.accepted = accepted
         self.operands = operands
         self.given = given

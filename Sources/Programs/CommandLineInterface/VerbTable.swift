@@ -12,12 +12,19 @@ struct VerbTable {
     let entries: [VerbEntry]
     /// The options that every verb accepts.
     let global: [Option]
+    private let readHelp: () -> HelpDocument
+
+    init(entries: [VerbEntry], global: [Option], readHelp: @escaping () -> HelpDocument) {
+        self.entries = entries
+        self.global = global
+        self.readHelp = readHelp
+    }
+
+    /// The help of the program, which is read only when it is needed.
+    var help: HelpDocument { readHelp() }
 
     /// The words on the command line for each verb.
     var names: [String] { entries.map(\.name) }
-
-    /// The page of the verb at an index.
-    func page(_ place: Int) -> CommandHelp { entries[place].page }
 
     /// All options of all verbs.
     ///
@@ -25,7 +32,7 @@ struct VerbTable {
     var allOptions: [Option] {
         var options = global
         for entry in entries {
-            for option in entry.page.options
+            for option in entry.options
             where !options.contains(where: { $0 == option && $0.value == option.value }) {
                 options.append(option)
             }

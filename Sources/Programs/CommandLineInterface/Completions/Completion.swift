@@ -15,27 +15,32 @@ enum Completion {
     /// What `current` can be after `words`.
     init(of current: String, after words: [String], in table: VerbTable) {
         let (verb, reader) = CommandLineReader.interpret(words, by: table)
-        let page = verb.map { table.page($0.place) }
-        let options = (page?.options ?? []) + table.global
+        let entry = verb.map { table.entries[$0.place] }
         if let option = reader.optionWithoutValue {
             self = Completion(ofValueOf: option)
         } else if !reader.hasEndedOptions, current.hasPrefix("-") {
-            self = Completion(of: current, among: options, given: reader.spoken.map(\.option))
-        } else if let page, let verb {
+            self = Completion(
+                of: current, for: entry, given: reader.spoken.map(\.option), in: table)
+        } else if let entry, let verb {
             let vault = reader.spoken.last { $0.option?.name == "vault" }?.value
             self = Completion(
-                of: page.operands, at: reader.operands.count - verb.words, vault: vault)
+                of: entry.operands, at: reader.operands.count - verb.words, vault: vault)
         } else {
             self = .words(table.words(after: reader.operands))
         }
     }
 
     /// Options, or the value of an option as in `--type=totp`.
-    private init(of current: String, among options: [Option], given: [Option?]) {
+    private init(
+        of current: String, for entry: VerbEntry?, given: [Option?], in table: VerbTable
+    ) {
+        let options = (entry?.options ?? []) + table.global
         guard let end = current.firstIndex(of: "=") else {
+            let help = table.help
             let possible = options.filter { $0.isRepeatable || !given.contains($0) }
             let candidates = possible.flatMap { option in
-                option.spellings.map { Candidate(text: $0, summary: option.summary) }
+                let summary = help.summary(of: option, for: entry?.name)
+                return option.spellings.map { Candidate(text: $0, summary: summary) }
             }
             self = .words(candidates.filter { $0.text.hasPrefix("--") || !current.hasPrefix("--") })
             return
@@ -59,7 +64,7 @@ enum Completion {
     }
 
     /// The operand at `index`.
-    private init(of operands: CommandHelp.Operands, at index: Int, vault: String?) {
+    private init(of operands: Operands, at index: Int, vault: String?) {
         guard index < operands.maximum else {
             self = .words([])
             return
@@ -87,10 +92,11 @@ extension VerbTable {
         switch words.count {
         case 0: return firstWords
         case 1:
-            return names.indices.compactMap { place in
-                let parts = names[place].split(separator: " ")
+            let help = help
+            return names.compactMap { name in
+                let parts = name.split(separator: " ")
                 guard parts.count == 2, parts[0] == words[0] else { return nil }
-                return Completion.Candidate(text: String(parts[1]), summary: page(place).summary)
+                return Completion.Candidate(text: String(parts[1]), summary: help[name].summary)
             }
         default: return []
         }
@@ -101,10 +107,11 @@ extension VerbTable {
     /// Its description is the summary of a one-word verb, or else the words that can follow.
     private var firstWords: [Completion.Candidate] {
         var words: [Completion.Candidate] = []
-        for (place, name) in names.enumerated() {
+        let help = help
+        for name in names {
             let parts = name.split(separator: " ").map(String.init)
             if parts.count == 1 {
-                words.append(Completion.Candidate(text: name, summary: page(place).summary))
+                words.append(Completion.Candidate(text: name, summary: help[name].summary))
             } else if let index = words.firstIndex(where: { $0.text == parts[0] }) {
                 words[index].summary += ", " + parts[1]
             } else {

@@ -4,15 +4,20 @@ package enum HelpPage<Verb: ProgramVerb> {
 
     /// The page of one verb, which starts with examples.
     package static func of(_ verb: Verb) -> String {
-        let page = verb.page
-        var lines = ["Examples:"]
-        lines += page.examples.map { "  " + $0 }
-        let usage = [Verb.program, verb.name, page.operands.usage].filter { !$0.isEmpty }
+        let entry = verb.entry
+        let options = entry.options
+        let help = Verb.documents.help
+        let section = help[entry.name]
+        var lines = ["Examples:"] + section.examples.map { "  " + $0 }
+        let usage = [Verb.program, entry.name, entry.operands.usage].filter { !$0.isEmpty }
         lines += ["", "Usage: " + usage.joined(separator: " ") + " [OPTION…]", ""]
-        lines += wrapped("\(verb.name): \(page.summary).", indent: 0)
-        for paragraph in page.details { lines += [""] + wrapped(paragraph, indent: 0) }
-        if !page.options.isEmpty { lines += ["", "Options:"] + table(page.options) }
-        if let option = page.options.first(where: \.isInEnvironment) {
+        lines += wrapped("\(entry.name): \(section.summary).", indent: 0)
+        for paragraph in section.details { lines += [""] + wrapped(paragraph, indent: 0) }
+        if !options.isEmpty {
+            lines += ["", "Options:"]
+            lines += columns(options.map { (left(of: $0), help.summary(of: $0, for: entry.name)) })
+        }
+        if let option = options.first(where: \.isInEnvironment) {
             let hint =
                 "Most options can also be set by environment variables: \(option.variable) for "
                 + "--\(option.name)."
@@ -24,23 +29,21 @@ package enum HelpPage<Verb: ProgramVerb> {
 
     /// The page of the program, with the global options; it also starts with examples.
     package static func ofProgram() -> String {
-        let about = Verb.about
+        let help = Verb.documents.help
+        let about = help[Verb.program]
         var lines = ["Examples:"] + about.examples.map { "  " + $0 }
         lines += [
             "", "Usage: \(Verb.program) COMMAND [OPERAND…] [OPTION…]", "", about.summary, "",
             "Commands:",
         ]
-        lines += columns(Verb.allCases.map { ($0.name, $0.page.summary) })
-        lines += ["", "Global options:"] + table(Verb.global)
+        lines += columns(Verb.allCases.map { ($0.name, help[$0.name].summary) })
+        lines += ["", "Global options:"]
+        lines += columns(Verb.global.map { (left(of: $0), help.summary(of: $0)) })
         lines += [
             "", "Help for a command: \(Verb.program) COMMAND --help",
             "The manual page: \(Verb.program) manual",
         ]
         return lines.joined(separator: "\n")
-    }
-
-    private static func table(_ options: [Option]) -> [String] {
-        columns(options.map { (left(of: $0), $0.summary) })
     }
 
     private static func left(of option: Option) -> String {

@@ -2,25 +2,27 @@
 package enum ManualPage<Verb: ProgramVerb> {
     /// The whole page.
     package static var text: String {
-        ([Verb.about.manualHead] + verbs + [Verb.about.manualTail]).joined(separator: "\n")
+        let documents = Verb.documents
+        let help = documents.help
+        var lines = options(Verb.global, help: help) + [".Sh COMMANDS"]
+        for verb in Verb.allCases { lines += section(verb.entry, help: help) }
+        return documents.manual(lines.joined(separator: "\n"))
     }
 
-    private static var verbs: [String] {
-        options(Verb.global) + [".Sh COMMANDS"] + Verb.allCases.flatMap(section)
+    private static func section(_ verb: VerbEntry, help: HelpDocument) -> [String] {
+        let section = help[verb.name]
+        var lines = [".Ss \(verb.name) \(escaped(verb.operands.usage))", sentence(section.summary)]
+        for paragraph in section.details {
+            lines += [".Pp"] + sentences(of: paragraph).map(escaped)
+        }
+        let options = verb.options
+        if !options.isEmpty { lines += self.options(options, of: verb.name, help: help) }
+        return lines + [".Bd -literal -offset indent"] + section.examples.map(escaped) + [".Ed"]
     }
 
-    private static func section(_ verb: Verb) -> [String] {
-        let page = verb.page
-        var lines = [".Ss \(verb.name) \(escaped(page.operands.usage))"]
-        lines.append(escaped(page.summary.prefix(1).uppercased() + page.summary.dropFirst()) + ".")
-        for paragraph in page.details { lines += [".Pp"] + sentences(of: paragraph).map(escaped) }
-        if !page.options.isEmpty { lines += options(page.options) }
-        lines += [".Bd -literal -offset indent"]
-        lines += page.examples.map(escaped)
-        return lines + [".Ed"]
-    }
-
-    private static func options(_ options: [Option]) -> [String] {
+    private static func options(
+        _ options: [Option], of verb: String? = nil, help: HelpDocument
+    ) -> [String] {
         var lines = [".Bl -tag -width Ds"]
         for option in options {
             let short = option.short.map { "Fl \($0) , " } ?? ""
@@ -29,10 +31,14 @@ package enum ManualPage<Verb: ProgramVerb> {
                     (option.hasOptionalValue ? " Ns Op = Ns Ar " : " Ar ") + escaped($0)
                 } ?? ""
             lines.append(".It \(short)Fl -\(option.name)\(value)")
-            lines.append(
-                escaped(option.summary.prefix(1).uppercased() + option.summary.dropFirst()) + ".")
+            lines.append(sentence(help.summary(of: option, for: verb)))
         }
         return lines + [".El"]
+    }
+
+    /// A summary as a sentence.
+    private static func sentence(_ summary: String) -> String {
+        escaped(summary.prefix(1).uppercased() + summary.dropFirst()) + "."
     }
 
     /// One line for each sentence, as mdoc requires.
@@ -50,7 +56,7 @@ package enum ManualPage<Verb: ProgramVerb> {
     }
 
     /// Escapes characters that roff would interpret.
-    package static func escaped(_ text: String) -> String {
+    private static func escaped(_ text: String) -> String {
         var plain = ""
         for character in text {
             switch character {

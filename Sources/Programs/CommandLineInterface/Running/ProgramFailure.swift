@@ -49,33 +49,3 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
         return .object(members.sorted { $0.0 < $1.0 })
     }
 }
-
-extension ManualPage {
-    /// The manual's paragraph about errors as JSON.
-    ///
-    /// - Parameter rest: what follows the usual result; by default, there is no other.
-    package static func jsonErrors(_ rest: String = ".") -> String {
-        """
-        With
-        .Fl -json ,
-        a command that fails also prints an object with
-        .Ql message ,
-        the exit
-        .Ql status
-        and the
-        .Ql result
-        .Ql failed \(rest)
-        Each object is printed as soon as what it reports is done, and holds despite a later error.
-        """
-    }
-
-    /// The manual's list of exit statuses.
-    ///
-    /// - Parameter meaning: describes a status; `nil` if the program does not use it.
-    package static func exitStatus(_ meaning: (ExitCode) -> String?) -> String {
-        let rows = ExitCode.allCases.flatMap { code in
-            meaning(code).map { [".It \(code.rawValue)", escaped($0)] } ?? []
-        }
-        return ([".Sh EXIT STATUS", ".Bl -tag -width Ds"] + rows + [".El"]).joined(separator: "\n")
-    }
-}

@@ -5,64 +5,132 @@ import SecretVault
 struct Verb: ProgramVerb {
     typealias Function = @Sendable (Session) throws(CommandFailure) -> ExitCode
 
-    /// Every command: its name, its help page, and the function that runs it.
+    /// Every command: its name, the function that runs it, its operands, and its options.
+    ///
+    /// Help/Help.txt has a section for each.
     static let allCases: [Verb] = [
-        Verb(entry: .init("init", .initialize), run: InitCommand.run),
-        Verb(entry: .init("add", .add), run: AddCommand.run),
-        Verb(entry: .init("import", .importing), run: ImportCommand.run),
-        Verb(entry: .init("code", .code), run: CodeCommand.run),
-        Verb(entry: .init("pick", .pick), run: PickCommand.run),
-        Verb(entry: .init("watch", .watch), run: WatchCommand.run),
-        Verb(entry: .init("list", .list), run: ListCommand.run),
-        Verb(entry: .init("show", .show), run: ShowCommand.run),
-        Verb(entry: .init("edit", .edit), run: EditCommand.run),
-        Verb(entry: .init("rename", .rename), run: RenameCommand.rename),
-        Verb(entry: .init("remove", .remove), run: RenameCommand.remove),
-        Verb(entry: .init("undo", .undo), run: UndoCommand.run),
-        Verb(entry: .init("merge", .merge), run: MergeCommand.run),
-        Verb(entry: .init("export", .export), run: ExportCommand.run),
-        Verb(entry: .init("passphrase", .passphrase), run: SlotCommand.changePassphrase),
-        Verb(entry: .init("rekey", .rekey), run: SlotCommand.rekey),
-        Verb(entry: .init("slot list", .slotList), run: SlotCommand.list),
-        Verb(entry: .init("slot add", .slotAdd), run: SlotCommand.add),
-        Verb(entry: .init("slot remove", .slotRemove), run: SlotCommand.remove),
-        Verb(entry: .init("check", .check), run: CheckCommand.run),
-        Verb(entry: .init("vault move", .vaultMove), run: VaultMoveCommand.run),
-        Verb(entry: .init("unlock", .unlock), run: UnlockCommand.run),
-        Verb(entry: .init("lock", .lock), run: LockCommand.run),
-        Verb(entry: .init("agent status", .agentStatus), run: AgentCommand.status),
-        Verb(entry: .init("agent stop", .agentStop), run: AgentCommand.stop),
-        Verb(entry: .init("login enrol", .loginEnrol), run: LoginEnrolCommand.run),
-        Verb(entry: .init("login present", .loginPresent), run: LoginPresentCommand.run),
-        Verb(entry: .init("login status", .loginStatus), run: LoginStatusCommand.status),
-        Verb(entry: .init("login wipe", .loginWipe), run: LoginStatusCommand.wipe),
-        Verb(entry: .init("key enrol", .keyEnrol), run: KeyEnrolCommand.run),
-        Verb(entry: .init("key present", .keyPresent), run: KeyUseCommand.present),
-        Verb(entry: .init("key confirm", .keyConfirm), run: KeyUseCommand.confirm),
-        Verb(entry: .init("key status", .keyStatus), run: KeyStatusCommand.run),
-        Verb(entry: .init("key wipe", .keyWipe), run: LoginStatusCommand.wipe),
-        Verb(entry: .init("totp", .totp), run: TOTPCommand.timeBased),
-        Verb(entry: .init("hotp", .hotp), run: TOTPCommand.counterBased),
-        Verb(entry: .init("verify", .verify), run: VerifyCommand.run),
-        Verb(entry: .init("qr read", .qrRead), run: QRReadCommand.run),
-        Verb(entry: .init("qr write", .qrWrite), run: QRWriteCommand.run),
-        Verb(entry: .init("completions", .completions), run: ManualCommand.completions),
-        Verb(entry: .init("manual", .manual), run: ManualCommand.manual),
+        Verb("init", InitCommand.run) { [.noRecoveryKey, .scryptLogN] },
+        Verb("add", AddCommand.run, .optionalName) {
+            [
+                .uriFile, .qr, .secretFile, .encoding, .issuer, .account, .type, .algorithm,
+                .digits, .period, .counter, .tag, .note, .icon, .favourite, .presence, .reuse,
+                .onFailure,
+            ]
+        },
+        Verb("import", ImportCommand.run, .optionalPaths) {
+            [
+                .screen, .camera, .dryRun, .onDuplicate, .exportPasswordFile.repeatable, .keyFile,
+                .includeDeleted, .raiseLimits, .verbose, .presenceCheck,
+            ]
+        },
+        Verb("code", CodeCommand.run, .someNames) {
+            [.copy, .clearAfter, .at, .next, .presenceCheck, .readOnly]
+        },
+        Verb("pick", PickCommand.run, .optionalName) {
+            [.sort, .idle, .copy, .clearAfter, .presenceCheck, .readOnly]
+        },
+        Verb("watch", WatchCommand.run, .names) {
+            [.sort, .idle, .copy, .clearAfter, .presenceCheck, .readOnly]
+        },
+        Verb("list", ListCommand.run, .optionalName) {
+            [.tag, .sort, .names, .agentOnly, .readOnly]
+        },
+        Verb("show", ShowCommand.run, .name) {
+            [.uri, .qrShown, .qrPNG, .reveal, .force, .yes, .presenceCheck, .readOnly]
+        },
+        Verb("edit", EditCommand.run, .name) {
+            [
+                .presence, .reuse, .onFailure, .issuer, .account, .algorithm, .digits, .period,
+                .counter, .secretFile, .encoding, .tag, .untag, .note, .icon, .favourite,
+                .noFavourite, .presenceCheck,
+            ]
+        },
+        Verb("rename", RenameCommand.rename, .nameAndNewName) { [.presenceCheck] },
+        Verb("remove", RenameCommand.remove, .name) { [.yes, .purge, .presenceCheck] },
+        Verb("undo", UndoCommand.run) { [.dryRun, .yes, .presenceCheck] },
+        Verb("merge", MergeCommand.run, .file) {
+            [.dryRun, .acceptWipes, .oldEdits, .into, .copyPassphraseFile, .presenceCheck]
+        },
+        Verb("export", ExportCommand.run) {
+            [
+                .format, .output, .only, .plain, .exportPasswordFile, .force, .verbose, .yes,
+                .skipPerUse, .presenceCheck, .readOnly,
+            ]
+        },
+        Verb("passphrase", SlotCommand.changePassphrase) {
+            [.newPassphraseFile, .slot, .keepKey, .scryptLogN]
+        },
+        Verb("rekey", SlotCommand.rekey),
+        Verb("slot list", SlotCommand.list) { [.readOnly] },
+        Verb("slot add", SlotCommand.add, .word(["passphrase", "recovery-key", "tpm2", "fido2"])) {
+            [.newPassphraseFile, .scryptLogN, .noPIN, .pcr7, .device]
+        },
+        Verb("slot remove", SlotCommand.remove, .one("SLOT")) { [.keepKey, .yes] },
+        Verb("check", CheckCommand.run) { [.readOnly] },
+        Verb("vault move", VaultMoveCommand.run) { [.toSystem, .toUser] },
+        Verb("unlock", UnlockCommand.run) { [.idle, .atMost, .unlockedMemory] },
+        Verb("lock", LockCommand.run) { [.allVaults] },
+        Verb("agent status", AgentCommand.status),
+        Verb("agent stop", AgentCommand.stop),
+        Verb("login enrol", LoginEnrolCommand.run, .name) {
+            [.server, .ticketFile, .caFile, .deviceName, .presence, .onFailure, .presenceCheck]
+        },
+        Verb("login present", LoginPresentCommand.run, .name),
+        Verb("login status", LoginStatusCommand.status, .name) { [.readOnly] },
+        Verb("login wipe", LoginStatusCommand.wipe, .name) { [.yes] },
+        Verb("key enrol", KeyEnrolCommand.run, .name) {
+            [
+                .server, .ticketFile, .caFile, .custody, .pin, .attest, .deviceName, .presence,
+                .onFailure, .presenceCheck,
+            ]
+        },
+        Verb("key present", KeyUseCommand.present, .name) { [.presenceCheck] },
+        Verb("key confirm", KeyUseCommand.confirm, .name) {
+            [.challengeFile, .presenceCheck, .yes]
+        },
+        Verb("key status", KeyStatusCommand.run, .name) { [.readOnly, .presenceCheck] },
+        Verb("key wipe", LoginStatusCommand.wipe, .name) { [.yes] },
+        Verb("totp", TOTPCommand.timeBased) {
+            [.secretFile, .algorithm, .digits, .period, .at, .start, .count]
+        },
+        Verb("hotp", TOTPCommand.counterBased) {
+            [.secretFile, .algorithm, .digits, .counter, .count]
+        },
+        Verb("verify", VerifyCommand.run, .oneAndOptionalName("CODE")) {
+            [
+                .secretFile, .window, .type, .algorithm, .digits, .period, .at, .start, .counter,
+                .presenceCheck, .readOnly,
+            ]
+        },
+        Verb("qr read", QRReadCommand.run, .paths) { [.yes] },
+        Verb("qr write", QRWriteCommand.run) { [.textFile, .png, .svg, .force] },
+        Verb(
+            "completions", ManualCommand.completions,
+            .word(CompletionScript.Shell.allCases.map(\.rawValue))),
+        Verb("manual", ManualCommand.manual),
     ]
 
     let entry: VerbEntry
     let run: Function
 
+    private init(
+        _ name: String, _ run: @escaping Function, _ operands: Operands = .none,
+        options: @escaping @Sendable () -> [Option] = { [] }
+    ) {
+        entry = VerbEntry(name, operands, options: options)
+        self.run = run
+    }
+
     static let program = "watchword"
     static let global = Option.global
 
     static func check(_ arguments: ParsedArguments) throws(UsageError) {
-        let first = arguments.page.operands.firstName
+        let first = arguments.entry.operands.firstName
         for (position, operand) in arguments.operands.enumerated() where position >= first {
             guard !EntryName.isBlank(operand) else { throw .emptyName }
             if let form = SecretForm(inName: operand) { throw .secretAsOperand("NAME", form) }
         }
-        if arguments.page.operands.arePaths {
+        if arguments.entry.operands.arePaths {
             // A key cannot be told from the name of a file, but a URI can.
             let forms = arguments.operands.lazy.compactMap(SecretForm.init(inURI:))
             if let form = forms.first { throw .secretAsOperand("PATH", form) }
@@ -87,7 +155,7 @@ extension ParsedArguments {
         let writers = streams.filter { [.png, .svg, .qrPNG, .output].contains($0) }
         var readers = streams.count - writers.count
         if given(.note) == "-" { readers += 1 }
-        if page.operands.arePaths, operands.contains("-") { readers += 1 }
+        if entry.operands.arePaths, operands.contains("-") { readers += 1 }
         if readers > 1 { throw .twoReadersOfStandardInput }
         if writers.count > 1 { throw .conflict(Option.png.name + " -", Option.svg.name + " -") }
     }

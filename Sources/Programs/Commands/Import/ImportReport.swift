@@ -13,7 +13,7 @@ struct ImportReport {
     private let exportedFiles: [String: ExportedFile]
 
     /// Files with more items are not listed item by item.
-    private static let mostListed = 20
+    static let mostListed = 20
 
     init(_ scan: ImportScan, _ results: [ImportResult], _ session: Session) {
         self.session = session

@@ -19,7 +19,7 @@ extension AccessControl.Presence {
 
 extension AccessControl.OnFailure {
     /// The limit of `wipe` without a number, as for enrolled secrets.
-    private static let standardCount = 3
+    static let standardCount = 3
 
     /// The value of `--on-failure`.
     var word: String {

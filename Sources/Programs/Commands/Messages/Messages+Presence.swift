@@ -28,10 +28,20 @@ extension Messages {
             + duration(Int64(reuse.seconds))
     }
 
+    /// The wait after the failure that locks a vault or an entry.
+    static var firstWait: String { duration(60 * Int64(LockOut.minutes[0])) }
+
+    /// The waits after further failures.
+    static var laterWaits: String {
+        let waits = LockOut.minutes.dropFirst().map { "\($0)" }
+        return waits.dropLast().joined(separator: ", ")
+            + " and then \(waits[waits.count - 1]) minutes"
+    }
+
     static func sentence(for onFailure: AccessControl.OnFailure) -> String {
         switch onFailure {
         case .lockOut:
-            "5 failures in a row lock it for 1 minute; further failures lock it for 5, 15, 30 and then 60 minutes"
+            "\(LockOut.firstFailure) failures in a row lock it for \(firstWait); further failures lock it for \(laterWaits)"
         case .wipe(let count):
             count.value == 1
                 ? "the first failure wipes it" : "\(count.value) failures in a row wipe it"

@@ -14,7 +14,7 @@ struct CodeCopy {
     let helper: String?
 
     /// After this time, the clipboard is cleared, even if the code is still valid.
-    private static let longest: Int64 = 45
+    static let longest: Int64 = 45
 
     /// The seconds until the clipboard is cleared of a code that is valid until `end`; `nil` if it
     /// is not cleared.

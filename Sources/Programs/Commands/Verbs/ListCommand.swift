@@ -10,7 +10,7 @@ enum ListCommand {
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         guard let vault = try vault(session) else { return .no }
         let wanted = session.arguments.operands.first
-        let tags = session.arguments.values(of: .tagged)
+        let tags = session.arguments.values(of: .tag)
         let order = try session.givenOrder() ?? .name
         let entries = (wanted.map(vault.entries.holding) ?? vault.entries)
             .tagged(tags).sorted(by: order, uses: vault.lastUses)

@@ -77,9 +77,12 @@ enum PickCommand {
 }
 
 extension Session {
+    /// How long a list waits for a key, unless `--idle` is given.
+    static let idleLimit = Duration.seconds(15 * 60)
+
     /// How long a list waits for a key; `nil` for any time.
     func idleLimit() throws(CommandFailure) -> Duration? {
-        let limit = try timeLimit(.idleTime, standard: .seconds(15 * 60))
+        let limit = try timeLimit(.idle, standard: Session.idleLimit)
         return limit == .zero ? nil : limit
     }
 }

@@ -5,35 +5,63 @@ struct ServerVerb: ProgramVerb {
     typealias Function =
         @MainActor @Sendable (ServerSession) async throws(ServerFailure) -> ExitCode
 
-    /// Every command: its name, its help page, and the function that runs it.
+    /// Every command: its name, the function that runs it, its operands, and its options.
+    ///
+    /// Help/Help.txt has a section for each.
     static let allCases: [ServerVerb] = [
-        ServerVerb(entry: .init("serve", .serve), run: Serve.run),
-        ServerVerb(entry: .init("client add", .clientAdd), run: ClientCommand.add),
-        ServerVerb(entry: .init("client list", .clientList), run: ClientCommand.list),
-        ServerVerb(entry: .init("client renew", .clientRenew), run: ClientCommand.renew),
-        ServerVerb(entry: .init("client revoke", .clientRevoke), run: ClientCommand.revoke),
-        ServerVerb(entry: .init("import", .importKeys), run: ImportCommand.run),
-        ServerVerb(entry: .init("keys list", .keysList), run: KeysCommand.list),
-        ServerVerb(entry: .init("keys rotate", .keysRotate), run: KeysCommand.rotate),
-        ServerVerb(entry: .init("keys retire", .keysRetire), run: KeysCommand.retire),
-        ServerVerb(entry: .init("audit verify", .auditVerify), run: AuditVerifyCommand.run),
-        ServerVerb(entry: .init("audit ended", .auditEnded), run: AuditEndedCommand.write),
-        ServerVerb(entry: .init("backup", .backup), run: BackupCommand.backup),
-        ServerVerb(entry: .init("restore", .restore), run: BackupCommand.restore),
-        ServerVerb(entry: .init("openapi", .openapi), run: ManualCommand.openapi),
-        ServerVerb(entry: .init("completions", .completions), run: ManualCommand.completions),
-        ServerVerb(entry: .init("manual", .manual), run: ManualCommand.manual),
+        ServerVerb("serve", Serve.run) {
+            [
+                .store, .keys, .listen, .opsListen, .tlsCertificate, .tlsKey, .insecureHTTP,
+                .profile, .guessBound, .foreignSecrets, .addressRate, .trustedProxy, .noClockCheck,
+                .keepEvents, .relyingParty, .relyingPartyName, .origin, .relatedOrigin, .topOrigin,
+                .attestationRoots, .authenticators, .passkeyAlgorithms, .passkeyFloor, .pages,
+                .returnTo, .audience, .tpmRoots,
+            ]
+        },
+        ServerVerb("client add", ClientCommand.add, .one("NAME")) {
+            [.store, .keys, .scope, .json]
+        },
+        ServerVerb("client list", ClientCommand.list) { [.store, .keys, .json] },
+        ServerVerb("client renew", ClientCommand.renew, .one("CLIENT")) { [.store, .keys, .json] },
+        ServerVerb("client revoke", ClientCommand.revoke, .one("CLIENT")) {
+            [.store, .keys, .json]
+        },
+        ServerVerb("import", ImportCommand.run, .file) {
+            [.store, .keys, .subject, .allowShortKeys, .exportPasswordFile, .dryRun, .json]
+        },
+        ServerVerb("keys list", KeysCommand.list) { [.store, .keys, .credentials, .json] },
+        ServerVerb("keys rotate", KeysCommand.rotate) { [.store, .keys, .json] },
+        ServerVerb("keys retire", KeysCommand.retire) { [.store, .keys, .json] },
+        ServerVerb("audit verify", AuditVerifyCommand.run) { [.store, .keys, .checkpoint, .json] },
+        ServerVerb("audit ended", AuditEndedCommand.write) { [.store] },
+        ServerVerb("backup", BackupCommand.backup, .file) { [.store, .keys] },
+        ServerVerb("restore", BackupCommand.restore, .optionalFile) {
+            [.store, .keys, .ended, .keepClients, .clockIsRight]
+        },
+        ServerVerb("openapi", ManualCommand.openapi),
+        ServerVerb(
+            "completions", ManualCommand.completions,
+            .word(CompletionScript.Shell.allCases.map(\.rawValue))),
+        ServerVerb("manual", ManualCommand.manual),
     ]
 
     let entry: VerbEntry
     let run: Function
+
+    private init(
+        _ name: String, _ run: @escaping Function, _ operands: Operands = .none,
+        options: @escaping @Sendable () -> [Option] = { [] }
+    ) {
+        entry = VerbEntry(name, operands, options: options)
+        self.run = run
+    }
 
     static let program = "watchword-server"
     static let global: [Option] = [.help, .version]
 
     static func check(_ arguments: ServerArguments) throws(UsageError) {
         guard !arguments.operands.contains("") else {
-            throw .missingOperand(arguments.page.operands.placeholder)
+            throw .missingOperand(arguments.entry.operands.placeholder)
         }
     }
 }

@@ -77,6 +77,9 @@ struct ServingSettings: Sendable {
         }
     }
 
+    /// How many days events are kept by default: one year, and some time to investigate.
+    static let standardEventDays: Int64 = 400
+
     private static func eventLifetime(
         _ arguments: ServerArguments
     ) throws(UsageError) -> Int64? {
@@ -89,8 +92,7 @@ struct ServingSettings: Sendable {
             else { return nil }
             return .days(days)
         }
-        // One year, and some time to investigate.
-        switch lifetime ?? .days(400) {
+        switch lifetime ?? .days(standardEventDays) {
         case .days(let days): return days * 86_400_000
         case .unlimited: return nil
         }
@@ -169,6 +171,6 @@ struct ServingSettings: Sendable {
 }
 
 extension ListenAddress {
-    fileprivate static let service = ListenAddress(loopbackPort: 8420)
-    fileprivate static let operations = ListenAddress(loopbackPort: 8421)
+    static let service = ListenAddress(loopbackPort: 8420)
+    static let operations = ListenAddress(loopbackPort: 8421)
 }

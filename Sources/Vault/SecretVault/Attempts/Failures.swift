@@ -22,7 +22,7 @@ struct Failures: Hashable {
     let uptime: UInt64
 
     static let free: UInt64 = 5
-    private static let minutes: [UInt64] = [1, 5, 15, 30, 60]
+    static let minutes: [UInt64] = [1, 5, 15, 30, 60]
 
     /// The attempts that count towards a wait.
     var count: UInt64 { refused + undecided }

@@ -53,6 +53,9 @@ extension Vault {
     /// The highest cost of unlocking that a caller can allow.
     public static var maximumCeiling: Int { VaultLimits.unlockCeiling }
 
+    /// How many of its last saves a vault records.
+    package static var recordedSaveCount: Int { VaultHistory.limit }
+
     /// The failures and the wait of the vault at `path`.
     ///
     /// Call this before prompting for a passphrase.
