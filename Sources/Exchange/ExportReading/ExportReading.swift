@@ -71,8 +71,8 @@ func readRows(
     switch text.withBytes({ $0.firstNonblank }) {
     case UInt8(ascii: "{"), UInt8(ascii: "["):
         let document = try readExportJSON(text, nil)
-        guard let shape = JSONShape(document) else { throw .unknownFormat }
-        return try shape.read(document, password: password)
+        guard let format = JSONFormat(document) else { throw .unknownFormat }
+        return try format.read(document, password)
     case UInt8(ascii: "<"): return try MarkupReading.read(text, password: password)
     default: break
     }
@@ -101,7 +101,7 @@ extension Span<UInt8> {
     }
 
     /// Whether it is UTF-8 without control characters except white space.
-    fileprivate var isText: Bool {
+    var isText: Bool {
         var scalars = TextScalars()
         while let element = scalars.next(in: self) {
             guard case .scalar(let scalar) = element else { return false }

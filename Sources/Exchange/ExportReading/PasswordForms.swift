@@ -23,7 +23,6 @@ func readRows(
 extension SecretBytes {
     /// The text in normalisation form C, or `nil` if that is the same text.
     var composed: SecretBytes? {
-        let isASCII = withBytes { bytes in bytes.indices.allSatisfy { bytes[$0] < 0x80 } }
         // Normalisation needs a `String`, a copy that is not wiped.
         guard !isASCII, let text = decodedText() else { return nil }
         var bytes: [UInt8] = []

@@ -21,17 +21,7 @@ extension Decryption {
     ///
     /// - Throws: ``ExportError/wrongPassword(_:)``.
     func checkedText(_ text: SecretBytes) throws(ExportError) -> SecretBytes {
-        let isText = text.withBytes { bytes in
-            guard bytes.indices.allSatisfy({ bytes[$0] >= 0x20 || (9...13).contains(bytes[$0]) })
-            else { return false }
-            do {
-                _ = try UTF8Span(validating: bytes)
-                return true
-            } catch {
-                return false
-            }
-        }
-        guard isText, text.count > 0 else { throw .wrongPassword(format) }
+        guard text.count > 0, text.withBytes({ $0.isText }) else { throw .wrongPassword(format) }
         return text
     }
 }

@@ -46,6 +46,23 @@ struct Decryption {
         }
     }
 
+    /// Decrypts with a cipher of libgcrypt or libsodium.
+    func open(
+        _ ciphertext: SecretBytes, key: SecretBytes, nonce: SecretBytes,
+        with cipher: (Span<UInt8>, SecretBytes, Span<UInt8>) throws(ExportCryptographyError) ->
+            SecretBytes
+    ) throws(ExportError) -> SecretBytes {
+        do {
+            return try ciphertext.withBytes { ciphertext throws(ExportCryptographyError) in
+                try nonce.withBytes { nonce throws(ExportCryptographyError) in
+                    try cipher(ciphertext, key, nonce)
+                }
+            }
+        } catch {
+            throw exportError(error)
+        }
+    }
+
     /// The digest of a secret.
     func digest(
         _ algorithm: HashAlgorithm, of secret: SecretBytes

@@ -26,8 +26,8 @@ struct AndroidPreferences {
             return try BattleNetFormat.read(self)
         }
         if let list = self[ending: "STATIC_TOTP_CODES_LIST"] {
-            return try TOTPAuthenticatorJSON.read(
-                items: try readExportJSON(list, .totpAuthenticator))
+            return try TOTPAuthenticatorJSON.readItems(
+                try readExportJSON(list, .totpAuthenticator))
         }
         if texts.contains(where: { $0.name == "masterKey" }) {
             return try FreeOTP2Format.read(

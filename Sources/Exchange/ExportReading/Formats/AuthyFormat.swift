@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
 internal import Exports
-internal import WatchwordCoding
 internal import OneTimePassword
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// Authy's tokens, from its preferences.
 enum AuthyFormat {
@@ -70,16 +70,15 @@ enum AuthyFormat {
     private static func fill(
         _ row: inout ExportRow, _ token: JSONFields, opened: SecretBytes?
     ) throws(ExportRowRefusal) {
-        row.digits = token.number("digits")
+        try row.fill([.digits("digits")], from: token)
         try setNames(&row, token)
         if let opened {
             row.secret = .base32(opened)
-        } else if let secret = try token.secret("decryptedSecret") {
-            row.secret = .base32(secret)
-        } else if let seed = try token.secret("secretSeed") {
+        } else if token["decryptedSecret"] != nil {
+            try row.fill([.base32("decryptedSecret")], from: token)
+        } else if token["secretSeed"] != nil {
             // Authy's own tokens.
-            row.secret = .hex(seed)
-            row.digits = .value(7)
+            try row.fill([.hex("secretSeed"), .fixedDigits(7)], from: token)
             row.period = .value(10)
         } else if token["encryptedSecret"] != nil {
             throw .badSecret
@@ -89,39 +88,33 @@ enum AuthyFormat {
     private static func setNames(
         _ row: inout ExportRow, _ token: JSONFields
     ) throws(ExportRowRefusal) {
-        row.issuer = try token.text("originalIssuer")
+        let issuer = try token.text("originalIssuer")
+        row.issuer = issuer
         let original = try token.text("originalName")
-        guard original.isEmpty else {
-            var parts = ExportRow()
-            parts.account = original
-            parts.splitAccount()
-            row.account = parts.account
-            if row.issuer.isEmpty { row.issuer = parts.issuer }
-            return
-        }
-        let name = try token.text("name")
-        row.account = name
-        for separator in [" - ", ": "] {
-            guard let (before, after) = name.divided(at: separator) else { continue }
-            if row.issuer.isEmpty { row.issuer = before }
-            row.account = after
-            return
-        }
+        row.account = original.isEmpty ? try token.text("name") : original
+        let separators = original.isEmpty ? [" - ", ": "] : [":"]
+        _ = separators.contains { row.splitAccount(at: $0) }
+        if !issuer.isEmpty { row.issuer = issuer }
     }
 }
 
-extension String {
-    /// The parts before and after the first `separator`.
-    fileprivate func divided(at separator: String) -> (String, String)? {
-        var rest = self[...]
-        while !rest.isEmpty {
-            if rest.hasPrefix(separator) {
-                return (
-                    String(self[..<rest.startIndex]), String(rest.dropFirst(separator.count))
-                )
-            }
-            rest = rest.dropFirst()
-        }
-        return nil
+/// The encrypted secret of one of Authy's tokens.
+enum AuthyContainer {
+    private static let vector = SecretBytes([UInt8](repeating: 0, count: 16))
+
+    /// Returns the secret in Base32.
+    ///
+    /// - Parameters:
+    ///   - encryptedSecret: The ciphertext in Base64.
+    ///   - salt: The salt's text, which is not decoded.
+    static func open(
+        encryptedSecret: SecretBytes, salt: SecretBytes, password: SecretBytes
+    ) throws(ExportError) -> SecretBytes {
+        guard let ciphertext = encryptedSecret.decodedBase64Lines() else { throw .damaged(.authy) }
+        let decryption = Decryption(.authy)
+        let key = try decryption.pbkdf2(.sha1, password, salt: salt, iterations: 1_000)
+        let secret = try decryption.openCBC(ciphertext, key: key, vector: vector)
+        guard secret.withBytes({ $0.isBase32 }) else { throw .wrongPassword(.authy) }
+        return secret
     }
 }

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// JSON of Bitwarden and Bitwarden Authenticator, plain or password-protected.
 enum BitwardenFormat {
@@ -23,10 +23,17 @@ enum BitwardenFormat {
         let folders = GroupNames(document["folders"], id: "id", name: "name")
         let collections = GroupNames(document["collections"], id: "id", name: "name")
         var rows = ExportRows(isVault ? .bitwarden : .bitwardenAuthenticator)
-        try rows.append(items.filter(hasField)) { row, fields throws(ExportRowRefusal) in
-            try fill(&row, fields, isVault: isVault)
-            row.tags = folders.names(of: [fields["folderId"] ?? .null])
-            row.tags += collections.names(of: try fields.list("collectionIds"))
+        try rows.append(items.filter(hasField)) { row, members throws(ExportRowRefusal) in
+            if members["archivedDate"] != nil { row.state = .archived }
+            if members["deletedDate"] != nil { row.state = .deleted }
+            row.isLabelHTML = !isVault
+            try row.fill(
+                [
+                    .issuer("name"), .note("notes"), .favourite("favorite"),
+                    .account("login.username"), .uri("login.totp"),
+                ], from: members)
+            row.tags = folders.names(of: [members["folderId"] ?? .null])
+            row.tags += collections.names(of: try members.list("collectionIds"))
         }
         return rows
     }
@@ -39,19 +46,95 @@ enum BitwardenFormat {
         default: true
         }
     }
+}
 
-    private static func fill(
-        _ row: inout ExportRow, _ fields: JSONFields, isVault: Bool
-    ) throws(ExportRowRefusal) {
-        if fields["archivedDate"] != nil { row.state = .archived }
-        if fields["deletedDate"] != nil { row.state = .deleted }
-        row.issuer = try fields.text("name")
-        row.note = try fields.text("notes")
-        row.isFavourite = try fields.flag("favorite")
-        guard let login = try fields.fields("login") else { throw .malformed }
-        row.account = try login.text("username")
-        guard let field = try login.secret("totp") else { throw .noSecret }
-        row.secret = .field(field)
-        row.isLabelHTML = !isVault
+/// Bitwarden's password-protected export.
+enum BitwardenContainer {
+    /// Returns the JSON of the plain export.
+    static func open(
+        _ document: JSONValue, password: SecretBytes
+    ) throws(ExportError) -> SecretBytes {
+        let file = ContainerFields(document, .bitwarden)
+        let validation = try EncryptedText(try file.text("encKeyValidation_DO_NOT_EDIT"))
+        let data = try EncryptedText(try file.text("data"))
+        let keys = try Keys(try baseKey(file, password))
+        // The content of the validation field is random; its HMAC shows whether the password is
+        // right.
+        try validation.verify(keys)
+        return try data.open(keys)
+    }
+
+    private static func baseKey(
+        _ file: ContainerFields, _ password: SecretBytes
+    ) throws(ExportError) -> SecretBytes {
+        let decryption = Decryption(.bitwarden)
+        // The text itself is the salt, though it looks like Base64.
+        let salt = try file.text("salt")
+        let iterations = try file.number("kdfIterations")
+        switch try file.number("kdfType") {
+        case 0:
+            return try decryption.pbkdf2(.sha256, password, salt: salt, iterations: iterations)
+        case 1:
+            let mebibytes = try file.number("kdfMemory")
+            let (kibibytes, isTooLarge) = mebibytes.multipliedReportingOverflow(by: 1024)
+            return try decryption.argon2(
+                .id, password, salt: try decryption.digest(.sha256, of: salt),
+                kibibytes: isTooLarge ? .max : kibibytes, passes: iterations,
+                lanes: try file.number("kdfParallelism"))
+        default: throw decryption.unsupported
+        }
+    }
+
+    private struct Keys {
+        let encryption: SecretBytes
+        let authentication: SecretBytes
+
+        init(_ key: SecretBytes) throws(ExportError) {
+            do {
+                encryption = try hkdfExpandSHA256(
+                    key: key, info: Array("enc".utf8).span, count: 32)
+                authentication = try hkdfExpandSHA256(
+                    key: key, info: Array("mac".utf8).span, count: 32)
+            } catch {
+                throw Decryption(.bitwarden).unsupported
+            }
+        }
+    }
+
+    /// `2.` and three texts in Base64, separated by `|`: vector, ciphertext, HMAC-SHA-256.
+    private struct EncryptedText {
+        private let vector: SecretBytes
+        private let ciphertext: SecretBytes
+        private let code: SecretBytes
+
+        init(_ text: SecretBytes) throws(ExportError) {
+            let (isSupported, bars) = text.withBytes { text in
+                (
+                    text.count > 2 && text[0] == UInt8(ascii: "2") && text[1] == UInt8(ascii: "."),
+                    text.indices.filter { text[$0] == UInt8(ascii: "|") }
+                )
+            }
+            guard isSupported else { throw Decryption(.bitwarden).unsupported }
+            guard bars.count == 2,
+                let vector = text.part(2..<bars[0]).decodedBase64(), vector.count == 16,
+                let ciphertext = text.part((bars[0] + 1)..<bars[1]).decodedBase64(),
+                let code = text.part((bars[1] + 1)..<text.count).decodedBase64(), code.count == 32
+            else { throw .damaged(.bitwarden) }
+            self.vector = vector
+            self.ciphertext = ciphertext
+            self.code = code
+        }
+
+        func verify(_ keys: Keys) throws(ExportError) {
+            try Decryption(.bitwarden).verify(
+                code, .sha256, key: keys.authentication,
+                of: SecretBytes(joining: [vector, ciphertext]))
+        }
+
+        func open(_ keys: Keys) throws(ExportError) -> SecretBytes {
+            try verify(keys)
+            return try Decryption(.bitwarden).openCBC(
+                ciphertext, key: keys.encryption, vector: vector)
+        }
     }
 }

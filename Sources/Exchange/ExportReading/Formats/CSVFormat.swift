@@ -30,38 +30,23 @@ enum CSVFormat {
     }
 
     static func read(_ text: SecretBytes) throws(ExportError) -> ExportRows {
-        do {
-            return try text.withBytes { text throws(CSVReadingError) in try rows(text) }
-        } catch {
-            switch error {
-            case .csv: throw .damaged(.passwordManagerCSV)
-            case .export(let error): throw error
+        try text.withBytes { text throws(ExportError) in
+            var lines = CSVRows(text)
+            guard let header = try lines.next(in: text).flatMap(Header.init) else {
+                throw .damaged(.passwordManagerCSV)
             }
+            var rows = ExportRows(header.format)
+            while let cells = try lines.next(in: text) {
+                let row: ExportRow?
+                do throws(ExportRowRefusal) {
+                    row = try header.row(cells)
+                } catch {
+                    row = ExportRow(refusal: error)
+                }
+                if let row { try rows.append(row) }
+            }
+            return rows
         }
-    }
-
-    private enum CSVReadingError: Error {
-        case csv
-        case export(ExportError)
-    }
-
-    private static func rows(_ text: Span<UInt8>) throws(CSVReadingError) -> ExportRows {
-        var lines = CSVRows(text)
-        guard let header = try next(&lines, text).flatMap(Header.init) else { throw .csv }
-        var rows = ExportRows(header.format)
-        while let cells = try next(&lines, text) {
-            let row: ExportRow?
-            do { row = try header.row(cells) } catch { row = ExportRow(refusal: error) }
-            guard let row else { continue }
-            do { try rows.append(row) } catch { throw .export(error) }
-        }
-        return rows
-    }
-
-    private static func next(
-        _ lines: inout CSVRows, _ text: Span<UInt8>
-    ) throws(CSVReadingError) -> [SecretBytes]? {
-        do { return try lines.next(in: text) } catch { throw .csv }
     }
 }
 

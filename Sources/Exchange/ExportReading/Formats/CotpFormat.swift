@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// cotp's database, and its export, which is the same without encryption.
 enum CotpFormat {
@@ -23,19 +23,37 @@ enum CotpFormat {
             throw .damaged(.cotp)
         }
         var rows = ExportRows(.cotp)
-        try rows.append(elements) { row, fields throws(ExportRowRefusal) in
-            row.issuer = try fields.text("issuer")
-            row.account = try fields.text("label")
-            row.kind = ExportRow.Kind(word: try fields.text("type"))
-            row.secret = try fields.base32("secret")
-            row.algorithm = try fields.text("algorithm")
-            row.digits = fields.number("digits")
-            row.period = fields.number("period")
-            row.counter = fields.number("counter")
-            row.pin = try fields.secret("pin")
-            // The app computes Mobile-OTP codes from the text itself.
-            if row.kind == .motp, case .base32(let text) = row.secret { row.secret = .text(text) }
-        }
+        try rows.append(
+            elements,
+            fields: [
+                .issuer("issuer"), .account("label"), .type("type"), .base32("secret"),
+                .algorithm("algorithm"), .digits("digits"), .period("period"), .counter("counter"),
+                // The app computes Mobile-OTP codes from the text itself.
+                .pin("pin"), .motp(.asWritten),
+            ])
         return rows
+    }
+}
+
+/// cotp's encrypted database.
+///
+/// An object with `version` 1 and three texts in Base64: `nonce` (24 bytes), `salt` (16 bytes) and
+/// `cipher`, which is XChaCha20-Poly1305 without associated data. The key is Argon2id of the
+/// password with 32 MiB, 4 passes and 4 lanes; the file does not state these costs.
+enum CotpContainer {
+    /// Returns the JSON of the database.
+    static func open(
+        _ document: JSONValue, password: SecretBytes
+    ) throws(ExportError) -> SecretBytes {
+        let file = ContainerFields(document, .cotp)
+        guard try file.number("version") == 1 else { throw .newerVersion(.cotp) }
+        let nonce = try file.base64("nonce", count: 24)
+        let salt = try file.base64("salt")
+        let sealed = try file.base64("cipher")
+        let decryption = Decryption(.cotp)
+        let key = try decryption.argon2(
+            .id, password, salt: salt, kibibytes: 32 << 10, passes: 4, lanes: 4)
+        return try decryption.open(
+            sealed, key: key, nonce: nonce, with: openXChaCha20Poly1305)
     }
 }

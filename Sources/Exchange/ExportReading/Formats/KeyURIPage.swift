@@ -17,35 +17,11 @@ enum KeyURIPage {
                 rest = rest.extracting(start.upperBound...)
                 guard let end = rest.firstRange(of: "</code>") else { throw .damaged(format) }
                 var row = ExportRow()
-                row.secret = .field(unescaped(rest.extracting(..<end.lowerBound)))
+                row.secret = .field(SecretBytes(unescaping: rest.extracting(..<end.lowerBound)))
                 try rows.append(row)
                 rest = rest.extracting(end.upperBound...)
             }
         }
         return rows
-    }
-
-    /// The text with HTML's entities for ASCII characters decoded.
-    private static func unescaped(_ text: Span<UInt8>) -> SecretBytes {
-        let entities: [(String, UInt8)] = [
-            ("&amp;", UInt8(ascii: "&")), ("&lt;", UInt8(ascii: "<")),
-            ("&gt;", UInt8(ascii: ">")), ("&quot;", UInt8(ascii: "\"")),
-            ("&#39;", UInt8(ascii: "'")), ("&#x27;", UInt8(ascii: "'")),
-            ("&#x2b;", UInt8(ascii: "+")), ("&#43;", UInt8(ascii: "+")),
-        ]
-        return SecretBytes(capacity: text.count) { output in
-            var index = 0
-            while index < text.count {
-                let rest = text.extracting(index...)
-                if let (entity, byte) = entities.first(where: { rest.hasPrefixIgnoringCase($0.0) })
-                {
-                    output.append(byte)
-                    index += entity.utf8.count
-                } else {
-                    output.append(text[index])
-                    index += 1
-                }
-            }
-        }
     }
 }

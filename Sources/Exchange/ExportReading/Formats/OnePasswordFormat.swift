@@ -43,19 +43,13 @@ enum OnePasswordFormat {
     private static func fill(
         _ row: inout ExportRow, _ item: JSONFields, vault: String
     ) throws(ExportRowRefusal) {
-        if let overview = try item.fields("overview") {
-            row.issuer = try overview.text("title")
-            row.tags = [vault] + (try overview.texts("tags"))
-        } else {
-            row.tags = [vault]
+        try row.fill([.issuer("overview.title")], from: item)
+        row.tags = [vault] + (try item.texts("overview.tags"))
+        try row.fill([.note("details.notesPlain")], from: item)
+        let userName = try item.list("details.loginFields").first {
+            $0["designation"]?.string == "username"
         }
-        if let details = try item.fields("details") {
-            row.note = try details.text("notesPlain")
-            let userName = try details.list("loginFields").first {
-                $0["designation"]?.string == "username"
-            }
-            row.account = userName?["value"]?.string ?? ""
-        }
+        row.account = userName?["value"]?.string ?? ""
         if try item.text("state") == "archived" { row.state = .archived }
         row.isFavourite = ![.absent, .value(0)].contains(item.number("favIndex"))
     }

@@ -52,16 +52,12 @@ enum ProtonPassFormat {
     ) throws(ExportRowRefusal) {
         row.tags = [vault]
         if item.number("state") == .value(2) { row.state = .deleted }
-        row.isFavourite = try item.flag("pinned")
-        guard let data = try item.fields("data") else { throw .malformed }
-        if let metadata = try data.fields("metadata") {
-            row.issuer = try metadata.text("name")
-            row.note = try metadata.text("note")
-        }
-        if let content = try data.fields("content") {
-            row.account = try content.text("itemUsername")
-            if row.account.isEmpty { row.account = try content.text("itemEmail") }
-        }
+        try row.fill(
+            [
+                .favourite("pinned"), .object("data"), .issuer("data.metadata.name"),
+                .note("data.metadata.note"), .account("data.content.itemUsername"),
+                .account("data.content.itemEmail"),
+            ], from: item)
     }
 }
 

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// Stratum's JSON, which its encrypted files contain.
 enum StratumFormat {
@@ -8,54 +8,21 @@ enum StratumFormat {
         guard let elements = document["Authenticators"]?.elements else { throw .damaged(.stratum) }
         let categories = Categories(document)
         var rows = ExportRows(.stratum)
-        try rows.append(elements) { row, fields throws(ExportRowRefusal) in
-            try fill(&row, fields)
-            row.tags = categories.names(of: try fields.secret("Secret"))
+        try rows.append(elements) { row, members throws(ExportRowRefusal) in
+            try row.fill(
+                [
+                    .issuer("Issuer"), .account("Username"), .icon("Icon"), .digits("Digits"),
+                    .period("Period"), .counter("Counter"), .pin("Pin"), .base32("Secret"),
+                    .numberedType("Type", [.unknown, .hotp, .totp, .motp, .steam, .yandex]),
+                    .numberedAlgorithm("Algorithm", ["SHA1", "SHA256", "SHA512"]),
+                    .motp(.asWritten),
+                ], from: members)
+            // An image, not a name.
+            if row.icon.hasPrefix("@") { row.icon = "" }
+            row.tags = categories.names(of: try members.secret("Secret"))
         }
         rows.iconCount = document["CustomIcons"]?.elements?.count ?? 0
         return rows
-    }
-
-    private static func fill(
-        _ row: inout ExportRow, _ fields: JSONFields
-    ) throws(ExportRowRefusal) {
-        row.issuer = try fields.text("Issuer")
-        row.account = try fields.text("Username")
-        row.icon = StratumFormat.iconName(fields["Icon"]?.string ?? "")
-        row.digits = fields.number("Digits")
-        row.period = fields.number("Period")
-        row.counter = fields.number("Counter")
-        row.pin = try fields.secret("Pin")
-        try set(
-            &row, type: fields.number("Type"), algorithm: fields.number("Algorithm"),
-            secret: try fields.secret("Secret"))
-    }
-
-    /// The name of an icon; empty if the text is `@` and the ID of an image.
-    static func iconName(_ text: String) -> String { text.hasPrefix("@") ? "" : text }
-
-    /// Sets the values that the JSON and the database write as numbers.
-    static func set(
-        _ row: inout ExportRow, type: ExportRow.Number, algorithm: ExportRow.Number,
-        secret: SecretBytes?
-    ) throws(ExportRowRefusal) {
-        row.kind =
-            switch type {
-            case .value(1): .hotp
-            case .value(2): .totp
-            case .value(3): .motp
-            case .value(4): .steam
-            case .value(5): .yandex
-            default: .unknown
-            }
-        switch algorithm {
-        case .absent, .value(0): row.algorithm = nil
-        case .value(1): row.algorithm = "SHA256"
-        case .value(2): row.algorithm = "SHA512"
-        default: throw .unknownAlgorithm
-        }
-        guard let secret else { return }
-        row.secret = row.kind == .motp ? .text(secret) : .base32(secret)
     }
 
     /// The categories, which are assigned to entries by the entries' secrets.
@@ -87,5 +54,36 @@ enum StratumFormat {
             }
             return hasher.finalize()
         }
+    }
+}
+
+/// Stratum's encrypted backup, and that of its predecessor Authenticator Pro.
+enum StratumContainer {
+    private static let current = SecretBytes(Array("AUTHENTICATORPRO".utf8))
+    private static let legacy = SecretBytes(Array("AuthenticatorPro".utf8))
+
+    /// Returns the JSON.
+    static func open(
+        _ file: SecretBytes, password: SecretBytes
+    ) throws(ExportError) -> SecretBytes {
+        let decryption = Decryption(.stratum)
+        var parts = BinaryParts(file, .stratum)
+        let start = try parts.take(current.count)
+        if start == current {
+            let salt = try parts.take(16)
+            let nonce = try parts.take(12)
+            let sealed = try parts.rest()
+            guard sealed.count >= 16 else { throw .damaged(.stratum) }
+            let key = try decryption.argon2(
+                .id, password, salt: salt, kibibytes: 64 << 10, passes: 3, lanes: 4)
+            return try decryption.openGCM(sealed, key: key, nonce: nonce)
+        }
+        guard start == legacy else { throw .damaged(.stratum) }
+        let salt = try parts.take(20)
+        let vector = try parts.take(16)
+        let ciphertext = try parts.rest()
+        let key = try decryption.pbkdf2(.sha1, password, salt: salt, iterations: 64_000)
+        return try decryption.checkedJSON(
+            try decryption.openCBC(ciphertext, key: key, vector: vector))
     }
 }

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// 2FAS' JSON, plain or encrypted.
 enum TwoFASFormat {
@@ -28,27 +28,47 @@ enum TwoFASFormat {
             if case .number(let number)? = element["order"]?["position"] { position = number }
             positions.append(position)
         }
-        try rows.append(elements) { row, fields throws(ExportRowRefusal) in
-            try fill(&row, fields, groups)
+        try rows.append(elements) { row, members throws(ExportRowRefusal) in
+            try row.fill(
+                [
+                    .object("otp", isOptional: true), .issuer("name"), .issuer("otp.issuer"),
+                    .account("otp.account"), .base32("secret"), .optionalType("otp.tokenType"),
+                    .algorithm("otp.algorithm"), .digits("otp.digits"), .period("otp.period"),
+                    .counter("otp.counter"),
+                ], from: members)
+            row.tags = groups.names(of: [members["groupId"] ?? .null])
         }
         rows.sort(by: positions)
         return rows
     }
+}
 
-    private static func fill(
-        _ row: inout ExportRow, _ fields: JSONFields, _ groups: GroupNames
-    ) throws(ExportRowRefusal) {
-        let otp = try fields.fields("otp")
-        row.issuer = try fields.text("name")
-        if row.issuer.isEmpty { row.issuer = try otp?.text("issuer") ?? "" }
-        row.account = try otp?.text("account") ?? ""
-        row.tags = groups.names(of: [fields["groupId"] ?? .null])
-        row.secret = try fields.base32("secret")
-        let type = try otp?.text("tokenType") ?? ""
-        row.kind = type.isEmpty ? .totp : ExportRow.Kind(word: type)
-        row.algorithm = try otp?.text("algorithm")
-        row.digits = otp?.number("digits") ?? .absent
-        row.period = otp?.number("period") ?? .absent
-        row.counter = otp?.number("counter") ?? .absent
+/// 2FAS' encrypted services.
+enum TwoFASContainer {
+    /// Returns the JSON list of services.
+    static func open(
+        _ document: JSONValue, password: SecretBytes
+    ) throws(ExportError) -> SecretBytes {
+        let parts = try parts(ContainerFields(document, .twoFAS).text("servicesEncrypted"))
+        guard parts.count == 3, parts[2].count == 12 else { throw .damaged(.twoFAS) }
+        let decryption = Decryption(.twoFAS)
+        let key = try decryption.pbkdf2(.sha256, password, salt: parts[1], iterations: 10_000)
+        return try decryption.openGCM(parts[0], key: key, nonce: parts[2])
+    }
+
+    /// Texts in Base64, separated by colons.
+    private static func parts(_ text: SecretBytes) throws(ExportError) -> [SecretBytes] {
+        let colons = text.withBytes { text in
+            text.indices.filter { text[$0] == UInt8(ascii: ":") }
+        }
+        guard colons.count == 2 else { throw .damaged(.twoFAS) }
+        var parts: [SecretBytes] = []
+        var start = 0
+        for end in colons + [text.count] {
+            guard let part = text.part(start..<end).decodedBase64() else { throw .damaged(.twoFAS) }
+            parts.append(part)
+            start = end + 1
+        }
+        return parts
     }
 }

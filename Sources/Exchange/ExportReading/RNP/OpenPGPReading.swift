@@ -1,8 +1,8 @@
 internal import CRNP
-public import WatchwordCryptography
 internal import Glibc
-internal import WatchwordSystem
 internal import Synchronization
+public import WatchwordCryptography
+internal import WatchwordSystem
 
 /// Decrypts an OpenPGP message that is encrypted with a password, with or without ASCII armour.
 ///
@@ -162,4 +162,22 @@ private let library = Mutex(OpenPGPLibrary())
         unsafe buffer[secret.count] = 0
         return true
     }
+}
+
+/// Why an OpenPGP message could not be decrypted.
+///
+/// It never contains content.
+public enum OpenPGPReadingError: Error, Hashable, Sendable {
+    /// The bytes are not an encrypted OpenPGP message.
+    case notAMessage
+    /// The message is encrypted with public keys only.
+    case publicKeyEncryption
+    /// The password is wrong, or the message is damaged; these are often indistinguishable.
+    case wrongPassword
+    /// The message is damaged or truncated before its encrypted part.
+    case damaged
+    /// The content is longer than allowed.
+    case tooLong(allowed: Int)
+    /// There is not enough memory.
+    case outOfMemory
 }

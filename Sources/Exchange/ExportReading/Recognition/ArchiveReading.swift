@@ -16,14 +16,12 @@ struct ArchiveReading {
         do { archive = try ZipArchive(file) } catch {
             // A damaged archive is recognised by the names of members, which also precede their
             // content.
-            let names: [(String, ExportFormat)] = [
-                ("export.data", .onePassword), ("proton pass/data.json", .protonPass),
-                ("raivo-otp-export.json", .raivo), ("accounts.txt", .authenticatorPlus),
-            ]
-            let found = file.withBytes { file in
-                names.first { file.firstRange(of: $0.0) != nil }?.1
-            }
-            throw ExportError(error, found)
+            throw ExportError(
+                error,
+                file.firstFormat(of: [
+                    ("export.data", .onePassword), ("proton pass/data.json", .protonPass),
+                    ("raivo-otp-export.json", .raivo), ("accounts.txt", .authenticatorPlus),
+                ]))
         }
         return try ArchiveReading(archive: archive, source: source, password: password).rows()
     }
@@ -37,7 +35,7 @@ struct ArchiveReading {
             return try ProtonPassFormat.read(try readExportJSON(document, .protonPass))
         }
         if let document = try content("raivo-otp-export.json", .raivo) {
-            return try RaivoJSON.read(try readExportJSON(document, .raivo))
+            return try JSONFormat.raivo.read(try readExportJSON(document, .raivo), nil)
         }
         if let list = try content("Accounts.txt", .authenticatorPlus) {
             return try URIListFormat.read(list.withoutByteOrderMark, format: .authenticatorPlus)

@@ -44,7 +44,7 @@ enum FileSignature: CaseIterable {
     ) throws(ExportError) -> ExportRows {
         let file = source.file
         switch self {
-        case .sqlite: return try DatabaseReading.read(file)
+        case .sqlite: return try DatabaseFormat.read(file)
         case .zip: return try ArchiveReading.read(source, password: password)
         case .pgpMessage, .pgpArmour:
             return try ProtonPassFormat.read(encrypted: file, password: password)
@@ -55,7 +55,7 @@ enum FileSignature: CaseIterable {
         case .otpClient:
             guard let password else { throw .passwordNeeded(.otpClient) }
             let plain = try OTPClientContainer.open(file, password: password)
-            return try OTPClientJSON.read(try readExportJSON(plain, .otpClient))
+            return try JSONFormat.otpClient.read(try readExportJSON(plain, .otpClient), nil)
         case .salted:
             guard let password else { throw .passwordNeeded(.gauth) }
             return try GauthFormat.read(try GauthContainer.open(file, password: password))

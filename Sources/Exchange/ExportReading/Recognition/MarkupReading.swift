@@ -38,12 +38,11 @@ enum MarkupReading {
 
     /// The likely format of a text that is not well-formed XML.
     private static func format(ofUnreadable text: SecretBytes) -> ExportFormat? {
-        let names: [(String, ExportFormat)] = [
+        text.firstFormat(of: [
             ("keycontainer", .pskc), ("<keepassfile", .keePass), ("com.authy.storage", .authy),
             ("com.blizzard.messenger", .battleNet),
             ("static_totp_codes_list", .totpAuthenticator), ("tokenorder", .freeOTP),
-        ]
-        return text.withBytes { text in names.first { text.firstRange(of: $0.0) != nil }?.1 }
+        ])
     }
 }
 

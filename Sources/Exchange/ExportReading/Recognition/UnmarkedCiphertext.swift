@@ -12,15 +12,15 @@ enum UnmarkedCiphertext {
         guard file.count >= minimumCount else { throw .unknownFormat }
         guard let password else { throw .passwordNeeded(nil) }
         if let json = try plaintext(try AndOTPContainer.open(file, password: password)) {
-            return try AndOTPFormat.read(try readExportJSON(json, .andOTP))
+            return try JSONFormat.andOTP.read(try readExportJSON(json, .andOTP), nil)
         }
         if let database = try plaintext(
             try AuthenticatorPlusContainer.open(file, password: password))
         {
-            return try DatabaseReading.read(database)
+            return try DatabaseFormat.read(database)
         }
         if let json = try plaintext(try OTPClientContainer.open(file, password: password)) {
-            return try OTPClientJSON.read(try readExportJSON(json, .otpClient))
+            return try JSONFormat.otpClient.read(try readExportJSON(json, .otpClient), nil)
         }
         throw .wrongPassword(nil)
     }

@@ -8,6 +8,7 @@ internal import Exports
 struct CSVRows {
     /// The maximum number of cells in a row.
     private static let maximumCellCount = 1_000
+    private static let damaged = ExportError.damaged(.passwordManagerCSV)
 
     private var position: Int
 
@@ -15,13 +16,14 @@ struct CSVRows {
 
     /// The next row of `text`, which must be the same at every call; `nil` after the last one.
     ///
-    /// - Throws: ``CSVError``.
-    mutating func next(in text: Span<UInt8>) throws(CSVError) -> [SecretBytes]? {
+    /// - Throws: ``ExportError/damaged(_:)`` if a quoted cell has no end, something other than a
+    ///   separator follows it, or a row has too many cells.
+    mutating func next(in text: Span<UInt8>) throws(ExportError) -> [SecretBytes]? {
         while position < text.count {
             var cells: [SecretBytes] = []
             var isRowEnd = false
             while !isRowEnd {
-                guard cells.count < Self.maximumCellCount else { throw .tooManyCells }
+                guard cells.count < Self.maximumCellCount else { throw Self.damaged }
                 cells.append(try cell(in: text))
                 isRowEnd = endCell(in: text)
             }
@@ -30,7 +32,7 @@ struct CSVRows {
         return nil
     }
 
-    private mutating func cell(in text: Span<UInt8>) throws(CSVError) -> SecretBytes {
+    private mutating func cell(in text: Span<UInt8>) throws(ExportError) -> SecretBytes {
         let start = position
         guard position < text.count, text[position] == UInt8(ascii: "\"") else {
             while position < text.count, !Self.endsCell(text[position]) { position += 1 }
@@ -38,7 +40,7 @@ struct CSVRows {
         }
         position += 1
         while true {
-            guard position < text.count else { throw .openQuote }
+            guard position < text.count else { throw Self.damaged }
             guard text[position] == UInt8(ascii: "\"") else {
                 position += 1
                 continue
@@ -49,7 +51,7 @@ struct CSVRows {
         }
         let content = text.extracting((start + 1)..<position)
         position += 1
-        guard position == text.count || Self.endsCell(text[position]) else { throw .afterQuote }
+        guard position == text.count || Self.endsCell(text[position]) else { throw Self.damaged }
         return SecretBytes(capacity: content.count) { output in
             var index = 0
             while index < content.count {
@@ -74,14 +76,4 @@ struct CSVRows {
     private static func endsCell(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: ",") || byte == 0x0A || byte == 0x0D
     }
-}
-
-/// Why a text is not comma-separated values.
-enum CSVError: Error, Hashable {
-    /// A quoted cell without its end.
-    case openQuote
-    /// Something other than a separator after a quoted cell.
-    case afterQuote
-    /// A row with too many cells.
-    case tooManyCells
 }

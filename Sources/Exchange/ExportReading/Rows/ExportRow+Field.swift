@@ -165,24 +165,8 @@ extension ExportRow {
 }
 
 extension String {
-    /// The text with the entities decoded that HTML escaping produces.
-    var htmlUnescaped: String {
-        guard utf8.contains(UInt8(ascii: "&")) else { return self }
-        let entities = [
-            ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#x27;", "'"),
-            ("&amp;", "&"),
-        ]
-        var text = ""
-        var rest = self[...]
-        while let first = rest.first {
-            if let (entity, character) = entities.first(where: { rest.hasPrefix($0.0) }) {
-                text += character
-                rest = rest.dropFirst(entity.count)
-            } else {
-                text.append(first)
-                rest = rest.dropFirst()
-            }
-        }
-        return text
+    /// The text with HTML's entities for ASCII characters decoded.
+    fileprivate var htmlUnescaped: String {
+        SecretBytes(unescaping: Array(utf8).span).decodedText() ?? self
     }
 }

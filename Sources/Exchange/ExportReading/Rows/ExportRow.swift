@@ -1,5 +1,6 @@
 internal import WatchwordCryptography
 internal import Exports
+internal import OneTimePassword
 internal import WatchwordCoding
 
 /// An entry of an export with its values as they stand in the file.
@@ -72,6 +73,18 @@ struct ExportRow {
     var isLabelHTML = false
     /// A reason for which the format's reader already refuses the row.
     var refusal: ExportRowRefusal?
+
+    /// Splits an account of the form "issuer:account" that has no issuer elsewhere.
+    ///
+    /// - Returns: whether the account contains the separator.
+    @discardableResult mutating func splitAccount(at separator: String = ":") -> Bool {
+        var rest = account[...]
+        while !rest.isEmpty, !rest.hasPrefix(separator) { rest = rest.dropFirst() }
+        guard !rest.isEmpty else { return false }
+        issuer = String(account[..<rest.startIndex])
+        account = String(rest.dropFirst(separator.count))
+        return true
+    }
 }
 
 /// What the reader of a format returns.
@@ -121,10 +134,32 @@ struct ExportRows {
         }
     }
 
+    /// Appends a row with these fields for each element of a JSON list.
+    mutating func append(_ elements: [JSONValue], fields: [RowField]) throws(ExportError) {
+        try append(elements) { row, members throws(ExportRowRefusal) in
+            try row.fill(fields, from: members)
+        }
+    }
+
     /// Sorts the rows by `position`; rows with the same position stay in the order of the file.
     mutating func sort(by position: [Int64]) {
         guard position.count == rows.count else { return }
         let order = rows.indices.sorted { (position[$0], $0) < (position[$1], $1) }
         rows = order.map { rows[$0] }
+    }
+}
+
+extension ExportRow.Kind {
+    /// Recognises the word that apps use for a type, in any case.
+    init(word: String) {
+        self =
+            switch word.asciiLowercased {
+            case "totp": .totp
+            case "hotp": .hotp
+            case "steam": .steam
+            case "motp": .motp
+            case "yandex": .yandex
+            default: .unknown
+            }
     }
 }

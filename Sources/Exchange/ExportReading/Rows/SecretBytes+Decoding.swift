@@ -5,15 +5,10 @@ internal import OneTimePassword
 extension SecretBytes {
     /// The bytes that hexadecimal digits encode, or `nil` if it is anything else.
     func decodedHex() -> SecretBytes? {
-        withBytes { digits in
-            guard digits.count.isMultiple(of: 2) else { return nil }
-            for index in digits.indices where digits[index].hexDigitValue == nil { return nil }
-            return SecretBytes(capacity: digits.count / 2) { output in
-                for index in stride(from: 0, to: digits.count, by: 2) {
-                    let high = digits[index].hexDigitValue ?? 0
-                    output.append(high << 4 | (digits[index + 1].hexDigitValue ?? 0))
-                }
-            }
+        do {
+            return try withBytes { text throws(HexadecimalError) in try Hexadecimal.decode(text) }
+        } catch {
+            return nil
         }
     }
 
@@ -56,5 +51,29 @@ extension SecretBytes {
     /// The bytes as text that is not secret, or `nil` if they are not UTF-8.
     func decodedText() -> String? {
         withBytes { String(validating: [UInt8](copying: $0), as: UTF8.self) }
+    }
+
+    /// The text with HTML's entities for ASCII characters decoded.
+    convenience init(unescaping text: Span<UInt8>) {
+        let entities: [(String, UInt8)] = [
+            ("&amp;", UInt8(ascii: "&")), ("&lt;", UInt8(ascii: "<")),
+            ("&gt;", UInt8(ascii: ">")), ("&quot;", UInt8(ascii: "\"")),
+            ("&#39;", UInt8(ascii: "'")), ("&#x27;", UInt8(ascii: "'")),
+            ("&#x2b;", UInt8(ascii: "+")), ("&#43;", UInt8(ascii: "+")),
+        ]
+        self.init(capacity: text.count) { output in
+            var index = 0
+            while index < text.count {
+                let rest = text.extracting(index...)
+                if let (entity, byte) = entities.first(where: { rest.hasPrefixIgnoringCase($0.0) })
+                {
+                    output.append(byte)
+                    index += entity.utf8.count
+                } else {
+                    output.append(text[index])
+                    index += 1
+                }
+            }
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import CZip
+internal import Glibc
 public import WatchwordCryptography
 
 /// The members of a zip archive in memory.
@@ -120,3 +121,60 @@ private func statedMemberCount(of bytes: Span<UInt8>) -> Int {
     }
     return largest
 }
+
+/// Why an archive or one of its members could not be read.
+///
+/// It never contains names or content.
+public enum ZipReadingError: Error, Hashable, Sendable {
+    /// The bytes are not a zip archive.
+    case notAnArchive
+    /// The archive breaks its format's rules, is truncated, or has two members of one name.
+    case damaged
+    /// The member is encrypted, and no password was given.
+    case passwordNeeded
+    /// The password is wrong, or the encrypted member is damaged.
+    case wrongPassword
+    /// The member uses a compression or encryption that the library does not support.
+    case unsupported
+    /// The archive or the member exceeds a limit.
+    case overLimit(Limit, found: UInt64, allowed: UInt64)
+    /// There is not enough memory.
+    case outOfMemory
+
+    /// A limit of an archive.
+    public enum Limit: Hashable, Sendable {
+        /// The number of members.
+        case members
+        /// The length of a member in bytes.
+        case length
+        /// The ratio of a member's length to its compressed length.
+        case ratio
+    }
+}
+
+/// Loads what libzip would otherwise load when it reads its first archive: the time zone, and
+/// OpenSSL's configuration and algorithms.
+///
+/// A process calls this before it is confined. Its time zone is UTC from now on: libzip converts the
+/// times of members, and the C library checks the file of any other zone each time.
+///
+/// - Returns: Whether the trial archive, whose member is encrypted with AES-256, could be read.
+@discardableResult public func prepareZipReading() -> Bool {
+    unsafe setenv("TZ", "UTC0", 1)
+    tzset()
+    let password = SecretBytes(copying: Array("trial".utf8).span)
+    do {
+        let archive = try ZipArchive(Base64.decodeSecret(Array(trialArchive.utf8).span))
+        guard let member = try archive.member(named: "trial") else { return false }
+        return try archive.read(member, password: password, limit: 5) == password
+    } catch {
+        return false
+    }
+}
+
+/// Made with libzip 1.7.3: one stored member; its name, content and password are "trial".
+private let trialArchive = """
+    UEsDBDMAAQBjALSZdl0AAAAAIQAAAAUAAAAFAAsAdHJpYWwBmQcAAgBBRQMAAE9Q7SuDBBfdUch0/8zfJxJIPVjdZLJc\
+    ciWZZb5e41MfeVBLAQI/AzMAAQBjALSZdl0AAAAAIQAAAAUAAAAFAAsAAAAAAAAAAAC2gQAAAAB0cmlhbAGZBwACAEFF\
+    AwAAUEsFBgAAAAABAAEAPgAAAE8AAAAAAA==
+    """

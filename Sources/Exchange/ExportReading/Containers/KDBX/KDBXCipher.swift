@@ -48,16 +48,8 @@ struct KDBXCipher {
     private func decryptTwofish(
         _ ciphertext: SecretBytes, _ key: SecretBytes
     ) throws(ExportError) -> SecretBytes {
-        let padded: SecretBytes
-        do {
-            padded = try ciphertext.withBytes { ciphertext throws(ExportCryptographyError) in
-                try vector.withBytes { vector throws(ExportCryptographyError) in
-                    try decryptTwofishCBC(ciphertext, key: key, vector: vector)
-                }
-            }
-        } catch {
-            throw Decryption(.keePass).exportError(error)
-        }
+        let padded = try Decryption(.keePass).open(
+            ciphertext, key: key, nonce: vector, with: decryptTwofishCBC)
         // PKCS #7 (RFC 5652, section 6.3).
         let paddingCount = padded.withBytes { padded in
             guard let last = padded.indices.last.map({ padded[$0] }), (1...16).contains(last),
