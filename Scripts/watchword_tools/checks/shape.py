@@ -9,13 +9,13 @@ MANY_PARAMETERS = 6
 # What each count may be at most: today's number, lines of code rounded up to 250. Lower a ceiling when its count
 # falls. The comments are the targets, and what to do instead of raising a ceiling.
 CEILINGS = {
-    "lines of Swift code in Sources": 81_500,  # 69,600: write each thing once
+    "lines of Swift code in Sources": 80_250,  # 69,600: write each thing once
     "lines of Swift code in Tests": 75_000,  # 66,900: make similar tests rows of a table
     "modules without programs": 29,  # 28: a few hundred lines are a folder in a module
-    "Swift files in Sources": 1_105,  # 600: an extension with two functions belongs in the file of its type
+    "Swift files in Sources": 1_072,  # 600: an extension with two functions belongs in the file of its type
     "folders in Sources": 6,  # 6: the parts, the programs and the C libraries
-    "error types": 100,  # 24: one for each library product and each part
-    "catch in 1,000 lines": 12.4,  # 6: let errors pass, and turn them into text in one place
+    "error types": 98,  # 24: one for each library product and each part
+    "catch clauses in Sources": 1_008,  # 6 in 1,000 lines: let errors pass, and turn them into text in one place
     "branches on .own or .held in Commands": 53,  # 0: send a request to the VaultService
     f"functions with {MANY_PARAMETERS} or more parameters": 103,  # 30: pass a context
     "levels": LEVELS,  # 6: see Scripts/watchword_tools/checks/parts.py
@@ -72,7 +72,6 @@ def counts(root):
     for path in files:
         if path.endswith(".swift") and (folder := path.split("/")[0]) in lines:
             lines[folder] += code_lines(read(root, path))
-    catches = sum(len(CATCH.findall(code)) for code in tree.code.values())
     return {
         "lines of Swift code in Sources": lines["Sources"],
         "lines of Swift code in Tests": lines["Tests"],
@@ -81,7 +80,7 @@ def counts(root):
         "folders in Sources": len({path.split("/")[1] for path in files if path.count("/") > 1
                                    and path.startswith("Sources/")}),
         "error types": len(error_types(tree.code.values())),
-        "catch in 1,000 lines": round(1000 * catches / max(lines["Sources"], 1), 1),
+        "catch clauses in Sources": sum(len(CATCH.findall(code)) for code in tree.code.values()),
         "branches on .own or .held in Commands": sum(
             len(OWN_OR_HELD.findall(code)) for path, code in tree.code.items() if "/Commands/" in path),
         f"functions with {MANY_PARAMETERS} or more parameters": sum(

@@ -21,7 +21,7 @@ BROKEN = [
     ("Sources/Vault/SecretVault/Broken.swift", "public import Commands\n", "must not import Commands from Programs"),
     ("Sources/Programs/Commands/Broken.swift", "import watchword_reader\n", "imports the program watchword-reader"),
     ("Sources/Core/WatchwordSystem/Broken.swift", "import COpenSSL\n", "imports COpenSSL, but"),
-    ("Sources/Core/WatchwordSystem/libseccomp/Broken.swift", "import CLinux\n", "imports CLinux, but"),
+    ("Sources/Core/ProcessConfinement/libseccomp/Broken.swift", "import CLinux\n", "imports CLinux, but"),
     ("Sources/Programs/Commands/Broken.swift", "internal import CPNG\n", "imports CPNG, but"),
     ("Sources/Programs/Commands/Broken.swift", "import Glibc\n", "imports Glibc, but"),
     ("Sources/Programs/Commands/Broken.swift", "@preconcurrency import func Glibc.exit\n", "imports Glibc, but"),
