@@ -81,11 +81,12 @@ let package = Package(
             ]),
     ],
     targets: [
-        // System libraries. Each one is imported by a single module, but libpng and SQLite by two.
+        // System libraries. In Sources, one module imports each; libpng and SQLite have two.
         library("COpenSSL", pkgConfig: "libcrypto", "libssl-dev"),
         // Not linked: the program loads the library when it draws the first symbol.
         library("CQREncode", "libqrencode-dev"),
         library("CZBar", pkgConfig: "zbar", "libzbar-dev"),
+        // Linked only by the reader of pictures; QRDrawing loads it when it writes one.
         library("CPNG", pkgConfig: "libpng", "libpng-dev"),
         library("CTurboJPEG", pkgConfig: "libturbojpeg", "libturbojpeg0-dev"),
         library("CWebP", pkgConfig: "libwebp", "libwebp-dev"),
@@ -110,11 +111,12 @@ let package = Package(
         library("CZip", pkgConfig: "libzip", "libzip-dev"),
         library("CTSS2", pkgConfig: "tss2-esys", "libtss2-dev"),
         library("CFIDO2", pkgConfig: "libfido2", "libfido2-dev"),
+        // Our own C functions, for calls that Swift cannot import.
         .target(
             name: "CLinux", path: "Sources/CLibraries/CLinux", cSettings: [.define("_GNU_SOURCE")]),
         .target(name: "CSystemd", path: "Sources/CLibraries/CSystemd"),
 
-        // Core: what everything stands on
+        // Core: used by all other parts
         module("Core", "WatchwordCryptography", "COpenSSL"),
         module("Core", "WatchwordSystem", "CLinux", "CSystemd"),
         module("Core", "ProcessConfinement", "CLinux", "CSeccomp", "WatchwordSystem"),
@@ -138,7 +140,7 @@ let package = Package(
             "CXML2", "CZip", "CZlib", "Exports", "JSONReading", "OneTimePassword",
             "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
 
-        // Vault: what a person has
+        // Vault: the user's side
         module(
             "Vault", "Courier", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
         module(
@@ -161,7 +163,7 @@ let package = Package(
             "ProcessConfinement", "SecretVault", "VaultService", "WatchwordCryptography",
             "WatchwordSystem"),
 
-        // Server: what decides
+        // Server: the verifying side
         module("Server", "Attestation", "CCBOR", "WatchwordCryptography", "WatchwordSystem"),
         module("Server", "HTTPListener", "CMicroHTTPD", "WatchwordCoding", "WatchwordCryptography"),
         module(

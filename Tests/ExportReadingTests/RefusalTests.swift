@@ -18,6 +18,15 @@ struct RefusalTests {
 
     private func error(_ text: String) -> ExportError? { error(Array(text.utf8)) }
 
+    @Test("a refused row has the names that were read before")
+    func refusedNames() throws {
+        let text = """
+            [{"secret":"%%","label":"Acme - ann","type":"TOTP","algorithm":"SHA1"}]
+            """
+        let refused = try readExport(SecretBytes(text: text), password: nil).refusals
+        #expect(refused.map(\.issuer) == ["Acme"] && refused.map(\.account) == ["ann"])
+    }
+
     @Test(
         "a file that is not an export is refused",
         arguments: [

@@ -1,7 +1,8 @@
 """The shared libraries that each program may link.
 
-A process that holds a vault's keys, `watchword` or `watchword-agent`, links no library that parses what others wrote.
-Libraries that a program loads when it needs them (libqrencode, libsystemd, pictures in rare formats) do not count.
+A process that holds a vault's keys, `watchword` or `watchword-agent`, links no library that parses untrusted input.
+Libraries that a program loads when it needs them (libqrencode, libpng to write pictures, libsystemd,
+decoders of rare image formats) do not count.
 """
 import os
 import re
@@ -18,7 +19,7 @@ LINKED = {
     "watchword-courier": {"libcrypto", "libcurl", "libjansson", "libseccomp"},
     "watchword-exports": {"libargon2", "libcrypto", "libgcrypt", "libjansson", "librnp", "libseccomp", "libsodium",
                           "libsqlite3", "libxml2", "libz", "libzip"},
-    # Runs modules that others wrote, so it links as little as possible.
+    # Runs third-party modules, so it links as little as possible.
     "watchword-presence": {"libpam"},
     # ZBar is linked statically.
     "watchword-reader": {"libpng16", "libseccomp", "libturbojpeg", "libwebp"},

@@ -4,7 +4,7 @@ import re
 from .parts import ARROWS, FOLDERS, LEVELS, SHARED
 from .tree import files_of, read
 
-# Modules of the toolchain: any module may import the first, only the folders in FOLDERS the others.
+# Modules of the toolchain: any module may import those in ANYWHERE; only folders in FOLDERS those in SYSTEM.
 ANYWHERE = {"Swift", "Synchronization"}
 SYSTEM = {"Glibc", "Musl", "Dispatch"}
 TOP = {"Package.swift", "Sources", "Tests", "Vectors", "Scripts", "README.md"}
@@ -12,7 +12,7 @@ LONGEST_FILE = 400
 
 IMPORT = re.compile(r"^\s*(?:@\w+\s+)*(?:public |package |internal |fileprivate |private )?import\s+"
                     r"(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)", re.M)
-# These begin with a letter, not with \b, which would make the search several times slower.
+# These patterns begin with a letter, not with \b, which would make the search several times slower.
 UNFINISHED = re.compile(r"[TFX](?:ODO|IXME|XX)\b")
 UNSAFE = re.compile(r"unsafe(?<!\wunsafe)\b")
 CRASHING = re.compile(r"(?:try(?<!\wtry)[!?]|fatalError(?<!\wfatalError)\b)")
@@ -27,7 +27,7 @@ def without_comments_and_texts(source):
 
 
 class Map:
-    """The modules in Sources, their code without comments, and the folders that each C library has."""
+    """The modules in Sources with their parts, imports and code (without comments), and the names of the C modules."""
 
     def __init__(self, root, files):
         places = [path.split("/")[1:] for path in files if path.startswith("Sources/")]

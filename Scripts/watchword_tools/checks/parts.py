@@ -7,10 +7,10 @@ ARROWS = {
     "Server": {"Server", "Core"},
     "Programs": {"Programs", "Vault", "Exchange", "Server", "Core"},
 }
-# How many levels the imports form, from WatchwordSystem to watchword-server. The target is 6.
+# The number of import levels that is allowed, from WatchwordSystem to watchword-server; to be lowered to 6.
 LEVELS = 7
-# The folders that may use `unsafe`, and the modules of C that each may import; other folders may do neither. For a
-# file, the longest of these paths counts. A folder bears the name of the library that it wraps.
+# The folders that may use `unsafe`, and the C modules that each may import; other folders may do neither. For a file,
+# the longest of these paths counts. A folder that only wraps a library has its name.
 FOLDERS = {
     "Core/JSONReading/Jansson": {"CJansson"},
     # The kernel's own interfaces: limits, Landlock, prctl.
@@ -24,7 +24,7 @@ FOLDERS = {
     "Vault/PAMAuthentication": {"CPAM", "Glibc"},
     "Vault/TokenDrivers/libfido2": {"CFIDO2", "Glibc"},
     "Vault/TokenDrivers/tpm2-tss": {"CTSS2", "Glibc"},
-    # Starts both libraries before the process is confined.
+    # Initialises both libraries before the process is confined.
     "Exchange/ExportReading/Cryptography": {"CGcrypt", "CSodium"},
     "Exchange/ExportReading/Cryptography/libargon2": {"CArgon2"},
     "Exchange/ExportReading/Cryptography/libgcrypt": {"CGcrypt"},
@@ -60,11 +60,11 @@ FOLDERS = {
     "Server/SQLiteStore/Writing": {"Glibc"},
     "Programs/watchword-courier/libcurl": {"CCurl"},
 }
-# In how many folders these may be imported; all other C libraries in one.
+# How many folders import each of these; one folder imports any other C library.
 SHARED = {
-    "CGcrypt": 2,  # its start, and its ciphers
+    "CGcrypt": 2,  # its initialisation, and its ciphers
     "CLinux": 2,  # calls that Swift cannot import: for files and processes, and for confinement
     "CPNG": 2,  # the writer, and the reader, which runs only in `watchword-reader`
     "CSQLite": 2,  # the server's store, and the reader of exports, which runs only in `watchword-exports`
-    "CSodium": 2,  # its start, and its ciphers
+    "CSodium": 2,  # its initialisation, and its ciphers
 }

@@ -6,18 +6,21 @@ public enum Hexadecimal {
     ///
     /// - Throws: ``HexadecimalError``.
     public static func decode(_ text: Span<UInt8>) throws(HexadecimalError) -> SecretBytes {
-        try SecretBytes(capacity: text.count / 2 + 1) { output throws(HexadecimalError) in
-            var high: UInt8?
+        // A long text that is something else takes no memory.
+        for index in text.indices where text[index].hexDigitValue == nil {
+            throw .character(at: index)
+        }
+        guard text.count.isMultiple(of: 2) else { throw .oddCount }
+        return SecretBytes(capacity: text.count / 2) { output in
+            var high: UInt8 = 0
             for index in text.indices {
-                guard let digit = text[index].hexDigitValue else { throw .character(at: index) }
-                if let first = high {
-                    output.append(first << 4 | digit)
-                    high = nil
+                let digit = text[index].hexDigitValue ?? 0
+                if index.isMultiple(of: 2) {
+                    high = digit << 4
                 } else {
-                    high = digit
+                    output.append(high | digit)
                 }
             }
-            guard high == nil else { throw .oddCount }
         }
     }
 

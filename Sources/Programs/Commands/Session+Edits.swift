@@ -3,7 +3,7 @@ import WatchwordSystem
 import SecretVault
 import VaultService
 
-// Changes of the vault.
+// Changes to the vault.
 extension Session {
     /// Performs an edit in one save, here or in the agent.
     ///

@@ -79,19 +79,16 @@ extension JSONFormat {
             .favouriteText("pinned"), .icon("iconValue"),
         ])
 
-    /// andOTP's JSON.
+    /// andOTP's JSON; old files have only a label, "issuer - account".
     static let andOTP = JSONFormat(
         .andOTP, isElement: { $0.has("secret", "label", "type", "algorithm") },
         fields: [
-            .issuer("issuer"), .account("label"), .tags("tags"), .icon("thumbnail"),
-            .optionalType("type"), .base32("secret"), .algorithm("algorithm"), .digits("digits"),
+            .issuer("issuer"), .label("label", " - ", unless: "issuer"), .tags("tags"),
+            .icon("thumbnail"), .optionalType("type"), .base32("secret"), .algorithm("algorithm"),
+            .digits("digits"),
             .period("period"), .counter("counter"), .motp(.decoded),
         ]
-    ) { row, members in
-        if members["issuer"] == nil {
-            // Old files have only a label, "issuer - account".
-            row.splitAccount(at: " - ")
-        }
+    ) { row, _ in
         if row.icon == "Default" { row.icon = "" }
     }
 

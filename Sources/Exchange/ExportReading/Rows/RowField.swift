@@ -6,13 +6,17 @@ internal import WatchwordCoding
 ///
 /// A list of these is the map of a simple format: the fields are read in its order, so that a
 /// refused row is reported with the values before the one that was refused. `info.secret` is the
-/// member `secret` of the object `info`. What is absent leaves the row unchanged.
+/// member `secret` of the object `info`. What is absent is empty; only a name that was read before
+/// stays.
 enum RowField: Sendable {
     /// A name; of several, the first that is not empty.
     ///
     /// - Parameter unless: A member whose presence hides this one, even if it is empty.
     case issuer(String, unless: String? = nil)
     case account(String, unless: String? = nil)
+    /// An account that is preceded by the issuer and this separator, unless the file has another
+    /// member for the issuer.
+    case label(String, String, unless: String)
     /// A name that the file does not state.
     case fixedIssuer(String)
     case note(String)
@@ -92,6 +96,9 @@ extension ExportRow {
         case .account(let name, let other):
             guard account.isEmpty, try !source.has(other) else { return }
             account = try source.text(name)
+        case .label(let name, let separator, let other):
+            account = try source.text(name)
+            if try !source.has(other) { splitAccount(at: separator) }
         case .fixedIssuer(let name): issuer = name
         case .note(let name): note = try source.text(name)
         case .icon(let name): icon = try source.value(name)?.string ?? ""

@@ -4,21 +4,21 @@
 /// separate its parts: a summary, which is the first paragraph, examples (indented by four spaces),
 /// lines `--OPTION: text`, and more paragraphs. The text of an option in the section of a command
 /// replaces the one in `options`. What precedes the first section is a comment.
-package struct HelpDocument: Sendable {
+struct HelpDocument: Sendable {
     /// The help of a command or of the program.
-    package struct Section: Sendable {
+    struct Section: Sendable {
         /// What the command does, in one phrase.
-        package fileprivate(set) var summary = ""
+        fileprivate(set) var summary = ""
         /// Command lines to copy; the first one is the simplest.
-        package fileprivate(set) var examples: [String] = []
+        fileprivate(set) var examples: [String] = []
         /// The texts of options, by name.
-        package fileprivate(set) var options: [String: String] = [:]
+        fileprivate(set) var options: [String: String] = [:]
         /// More details, one paragraph each.
-        package fileprivate(set) var details: [String] = []
+        fileprivate(set) var details: [String] = []
     }
 
     /// The sections by title.
-    package private(set) var sections: [String: Section] = [:]
+    private(set) var sections: [String: Section] = [:]
 
     /// Reads a document.
     init(_ text: String) {
@@ -43,10 +43,10 @@ package struct HelpDocument: Sendable {
     }
 
     /// The section with this title; it is empty if the document has none.
-    package subscript(_ title: String) -> Section { sections[title] ?? Section() }
+    subscript(_ title: String) -> Section { sections[title] ?? Section() }
 
     /// One line about `option`, as the command that is named `verb` uses it.
-    package func summary(of option: Option, for verb: String? = nil) -> String {
+    func summary(of option: Option, for verb: String? = nil) -> String {
         verb.flatMap { self[$0].options[option.name] } ?? self["options"].options[option.name] ?? ""
     }
 }

@@ -9,7 +9,7 @@ package struct ProgramDocuments: Sendable {
     /// the case of an ``ExitCode``, such as `{usage}`, for its number.
     let manualText: [UInt8]
     /// The values by name.
-    package let values: [String: String]
+    let values: [String: String]
 
     /// Creates documents.
     package init(help: [UInt8], manual: [UInt8], values: [String: String]) {
@@ -19,14 +19,15 @@ package struct ProgramDocuments: Sendable {
     }
 
     /// The help of the program and its commands.
-    package var help: HelpDocument { HelpDocument(filled(helpText, values)) }
+    var help: HelpDocument { HelpDocument(filled(helpText, values)) }
 
     /// The manual.
     func manual(_ commands: String) -> String {
         let statuses = ExitCode.allCases.map { ("\($0)", "\($0.rawValue)") }
         let values = values.merging(statuses + [("commands", commands)]) { $1 }
         // The line break at its end is printed with the page.
-        return filled(manualText.dropLast(), values)
+        let isEnded = manualText.last == UInt8(ascii: "\n")
+        return filled(isEnded ? manualText.dropLast() : manualText[...], values)
     }
 
     /// `document` with its values; what is not the name of a value stays as it is.

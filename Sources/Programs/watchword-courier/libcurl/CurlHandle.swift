@@ -4,7 +4,7 @@ public import WatchwordSystem
 /// Sends one request over an existing connection (libcurl).
 ///
 /// It does not look up hosts, open connections or open files, so that it works in a confined
-/// process; see ``WatchwordSystem/Confinement``. It does not follow redirects, ignores proxy
+/// process; see ``ProcessConfinement/Confinement``. It does not follow redirects, ignores proxy
 /// settings in the environment, and stores nothing (cookies, passwords, sessions).
 @safe public struct CurlHandle: ~Copyable {
     private let multi: UnsafeMutableRawPointer
