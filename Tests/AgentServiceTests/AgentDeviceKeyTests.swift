@@ -1,12 +1,12 @@
 import Courier
-import WatchwordCryptography
 import DeviceLogin
-import Foundation
 import Devices
-import WatchwordSystem
+import Foundation
 import SecretVault
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import VaultService
 

@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import OneTimePassword
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
 
 /// Changes of a vault that the agent holds.
 struct AgentEditTests {

@@ -1,11 +1,11 @@
-import WatchwordCryptography
 import Foundation
-import WatchwordSystem
 import SecretVault
 import Synchronization
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import Agent
 

@@ -1,8 +1,8 @@
 import Foundation
-import WatchwordSystem
 import TestSupport
 import Testing
 import VaultService
+import WatchwordSystem
 
 /// A vault, and an agent that belongs to the test; it is ended when the last reference goes away.
 final class AgentFixture {

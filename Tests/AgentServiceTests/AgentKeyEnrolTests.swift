@@ -1,11 +1,11 @@
 import Courier
-import WatchwordCryptography
 import DeviceLogin
 import Foundation
-import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import VaultService
 

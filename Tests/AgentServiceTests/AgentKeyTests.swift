@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import Foundation
-import WatchwordSystem
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import SecretVault
 

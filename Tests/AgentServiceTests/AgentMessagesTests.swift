@@ -1,8 +1,8 @@
-import WatchwordCryptography
-import WatchwordSystem
 import Devices
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import SecretVault
 @testable import VaultService

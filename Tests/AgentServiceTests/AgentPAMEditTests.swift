@@ -1,9 +1,9 @@
-import WatchwordCryptography
-import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// Changes of an entry that PAM protects, through the agent and without it.
 struct AgentPAMEditTests {

@@ -1,11 +1,11 @@
-import WatchwordCryptography
 import Foundation
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// Reusing a check, with the real programs.
 struct AgentReuseTests {

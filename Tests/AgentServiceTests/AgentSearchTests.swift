@@ -1,8 +1,8 @@
-import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordSystem
 
 /// The entries that the agent finds for a command.
 @Suite(.serialized)

@@ -1,10 +1,10 @@
-import WatchwordCryptography
 import Foundation
 import OneTimePassword
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
 
 /// The verbs that show secrets, through the agent.
 struct AgentSecretsTests {

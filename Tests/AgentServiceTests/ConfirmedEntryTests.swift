@@ -1,11 +1,11 @@
 import Courier
-import WatchwordCryptography
 import DeviceLogin
-import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import Agent
 

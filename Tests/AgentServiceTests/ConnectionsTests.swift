@@ -1,9 +1,9 @@
 import Foundation
-import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordSystem
 
 @testable import Agent
 

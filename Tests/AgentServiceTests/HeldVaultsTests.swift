@@ -1,12 +1,12 @@
-import WatchwordCryptography
 import Foundation
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
 import Synchronization
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import Agent
 

@@ -1,6 +1,6 @@
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordSystem
 
 @testable import Agent
 

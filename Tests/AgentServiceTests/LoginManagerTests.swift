@@ -1,7 +1,7 @@
 import Foundation
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordSystem
 
 /// What the agent does when the session is locked, and before the machine sleeps.
 ///

@@ -1,5 +1,5 @@
-import WatchwordSystem
 import Testing
+import WatchwordSystem
 
 @testable import Agent
 

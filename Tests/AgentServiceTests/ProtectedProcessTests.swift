@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import DeviceLogin
 import Foundation
 import SecretVault
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// What another program of the same user learns while a device key is used.
 @Suite(.serialized, .enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))

@@ -1,9 +1,9 @@
-import WatchwordCryptography
 @testable import Devices
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
 
 @testable import Agent
 @testable import WatchwordSystem

@@ -1,10 +1,10 @@
-import WatchwordCryptography
 import Foundation
-import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// Another program of a user, and another user, attack the system agent (see Security.md).
 @Suite(

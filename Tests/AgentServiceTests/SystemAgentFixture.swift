@@ -1,8 +1,8 @@
 import Foundation
-import WatchwordSystem
 import TestSupport
 import Testing
 import VaultService
+import WatchwordSystem
 
 /// A system agent that belongs to the test, and users of it.
 ///

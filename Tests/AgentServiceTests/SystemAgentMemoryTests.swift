@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import Foundation
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
 
 @testable import WatchwordSystem
 

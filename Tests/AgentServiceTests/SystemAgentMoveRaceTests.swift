@@ -1,10 +1,10 @@
-import WatchwordCryptography
 import Foundation
-import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// Moves that run at once, and processes that are killed meanwhile: a complete copy always exists.
 @Suite(

@@ -1,10 +1,10 @@
-import WatchwordCryptography
 import Foundation
-import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// Moving a vault to and from the system agent.
 @Suite(

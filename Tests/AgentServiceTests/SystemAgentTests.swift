@@ -1,8 +1,8 @@
 import Foundation
-import WatchwordSystem
 import TestSupport
 import Testing
 import VaultService
+import WatchwordSystem
 
 /// The system agent and its users.
 @Suite(

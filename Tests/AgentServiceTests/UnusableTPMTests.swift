@@ -1,11 +1,11 @@
 import Courier
-import WatchwordCryptography
 import DeviceLogin
-import Foundation
 import Devices
+import Foundation
 import SecretVault
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// Device keys in a TPM that cannot be opened, or does not answer: through the agent, and without it.
 @Suite(.serialized, .enabled(if: TPMTools.areInstalled, "needs swtpm and tpm2-tools"))

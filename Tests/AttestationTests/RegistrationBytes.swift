@@ -1,5 +1,5 @@
-import WatchwordCryptography
 import TestSupport
+import WatchwordCryptography
 
 /// The parts of the authenticator data of a registration, so that tests can change one.
 struct RegistrationBytes {

@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import Foundation
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import Attestation
 

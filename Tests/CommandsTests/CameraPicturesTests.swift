@@ -1,7 +1,7 @@
-import WatchwordCryptography
-import WatchwordSystem
 import QRDrawing
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import Commands
 

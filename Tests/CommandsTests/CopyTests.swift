@@ -1,10 +1,10 @@
 import Foundation
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordSystem
 
-@testable import Devices
 @testable import Commands
+@testable import Devices
 
 /// Codes on the clipboard of a display that the test starts, and of the terminal.
 @Suite(.serialized)

@@ -1,10 +1,10 @@
-import WatchwordCryptography
 import Exports
 import OneTimePassword
 import SecretVault
 import TestSupport
 import Testing
 import VaultService
+import WatchwordCryptography
 
 @testable import Commands
 

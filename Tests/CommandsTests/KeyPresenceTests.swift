@@ -1,7 +1,7 @@
 import CommandLineInterface
-import WatchwordCryptography
 import SecretVault
 import Testing
+import WatchwordCryptography
 
 @testable import Commands
 

@@ -1,10 +1,10 @@
-import ProcessConfinement
-import Exports
-import WatchwordSystem
-import Pictures
 import Devices
+import Exports
+import Pictures
+import ProcessConfinement
 import SecretVault
 import Testing
+import WatchwordSystem
 
 @testable import Commands
 

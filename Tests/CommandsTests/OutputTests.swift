@@ -1,7 +1,7 @@
-import WatchwordCryptography
-import WatchwordCoding
 import TestSupport
 import Testing
+import WatchwordCoding
+import WatchwordCryptography
 
 @testable import Commands
 

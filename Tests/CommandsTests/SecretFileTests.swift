@@ -1,7 +1,7 @@
 import Foundation
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordSystem
 
 /// Secret files that a user asks the program to write, and the files that they must not replace.
 struct SecretFileTests {

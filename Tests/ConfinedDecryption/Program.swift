@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
 internal import ExportReading
 internal import Glibc
 internal import ProcessConfinement
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// Derives keys and decrypts in a confined process, as the reader of exports does.

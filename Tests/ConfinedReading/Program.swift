@@ -1,8 +1,8 @@
-internal import WatchwordCryptography
 internal import ExportReading
-internal import Glibc
 internal import Exports
+internal import Glibc
 internal import ProcessConfinement
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// Reads the export on standard input in a confined process, and prints the result.

@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import InstructionCounter
 import OneTimePassword
+import WatchwordCryptography
 
 #if DEBUG
     @testable import Verification

@@ -1,7 +1,7 @@
 import Courier
-import WatchwordCryptography
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// Requests to the test's own server, sent by the real helper.
 struct Asking {

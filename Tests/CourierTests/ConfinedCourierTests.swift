@@ -1,8 +1,8 @@
 import Courier
-import WatchwordCryptography
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 /// A compromised helper can do nothing except exchange data with its server and lie about it.
 @Suite struct ConfinedCourierTests {

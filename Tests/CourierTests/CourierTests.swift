@@ -1,9 +1,9 @@
 import Courier
-import WatchwordCryptography
 import Dispatch
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 /// The helper against a test server that misbehaves on demand.
 @Suite struct CourierTests {

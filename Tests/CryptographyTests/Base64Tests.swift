@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 struct Base64Vector: Codable, Sendable {
     let bytes: String

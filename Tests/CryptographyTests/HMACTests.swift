@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 struct HMACVector: Codable, Sendable {
     let test: Int

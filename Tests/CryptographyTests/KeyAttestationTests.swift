@@ -1,5 +1,5 @@
-import WatchwordCryptography
 import Testing
+import WatchwordCryptography
 
 @Suite("What TPMs say about keys") struct KeyAttestationTests {
     private func attestation(

@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import Dispatch
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 struct SecretBytesTests {
     @Test("secrets that do not fit into the locked heap keep their content")

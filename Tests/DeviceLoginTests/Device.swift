@@ -1,9 +1,9 @@
 import Courier
-import WatchwordCryptography
 import DeviceLogin
 import SecretVault
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// A device with its own vault, enrolled or not.
 final class Device {

@@ -1,9 +1,9 @@
 import Courier
-import WatchwordCryptography
 import Devices
 import SecretVault
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import DeviceLogin
 

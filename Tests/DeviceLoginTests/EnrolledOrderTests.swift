@@ -1,8 +1,8 @@
 import Courier
-import WatchwordCryptography
 import SecretVault
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import DeviceLogin
 

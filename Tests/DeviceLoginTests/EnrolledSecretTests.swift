@@ -1,7 +1,7 @@
 import Courier
-import WatchwordCryptography
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import DeviceLogin
 

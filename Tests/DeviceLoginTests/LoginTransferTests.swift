@@ -1,10 +1,10 @@
 import Courier
-import WatchwordCryptography
 import Devices
-import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import DeviceLogin
 

@@ -1,6 +1,6 @@
 import Courier
-import WatchwordCryptography
 import TestSupport
+import WatchwordCryptography
 
 /// A server inside this process that follows EnrolledSecrets.md, and a network that loses and
 /// repeats messages on demand.

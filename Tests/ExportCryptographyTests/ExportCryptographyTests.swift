@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import ExportReading
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 struct Argon2Vector: Codable, Sendable {
     let variant: String

@@ -1,8 +1,8 @@
-import WatchwordCryptography
 @testable import Exports
 import OneTimePassword
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @Suite struct ExportAnswerTests {
     private static let errors: [ExportError] =

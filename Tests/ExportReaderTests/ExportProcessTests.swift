@@ -1,10 +1,10 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
 internal import ProcessConfinement
-internal import WatchwordSystem
 internal import TestSupport
 internal import Testing
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// Whatever an export makes its reader do, only that export is lost.
 @Suite struct ExportProcessTests {

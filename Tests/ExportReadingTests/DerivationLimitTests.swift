@@ -1,9 +1,9 @@
-import WatchwordCryptography
 @testable import ExportReading
-import Foundation
 import Exports
+import Foundation
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// A file with an excessive cost is refused before the cost is spent: none of these takes time.
 @Suite("Limits of key derivations")

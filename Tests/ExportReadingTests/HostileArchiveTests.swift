@@ -1,9 +1,9 @@
 import CZip
-import WatchwordCryptography
+@testable import ExportReading
 import Exports
 import TestSupport
 import Testing
-@testable import ExportReading
+import WatchwordCryptography
 
 @Suite("Hostile archives")
 struct HostileArchiveTests {

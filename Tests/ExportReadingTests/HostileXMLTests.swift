@@ -1,8 +1,8 @@
-import WatchwordCryptography
+@testable import ExportReading
 import Exports
 import TestSupport
 import Testing
-@testable import ExportReading
+import WatchwordCryptography
 
 @Suite("Hostile XML")
 struct HostileXMLTests {

@@ -1,8 +1,8 @@
-import WatchwordCryptography
-import Foundation
 import Exports
+import Foundation
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import ExportReading
 

@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import Exports
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import ExportReading
 

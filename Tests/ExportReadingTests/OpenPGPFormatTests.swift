@@ -1,8 +1,8 @@
-import WatchwordCryptography
-import Exports
 @testable import ExportReading
+import Exports
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @Suite("OpenPGP messages")
 struct OpenPGPFormatTests {

@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import Exports
 import OneTimePassword
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import ExportReading
 

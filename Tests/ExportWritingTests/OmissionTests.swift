@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import Exports
 import OneTimePassword
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// An entry whose codes would differ in the app is left out, but not the nearest valid one.
 struct OmissionTests {

@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import Exports
 import OneTimePassword
 import TestSupport
+import WatchwordCryptography
 
 extension SeededGenerator {
     /// Entries of every kind, with names, tags and notes that are hard to encode.

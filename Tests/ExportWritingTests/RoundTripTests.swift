@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import ExportReading
 import Exports
 import OneTimePassword
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @Suite("Written exports read back")
 struct RoundTripTests {

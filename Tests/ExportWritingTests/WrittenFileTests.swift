@@ -1,10 +1,10 @@
-import WatchwordCryptography
 import ExportReading
-import Foundation
 import Exports
+import Foundation
 import OneTimePassword
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// Files that this program wrote; every later version reads them.
 @Suite("Files of earlier versions")

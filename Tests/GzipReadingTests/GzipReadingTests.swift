@@ -1,8 +1,8 @@
-import WatchwordCryptography
-import Foundation
 import ExportReading
+import Foundation
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @Suite("gzip")
 struct GzipReadingTests {

@@ -1,6 +1,6 @@
-import WatchwordCoding
 import TestSupport
 import Testing
+import WatchwordCoding
 
 @testable import HTTPListener
 

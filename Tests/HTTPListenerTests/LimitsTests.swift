@@ -1,7 +1,7 @@
-import WatchwordCoding
 import Synchronization
 import TestSupport
 import Testing
+import WatchwordCoding
 
 @testable import HTTPListener
 

@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import Glibc
 import Testing
+import WatchwordCryptography
 
 @testable import HTTPListener
 

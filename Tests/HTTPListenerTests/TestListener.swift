@@ -1,7 +1,7 @@
-import WatchwordCryptography
-import WatchwordCoding
 import Synchronization
 import TestSupport
+import WatchwordCoding
+import WatchwordCryptography
 
 @testable import HTTPListener
 

@@ -1,8 +1,8 @@
-import WatchwordCryptography
-import Foundation
 import Devices
+import Foundation
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// Credentials and their secrets, with libfido2 and an authenticator in software.
 struct AuthenticatorTests {

@@ -1,7 +1,7 @@
 import Devices
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordSystem
 
 /// Helpers that crash, say nothing or lie.
 struct FaultyHelperTests {

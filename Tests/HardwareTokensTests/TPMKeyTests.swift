@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import Devices
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// Keys that `watchword-token` makes in an emulated TPM.
 @Suite(.enabled(if: EmulatedTPM.isInstalled, "swtpm is not installed"))

@@ -1,8 +1,8 @@
 import Attestation
-import WatchwordCryptography
 import Devices
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// What somebody learns who reads the bus between the processor and the TPM.
 @Suite(

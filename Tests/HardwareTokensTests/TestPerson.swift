@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import Devices
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// Answers a helper's questions from a list.
 struct TestPerson: TokenHelper.Person {

@@ -1,5 +1,5 @@
-import Pictures
 import PictureReading
+import Pictures
 import QRDrawing
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
-import Pictures
 import Foundation
 import PictureReading
+import Pictures
 import TestSupport
 import Testing
 

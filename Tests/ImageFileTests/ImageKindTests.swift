@@ -1,5 +1,5 @@
-import Pictures
 import PictureReading
+import Pictures
 import Testing
 
 @Suite struct ImageKindTests {

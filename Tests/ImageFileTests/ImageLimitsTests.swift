@@ -1,5 +1,5 @@
-import Pictures
 import PictureReading
+import Pictures
 import TestSupport
 import Testing
 

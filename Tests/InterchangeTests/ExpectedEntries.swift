@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import Foundation
 import OneTimePassword
 import Testing
+import WatchwordCryptography
 
 /// An entry as an independent program decoded it.
 struct ExpectedEntry: Decodable {

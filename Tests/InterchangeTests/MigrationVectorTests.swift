@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import Exports
 import OneTimePassword
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 struct MigrationVector: Codable, Sendable {
     struct Entry: Codable, Sendable {

@@ -1,9 +1,9 @@
-import WatchwordCryptography
-import Foundation
 import Exports
+import Foundation
 import OneTimePassword
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @Suite("Lines of key URIs")
 struct OTPAuthLinesTests {

@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import JSONReading
-import WatchwordCoding
 import TestSupport
 import Testing
+import WatchwordCoding
+import WatchwordCryptography
 
 struct JSONReadingTests {
     private func read(

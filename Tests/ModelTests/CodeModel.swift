@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import OneTimePassword
 import TestSupport
+import WatchwordCryptography
 
 @testable import Verification
 

@@ -1,8 +1,8 @@
 import Courier
-import WatchwordCryptography
-import WatchwordSystem
 import SecretVault
 import TestSupport
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import DeviceLogin
 

@@ -1,5 +1,5 @@
-import WatchwordCryptography
 import TestSupport
+import WatchwordCryptography
 
 @testable import Verification
 

@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import Synchronization
 import TestSupport
+import WatchwordCryptography
 
 @testable import Verification
 

@@ -2,8 +2,8 @@ import AllocationCounter
 import TestSupport
 import Testing
 
-@testable import WatchwordCryptography
 @testable import OneTimePassword
+@testable import WatchwordCryptography
 
 @Suite(
     "Heap allocations",

@@ -1,5 +1,5 @@
-import WatchwordCryptography
 import Testing
+import WatchwordCryptography
 
 @testable import OneTimePassword
 

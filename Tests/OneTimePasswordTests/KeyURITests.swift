@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import OneTimePassword
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// The key in all URIs here, unless stated otherwise: “12345678901234567890” in Base32.
 private let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"

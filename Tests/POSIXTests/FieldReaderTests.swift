@@ -1,5 +1,5 @@
-import WatchwordSystem
 import Testing
+import WatchwordSystem
 
 struct FieldReaderTests {
     @Test("numbers are read in the given byte order")

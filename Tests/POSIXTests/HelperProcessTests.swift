@@ -1,6 +1,6 @@
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordSystem
 
 /// `/bin/cat` acts as the helper: it sends back what it receives.
 @Suite struct HelperProcessTests {

@@ -1,5 +1,5 @@
-import WatchwordSystem
 import Testing
+import WatchwordSystem
 
 struct MomentTests {
     @Test("moments are read from the boot clock")

@@ -1,5 +1,5 @@
-import WatchwordSystem
 import Testing
+import WatchwordSystem
 
 struct NetworkAddressTests {
     @Test("addresses are equal if their bytes are, and an IPv4 address equals its mapped form")

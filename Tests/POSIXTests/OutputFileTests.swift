@@ -1,7 +1,7 @@
 import Glibc
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordSystem
 
 struct OutputFileTests {
     private func write(_ text: String, to path: String, replacing: Bool) throws(OutputFileError) {

@@ -1,6 +1,6 @@
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordSystem
 
 struct PrivateFileTests {
     private func read(_ name: String, in folder: TemporaryFolder, limit: Int = 100)

@@ -1,5 +1,5 @@
-import WatchwordSystem
 import Testing
+import WatchwordSystem
 
 struct ProcessorTimeTests {
     @Test("work uses processor time, and a moment in the future is reached by working")

@@ -1,5 +1,5 @@
-import WatchwordSystem
 import Testing
+import WatchwordSystem
 
 struct SharedLibraryTests {
     private typealias Cosine = @convention(c) (Double) -> Double

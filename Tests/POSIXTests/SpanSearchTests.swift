@@ -1,5 +1,5 @@
-import WatchwordSystem
 import Testing
+import WatchwordSystem
 
 struct SpanSearchTests {
     private let text = "one two one"

@@ -1,9 +1,9 @@
-import ProcessConfinement
 internal import Glibc
-internal import WatchwordSystem
 internal import Pictures
+import ProcessConfinement
 internal import TestSupport
 internal import Testing
+internal import WatchwordSystem
 
 /// Whatever a picture makes its reader do, only that picture is lost.
 @Suite struct FaultyReaderTests {

@@ -1,10 +1,10 @@
-import ProcessConfinement
 internal import Foundation
 internal import PictureReading
-internal import WatchwordSystem
 internal import Pictures
+import ProcessConfinement
 internal import TestSupport
 internal import Testing
+internal import WatchwordSystem
 
 /// The real, confined reader and small pictures in every format.
 @Suite struct LoadedFormatTests {

@@ -1,7 +1,7 @@
-internal import ProcessConfinement
-internal import WatchwordSystem
 internal import Pictures
+internal import ProcessConfinement
 internal import Testing
+internal import WatchwordSystem
 
 /// Everything that a reader sends is checked.
 @Suite struct LyingReaderTests {

@@ -1,11 +1,11 @@
-import ProcessConfinement
-internal import WatchwordCryptography
 internal import Foundation
 internal import PictureReading
-internal import WatchwordSystem
 internal import Pictures
+import ProcessConfinement
 internal import TestSupport
 internal import Testing
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 @Suite struct PictureReaderTests {
     @Test(

@@ -1,8 +1,8 @@
 internal import Foundation
-internal import WatchwordSystem
 internal import Pictures
 internal import TestSupport
 internal import Testing
+internal import WatchwordSystem
 
 /// A program that is not a working reader causes a different error from an unreadable picture.
 @Suite struct ReaderStartTests {

@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import Pictures
 internal import TestSupport
+internal import WatchwordSystem
 
 /// The results for a list of pictures: each one's outcome and its symbols' bytes as text.
 struct Reading: Equatable {

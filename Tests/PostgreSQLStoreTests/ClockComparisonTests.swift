@@ -1,9 +1,9 @@
-import WatchwordSystem
 import PostgreSQLServer
 import StoreContract
 import Synchronization
 import Testing
 import Verification
+import WatchwordSystem
 
 @testable import PostgreSQLStore
 

@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import PostgreSQLServer
 import StoreContract
 import TestSupport
 import Testing
 import Verification
+import WatchwordCryptography
 
 @testable import PostgreSQLStore
 

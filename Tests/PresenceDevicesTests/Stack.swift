@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordSystem
 
 /// A stack of real PAM modules in its own folder, and the program that runs them.
 final class Stack {

@@ -1,11 +1,11 @@
-import WatchwordCryptography
 import OneTimePassword
-import WatchwordSystem
 import StoreContract
 import Synchronization
 import TestSupport
 import Testing
 import Verification
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import SQLiteStore
 

@@ -1,9 +1,9 @@
-import WatchwordSystem
 import StoreContract
 import Synchronization
 import TestSupport
 import Testing
 import Verification
+import WatchwordSystem
 
 @testable import SQLiteStore
 

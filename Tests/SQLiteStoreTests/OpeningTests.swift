@@ -1,9 +1,9 @@
 import Foundation
-import WatchwordSystem
 import StoreContract
 import TestSupport
 import Testing
 import Verification
+import WatchwordSystem
 
 @testable import SQLiteStore
 

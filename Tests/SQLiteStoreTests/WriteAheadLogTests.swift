@@ -1,8 +1,8 @@
-import WatchwordSystem
 import StoreContract
 import TestSupport
 import Testing
 import Verification
+import WatchwordSystem
 
 @testable import SQLiteStore
 

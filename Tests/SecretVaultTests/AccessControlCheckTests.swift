@@ -1,9 +1,9 @@
-import WatchwordCryptography
-import Foundation
-import WatchwordSystem
 import Devices
+import Foundation
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import SecretVault
 

@@ -1,7 +1,7 @@
 import Glibc
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordSystem
 
 @testable import SecretVault
 

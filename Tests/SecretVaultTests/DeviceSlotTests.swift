@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import Devices
 import Testing
+import WatchwordCryptography
 
 @testable import SecretVault
 

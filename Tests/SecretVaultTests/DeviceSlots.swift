@@ -1,5 +1,5 @@
-import WatchwordCryptography
 import Devices
+import WatchwordCryptography
 
 @testable import SecretVault
 

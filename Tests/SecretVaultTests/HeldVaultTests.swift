@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import SecretVault
 

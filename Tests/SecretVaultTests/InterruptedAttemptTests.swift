@@ -1,7 +1,7 @@
 import Foundation
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordSystem
 
 @testable import SecretVault
 

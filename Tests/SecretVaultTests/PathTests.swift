@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import Foundation
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import SecretVault
 

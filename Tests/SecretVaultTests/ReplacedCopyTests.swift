@@ -1,8 +1,8 @@
 import Foundation
-import WatchwordSystem
 import Synchronization
 import TestSupport
 import Testing
+import WatchwordSystem
 
 @testable import SecretVault
 

@@ -1,7 +1,7 @@
 import Foundation
-import WatchwordCryptography
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import SecretVault
 

@@ -1,7 +1,7 @@
-import WatchwordCryptography
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import SecretVault
 

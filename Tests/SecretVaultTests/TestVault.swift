@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import Foundation
 import OneTimePassword
-import WatchwordSystem
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import SecretVault
 

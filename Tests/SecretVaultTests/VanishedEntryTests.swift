@@ -1,7 +1,7 @@
-import WatchwordSystem
 import Devices
 import TestSupport
 import Testing
+import WatchwordSystem
 
 @testable import SecretVault
 

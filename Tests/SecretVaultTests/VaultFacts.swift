@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import Devices
 import OneTimePassword
 import TestSupport
+import WatchwordCryptography
 
 @testable import SecretVault
 

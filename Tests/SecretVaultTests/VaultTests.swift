@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import OneTimePassword
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import SecretVault
 

@@ -1,13 +1,13 @@
-import WatchwordCryptography
 import Foundation
 import HTTPListener
-import ServiceTranscripts
 import SQLiteStore
+import ServiceTranscripts
 import StoreContract
 import TestSupport
 import Testing
 import Verification
 import VerificationService
+import WatchwordCryptography
 
 @testable import ServerCommands
 

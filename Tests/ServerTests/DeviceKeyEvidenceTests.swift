@@ -1,7 +1,7 @@
-import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing
+import WatchwordCoding
 
 /// What a device says about its key in a TPM, over HTTP and on both kinds of database.
 struct DeviceKeyEvidenceTests {

@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import Foundation
 import OneTimePassword
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// `watchword-server import`, with a running server.
 struct ImportTests {

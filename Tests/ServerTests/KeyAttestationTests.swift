@@ -1,9 +1,9 @@
-import WatchwordCryptography
-import Foundation
 import Devices
+import Foundation
 import ServiceTranscripts
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// The kinds of endorsement keys whose makers the tests can play.
 enum EndorsementKind: CaseIterable, Sendable {

@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import DeviceLogin
 import Foundation
 import SecretVault
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// The installed programs `watchword key` and `watchword-server`, over TLS with the test's own
 /// authority.

@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import ServiceTranscripts
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// Passkeys with keys that `openssl` makes, over HTTP and on both kinds of database.
 struct PasskeyAlgorithmTests {

@@ -1,12 +1,12 @@
 import Attestation
-import WatchwordCryptography
 import Foundation
-import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing
 import Verification
 import VerificationService
+import WatchwordCoding
+import WatchwordCryptography
 
 /// Attestation statements over HTTP, on both kinds of database.
 struct PasskeyAttestationTests {

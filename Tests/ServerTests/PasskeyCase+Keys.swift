@@ -1,6 +1,6 @@
 import Attestation
-import WatchwordCryptography
 import TestSupport
+import WatchwordCryptography
 
 // Public keys that no registration may have.
 extension PasskeyCase {

@@ -1,6 +1,6 @@
 import Attestation
-import WatchwordCryptography
 import TestSupport
+import WatchwordCryptography
 
 /// One change to a good ceremony, and the reason for which it is denied.
 struct PasskeyCase: Sendable {

@@ -1,10 +1,10 @@
 import Attestation
-import WatchwordCryptography
 import ServiceTranscripts
 import TestSupport
 import Testing
 import Verification
 import VerificationService
+import WatchwordCryptography
 
 /// What a verifier of passkeys must refuse, over HTTP and on both kinds of database.
 ///

@@ -1,11 +1,11 @@
-import WatchwordCryptography
 import Foundation
-import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing
 import Verification
 import VerificationService
+import WatchwordCoding
+import WatchwordCryptography
 
 /// What a verifier of passkeys must refuse in a sequence of requests, over HTTP and on both kinds of
 /// database.

@@ -1,5 +1,5 @@
-import WatchwordCoding
 import ServiceTranscripts
+import WatchwordCoding
 
 // Device keys, next to passkeys.
 extension PasskeyDriver {

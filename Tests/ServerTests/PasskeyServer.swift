@@ -1,16 +1,16 @@
-import WatchwordCryptography
 import Foundation
 import HTTPListener
 import JSONReading
-import WatchwordCoding
 import PostgreSQLServer
 import PostgreSQLStore
-import ServiceTranscripts
 import SQLiteStore
+import ServiceTranscripts
 import TestSupport
 import Testing
 import Verification
 import VerificationService
+import WatchwordCoding
+import WatchwordCryptography
 
 /// A listener in this process, in front of a database, with a clock that the test controls.
 final class PasskeyServer: Sendable {

@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import ServiceTranscripts
 import Synchronization
 import TestSupport
 import Testing
 import Verification
+import WatchwordCryptography
 
 /// Passkeys and device keys in a database to which an attacker can write.
 struct PasskeyTamperingTests {

@@ -1,8 +1,8 @@
 import Foundation
-import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing
+import WatchwordCoding
 
 /// The options of `serve` about passkeys and device keys.
 struct PublicKeyOptionTests {

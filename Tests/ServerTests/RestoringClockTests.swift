@@ -1,8 +1,8 @@
-import WatchwordSystem
 import TestSupport
 import Testing
 import Verification
 import VerificationService
+import WatchwordSystem
 
 @testable import CommandLineInterface
 @testable import ServerCommands

@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import Foundation
 import OneTimePassword
 import PostgreSQLServer
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// Searches everything that a server leaves on the disk for seeds.
 struct SeedStorageTests {

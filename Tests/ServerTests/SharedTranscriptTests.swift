@@ -1,4 +1,3 @@
-import WatchwordCryptography
 import Foundation
 import PostgreSQLServer
 import PostgreSQLStore
@@ -8,6 +7,7 @@ import TestSupport
 import Testing
 import Verification
 import VerificationService
+import WatchwordCryptography
 
 /// The transcripts, with the requests answered in turn by several processes that share a database.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))

@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import Foundation
 import ServiceTranscripts
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 /// What a device says about its key in a TPM, which a test changes as a forger would.
 ///

@@ -1,11 +1,11 @@
-import WatchwordCryptography
 import Foundation
 import HTTPListener
-import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing
 import VerificationService
+import WatchwordCoding
+import WatchwordCryptography
 
 @testable import ServerCommands
 

@@ -1,12 +1,12 @@
 import Foundation
 import HTTPListener
-import WatchwordSystem
 import PostgreSQLStore
 import ServerCommands
 import ServiceTranscripts
 import StoreContract
 import Verification
 import VerificationService
+import WatchwordSystem
 
 /// A server with a clock that the test controls through a file.
 ///

@@ -1,7 +1,7 @@
-package import WatchwordCryptography
-package import WatchwordCoding
 internal import JSONReading
 internal import TestSupport
+package import WatchwordCoding
+package import WatchwordCryptography
 
 extension HTTPTranscript {
     /// A response that differs from the transcript.

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import WatchwordCoding
 internal import JSONReading
 internal import TestSupport
+internal import WatchwordCoding
 
 /// A file with requests and the expected responses, independent of the transport.
 ///

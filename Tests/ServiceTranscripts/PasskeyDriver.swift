@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
-package import WatchwordCoding
 package import TestSupport
+package import WatchwordCoding
+internal import WatchwordCryptography
 
 /// An application or a page that runs ceremonies with a ``TestPasskey``, over any transport.
 package struct PasskeyDriver: Sendable {

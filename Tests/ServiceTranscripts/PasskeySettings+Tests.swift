@@ -1,6 +1,6 @@
-package import WatchwordCryptography
 package import Verification
 package import VerificationService
+package import WatchwordCryptography
 
 extension PasskeySettings {
     /// The passkeys of `mill.example`, or of other domains.

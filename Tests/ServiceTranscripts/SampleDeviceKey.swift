@@ -1,5 +1,5 @@
-package import WatchwordCryptography
 internal import TestSupport
+package import WatchwordCryptography
 
 /// A device key that is derived from a name; a test changes what it signs.
 package struct SampleDeviceKey: Sendable {

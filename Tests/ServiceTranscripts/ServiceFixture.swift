@@ -1,7 +1,7 @@
-package import WatchwordCryptography
 internal import Synchronization
 package import Verification
 package import VerificationService
+package import WatchwordCryptography
 
 /// A service with a store, a clock and API keys for a test.
 package final class ServiceFixture: Sendable {

@@ -1,8 +1,8 @@
-internal import WatchwordCryptography
-internal import WatchwordCoding
 internal import OneTimePassword
 internal import TestSupport
 internal import Verification
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// The texts that a transcript run stores from responses and inserts into requests.
 struct TranscriptMemory {

@@ -1,7 +1,7 @@
 import CFIDO2
-import TokenDrivers
-import Foundation
 import Devices
+import Foundation
+import TokenDrivers
 
 /// A `watchword-token` that is connected to a software authenticator.
 ///

@@ -1,5 +1,5 @@
-import WatchwordCryptography
 public import Verification
+import WatchwordCryptography
 
 extension StoreContract {
     static let eventRules = [

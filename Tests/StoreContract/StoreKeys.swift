@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 public import Verification
+internal import WatchwordCryptography
 
 /// Keys that are the same in every process of a test.
 public enum StoreKeys {

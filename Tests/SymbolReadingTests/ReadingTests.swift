@@ -1,6 +1,6 @@
-import WatchwordSystem
 import QRDrawing
 import Testing
+import WatchwordSystem
 
 @testable import PictureReading
 

@@ -1,5 +1,5 @@
-package import WatchwordCryptography
 internal import Foundation
+package import WatchwordCryptography
 
 /// A key pair that the program `openssl` makes and signs with, independently of
 /// `WatchwordCryptography`.

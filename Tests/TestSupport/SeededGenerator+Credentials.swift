@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 public import OneTimePassword
+public import WatchwordCryptography
 
 extension SeededGenerator {
     /// A credential of any kind, with names that are hard to encode in a URI.

@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import VaultService
 

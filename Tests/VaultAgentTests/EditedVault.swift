@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import OneTimePassword
 import SecretVault
 import TestSupport
+import WatchwordCryptography
 
 @testable import VaultService
 

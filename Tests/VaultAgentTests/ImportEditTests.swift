@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import OneTimePassword
 import SecretVault
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import VaultService
 

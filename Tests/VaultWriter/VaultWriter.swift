@@ -1,7 +1,7 @@
-import WatchwordCryptography
-import Glibc
 import Devices
+import Glibc
 import SecretVault
+import WatchwordCryptography
 
 /// The writer for tests: creates and changes a vault in a process that can be killed, starved and
 /// raced.

@@ -1,10 +1,10 @@
-import WatchwordCoding
-import WatchwordCryptography
-import WatchwordSystem
 import ServiceTranscripts
 import TestSupport
 import Testing
 import Verification
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import VerificationService
 

@@ -1,11 +1,11 @@
-import WatchwordCryptography
-import WatchwordCoding
 import JSONReading
 import OneTimePassword
 import ServiceTranscripts
 import TestSupport
 import Verification
 import VerificationService
+import WatchwordCoding
+import WatchwordCryptography
 
 /// A response and its parsed JSON.
 struct Reply {

@@ -1,7 +1,7 @@
-import WatchwordCryptography
-import WatchwordCoding
-import WatchwordSystem
 import Testing
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import VerificationService
 

@@ -1,6 +1,6 @@
-import WatchwordCoding
 import ServiceTranscripts
 import Testing
+import WatchwordCoding
 
 @testable import VerificationService
 

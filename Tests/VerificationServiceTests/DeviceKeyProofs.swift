@@ -1,6 +1,6 @@
-import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
+import WatchwordCoding
 
 // What the attacks try on the routes of device keys.
 extension ServiceFixture {

@@ -1,9 +1,9 @@
-import WatchwordCryptography
-import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing
 import Verification
+import WatchwordCoding
+import WatchwordCryptography
 
 @testable import VerificationService
 

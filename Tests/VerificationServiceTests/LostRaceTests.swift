@@ -1,8 +1,8 @@
-import WatchwordCoding
 import ServiceTranscripts
 import StoreContract
 import TestSupport
 import Testing
+import WatchwordCoding
 
 /// Requests with different idempotency keys that lose a race; each learns what was committed.
 struct LostRaceTests {

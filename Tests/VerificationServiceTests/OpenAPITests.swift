@@ -1,8 +1,8 @@
-import WatchwordCryptography
-import WatchwordCoding
 import JSONReading
 import TestSupport
 import Testing
+import WatchwordCoding
+import WatchwordCryptography
 
 @testable import VerificationService
 

@@ -1,8 +1,8 @@
-import WatchwordCoding
 import ServiceTranscripts
 import TestSupport
 import Testing
 import Verification
+import WatchwordCoding
 
 @testable import VerificationService
 

@@ -1,10 +1,10 @@
-import WatchwordCryptography
-import WatchwordCoding
 import OneTimePassword
 import ServiceTranscripts
 import TestSupport
 import Testing
 import Verification
+import WatchwordCoding
+import WatchwordCryptography
 
 @testable import VerificationService
 

@@ -1,8 +1,8 @@
-import WatchwordCoding
-import WatchwordCryptography
 import ServiceTranscripts
 import TestSupport
 import Testing
+import WatchwordCoding
+import WatchwordCryptography
 
 @testable import VerificationService
 

@@ -1,8 +1,8 @@
-import WatchwordCryptography
-import WatchwordSystem
 import StoreContract
 import TestSupport
 import Testing
+import WatchwordCryptography
+import WatchwordSystem
 
 @testable import Verification
 

@@ -1,6 +1,6 @@
 import Attestation
-import WatchwordCryptography
 import Testing
+import WatchwordCryptography
 
 @testable import Verification
 

@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import OneTimePassword
 import StoreContract
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import Verification
 

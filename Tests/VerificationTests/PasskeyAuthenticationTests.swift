@@ -1,7 +1,7 @@
 import Attestation
-import WatchwordCryptography
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import Verification
 

@@ -1,8 +1,8 @@
 import Attestation
-import WatchwordCryptography
 import StoreContract
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 @testable import Verification
 

@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import OneTimePassword
 import Testing
+import WatchwordCryptography
 
 @testable import Verification
 

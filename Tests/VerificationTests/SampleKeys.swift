@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import StoreContract
 import Testing
+import WatchwordCryptography
 
 @testable import Verification
 

@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import OneTimePassword
 import Synchronization
 import Testing
+import WatchwordCryptography
 
 @testable import Verification
 

@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import Testing
 import Verification
+import WatchwordCryptography
 
 @testable import WebAuthnMessages
 

@@ -1,8 +1,8 @@
-import WatchwordCryptography
-import WatchwordCoding
 import TestSupport
 import Testing
 import Verification
+import WatchwordCoding
+import WatchwordCryptography
 
 @testable import WebAuthnMessages
 

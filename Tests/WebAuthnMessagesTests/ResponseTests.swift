@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import JSONReading
-import WatchwordCoding
 import Testing
 import Verification
+import WatchwordCoding
+import WatchwordCryptography
 
 @testable import WebAuthnMessages
 

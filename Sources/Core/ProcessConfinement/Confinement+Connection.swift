@@ -1,5 +1,5 @@
-public import WatchwordSystem
 internal import Glibc
+public import WatchwordSystem
 
 // Confinement of a process that talks to one untrusted server, in two steps: it reads its task and
 // connects, which needs many system calls; then it gives up these calls, and only then receives

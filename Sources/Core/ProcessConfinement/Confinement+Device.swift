@@ -1,6 +1,6 @@
-public import WatchwordSystem
 internal import CLinux
 internal import Glibc
+public import WatchwordSystem
 
 // Confinement of a process that talks to a security chip or a security key, in steps: it opens the
 // device, which needs files and libraries; then it gives up opening anything else, and only then

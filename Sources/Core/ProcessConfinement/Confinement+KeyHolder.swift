@@ -1,6 +1,6 @@
-public import WatchwordSystem
 internal import CLinux
 internal import Glibc
+public import WatchwordSystem
 
 // Confinement of a process that keeps keys for a long time, and reads and replaces a few files.
 extension Confinement {

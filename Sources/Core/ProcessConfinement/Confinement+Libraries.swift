@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import CLinux
 internal import Glibc
+internal import WatchwordSystem
 
 // Confinement of a process that calls libraries whose system calls are not known in every detail.
 extension Confinement {

@@ -1,6 +1,6 @@
-public import WatchwordSystem
 internal import CLinux
 internal import Glibc
+public import WatchwordSystem
 
 /// Restricts a process to computation, memory and three open descriptors for the rest of its life.
 ///

@@ -1,6 +1,6 @@
-public import WatchwordSystem
 internal import CLinux
 internal import Glibc
+public import WatchwordSystem
 
 /// Limits the files that this process can open for the rest of its life, where the kernel supports it
 /// (Landlock).

@@ -1,6 +1,6 @@
-public import WatchwordCryptography
 public import Exports
 internal import WatchwordCoding
+public import WatchwordCryptography
 
 /// Reads another app's export, whose format is recognised by its content.
 ///

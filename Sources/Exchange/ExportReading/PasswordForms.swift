@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 // The standard library's normalisation has no public interface. Foundation's would load megabytes
 // of tables into the confined process.
 @_spi(_Unicode) internal import Swift

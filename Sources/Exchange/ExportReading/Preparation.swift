@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import JSONReading
+internal import WatchwordCryptography
 
 /// Loads what reading an export needs from the system, before the process gives up access to files.
 ///

@@ -1,7 +1,7 @@
 import CommandLineInterface
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordSystem
 
 // Changes to the vault.
 extension Session {

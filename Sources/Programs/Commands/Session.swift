@@ -1,6 +1,6 @@
 import CommandLineInterface
-import WatchwordCryptography
 import OneTimePassword
+import WatchwordCryptography
 import WatchwordSystem
 
 typealias Printer = CommandLineInterface.Printer<CommandFailure>

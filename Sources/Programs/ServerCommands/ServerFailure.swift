@@ -1,12 +1,12 @@
 import CommandLineInterface
-import WatchwordCryptography
-import HTTPListener
 import Exports
-import ProcessConfinement
-import WatchwordSystem
+import HTTPListener
 import PostgreSQLStore
+import ProcessConfinement
 import SQLiteStore
 import Verification
+import WatchwordCryptography
+import WatchwordSystem
 
 /// Why a command failed: where, and the error of the part that failed.
 enum ServerFailure: ProgramFailure {

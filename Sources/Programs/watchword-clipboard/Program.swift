@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Devices
+internal import WatchwordSystem
 
 /// Clears the clipboard if it still holds the code that `watchword` has copied.
 ///

@@ -1,7 +1,7 @@
 internal import Courier
-internal import WatchwordCryptography
 internal import JSONReading
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 extension HTTPResponse {
     /// Parses the response to `operation`.

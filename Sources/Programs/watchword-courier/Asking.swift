@@ -1,8 +1,8 @@
-internal import WatchwordSystem
 internal import Courier
-internal import WatchwordCryptography
 internal import JSONReading
 internal import WatchwordCoding
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// What a request needs from the file system, loaded before the process gives up access to it.
 struct Tools: ~Copyable {

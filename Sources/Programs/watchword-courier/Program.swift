@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Courier
+internal import WatchwordSystem
 
 /// Sends one request to a server from a confined process.
 ///

@@ -1,6 +1,6 @@
-internal import WatchwordSystem
-internal import Exports
 internal import ExportReading
+internal import Exports
+internal import WatchwordSystem
 
 /// Decrypts and parses another app's export, which is untrusted, in a confined process.
 ///

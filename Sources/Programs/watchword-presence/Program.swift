@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import PAMAuthentication
+internal import WatchwordSystem
 
 /// Runs the system's authentication modules (PAM).
 ///

@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import PictureReading
 internal import Pictures
+internal import WatchwordSystem
 
 /// Decodes untrusted pictures in a confined process.
 ///

@@ -1,7 +1,7 @@
 internal import PictureReading
-internal import WatchwordSystem
 internal import Pictures
 internal import QRDrawing
+internal import WatchwordSystem
 
 /// Reads the symbols in a picture file.
 ///

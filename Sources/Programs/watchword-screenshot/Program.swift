@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import OneTimePassword
+internal import WatchwordSystem
 
 /// Takes a screenshot through the desktop portal and writes it to standard output.
 ///

@@ -1,6 +1,6 @@
-internal import WatchwordSystem
-internal import TokenDrivers
 internal import Devices
+internal import TokenDrivers
+internal import WatchwordSystem
 
 /// Talks to a TPM or a FIDO2 authenticator.
 ///

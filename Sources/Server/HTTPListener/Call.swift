@@ -1,8 +1,8 @@
 internal import CMicroHTTPD
-internal import WatchwordCryptography
 internal import Glibc
-internal import WatchwordCoding
 internal import Synchronization
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// Handles one of libmicrohttpd's calls for a request.
 ///

@@ -1,7 +1,7 @@
 internal import CMicroHTTPD
-internal import WatchwordCryptography
 internal import Glibc
 internal import Synchronization
+internal import WatchwordCryptography
 
 /// A libmicrohttpd daemon: its threads, its listening socket, and the objects that it refers to.
 final class Daemon: Sendable {

@@ -1,5 +1,5 @@
-internal import WatchwordCoding
 internal import Synchronization
+internal import WatchwordCoding
 
 /// One request and its response, from the first line to the last byte.
 final class Exchange: Sendable {

@@ -1,6 +1,6 @@
 internal import CMicroHTTPD
-internal import WatchwordCryptography
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// A libmicrohttpd response, freed with its last owner.
 @safe struct LibraryResponse: ~Copyable {

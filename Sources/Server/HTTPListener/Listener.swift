@@ -1,6 +1,6 @@
 internal import Glibc
-public import WatchwordCoding
 internal import Synchronization
+public import WatchwordCoding
 
 /// Accepts HTTP or HTTPS requests and passes them to a closure, without interpreting them.
 ///

@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import Synchronization
 internal import Verification
+internal import WatchwordSystem
 
 /// A fixed number of connections, each with its own thread, that share a queue.
 ///

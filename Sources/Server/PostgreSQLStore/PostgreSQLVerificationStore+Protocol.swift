@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 public import Verification
+internal import WatchwordCryptography
 
 extension PostgreSQLVerificationStore: VerificationStore {
     /// The row with this id.

@@ -1,6 +1,6 @@
+public import Verification
 internal import WatchwordCryptography
 internal import WatchwordSystem
-public import Verification
 
 /// The store in a PostgreSQL database, for any number of processes on any number of machines.
 ///

@@ -1,5 +1,5 @@
-public import WatchwordSystem
 public import Verification
+public import WatchwordSystem
 
 /// Why a database cannot be opened, created or copied.
 public enum SQLiteStoreError: Error, Hashable, Sendable {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 public import Verification
+internal import WatchwordCryptography
 
 // Reads run at once on the caller's thread; see ReaderPool.
 extension SQLiteVerificationStore: VerificationStore {

@@ -1,6 +1,6 @@
+public import Verification
 internal import WatchwordCryptography
 internal import WatchwordSystem
-public import Verification
 
 /// The store in one SQLite file, for any number of processes on one machine.
 ///

@@ -1,7 +1,7 @@
-public import WatchwordCryptography
 internal import JSONReading
-internal import WatchwordCoding
 public import Verification
+internal import WatchwordCoding
+public import WatchwordCryptography
 
 extension ClientData {
     /// The maximum length of the browser's JSON in bytes.

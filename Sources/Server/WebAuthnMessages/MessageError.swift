@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// Why the object that a browser returned cannot be read.
 public enum WebAuthnMessageError: Error, Hashable, Sendable {

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
-public import WatchwordCoding
 public import Verification
+public import WatchwordCoding
+internal import WatchwordCryptography
 
 extension CreationOptions {
     /// The options for `PublicKeyCredential.parseCreationOptionsFromJSON`.

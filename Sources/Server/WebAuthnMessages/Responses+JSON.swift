@@ -1,6 +1,6 @@
-public import WatchwordCryptography
-public import WatchwordCoding
 public import Verification
+public import WatchwordCoding
+public import WatchwordCryptography
 
 /// The form of the object that `PublicKeyCredential.toJSON()` returns (WebAuthn Level 3, section
 /// 5.1); unknown members are accepted, because browsers add some.

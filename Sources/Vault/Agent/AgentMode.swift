@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// Whose vaults an agent holds.
 enum AgentMode: Sendable {

@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Devices
+internal import WatchwordSystem
 
 /// How the agent measures time, and how long it waits for devices.
 package struct AgentTiming: Sendable {

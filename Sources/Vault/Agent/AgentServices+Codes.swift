@@ -1,7 +1,7 @@
 internal import OneTimePassword
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordSystem
 
 /// An entry whose codes a client shows, after one presence check.
 struct ShownEntry {

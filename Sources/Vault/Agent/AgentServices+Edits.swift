@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// An entry that the next edit on a connection may change, after a presence check.
 struct ConfirmedEntry {

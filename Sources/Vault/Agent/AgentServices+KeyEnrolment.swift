@@ -1,10 +1,10 @@
 internal import Courier
-internal import WatchwordCryptography
 internal import DeviceLogin
-internal import WatchwordSystem
 internal import Devices
 internal import SecretVault
 internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 // Making device keys and registering them.
 extension AgentServices {

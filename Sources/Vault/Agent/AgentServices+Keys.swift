@@ -1,10 +1,10 @@
 internal import Courier
-internal import WatchwordCryptography
 internal import DeviceLogin
 internal import Devices
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 // Signing with device keys. Neither a private key nor what a TPM needs to use one reaches the client.
 extension AgentServices {

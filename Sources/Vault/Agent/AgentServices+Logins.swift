@@ -1,9 +1,9 @@
 internal import Courier
-internal import WatchwordCryptography
 internal import DeviceLogin
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 // Signing in with enrolled secrets and device keys, which never reach the client.
 extension AgentServices {

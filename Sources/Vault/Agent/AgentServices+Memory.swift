@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordSystem
 
 /// What the system agent limits, because one process serves all users.
 ///

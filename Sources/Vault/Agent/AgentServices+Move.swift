@@ -1,7 +1,7 @@
-internal import WatchwordSystem
 internal import Devices
 internal import SecretVault
 internal import VaultService
+internal import WatchwordSystem
 
 // Moving a user's vault to and from the system agent.
 //

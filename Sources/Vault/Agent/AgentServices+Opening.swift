@@ -1,8 +1,8 @@
-internal import WatchwordCryptography
-internal import OneTimePassword
 internal import Devices
+internal import OneTimePassword
 internal import SecretVault
 internal import VaultService
+internal import WatchwordCryptography
 
 /// The content of an entry, and how presence was checked before it was opened.
 struct OpenedEntry {

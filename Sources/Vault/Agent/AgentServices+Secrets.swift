@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordSystem
 
 /// A connection's further proof of what opens a vault, which showing secrets, codes of the future,
 /// and changing which codes a key gives require.

@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordSystem
 
 /// Whether a request is carried out.
 enum RequestAdmission {

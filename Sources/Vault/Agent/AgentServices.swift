@@ -1,8 +1,8 @@
 internal import Devices
 internal import OneTimePassword
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordSystem
 
 /// What the agent does for its clients.
 struct AgentServices: Sendable {

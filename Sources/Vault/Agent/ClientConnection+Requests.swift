@@ -1,8 +1,8 @@
-internal import WatchwordCryptography
 internal import DeviceLogin
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 // What each request does.
 extension ClientConnection {

@@ -1,9 +1,9 @@
-internal import WatchwordCryptography
 internal import DeviceLogin
 internal import OneTimePassword
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// One client: reads its requests, and answers each.
 ///

@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordSystem
 
 /// The vaults that a client can use.
 enum ClientReach: Sendable {

@@ -1,8 +1,8 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
 internal import SecretVault
 internal import Synchronization
 internal import VaultService
+internal import WatchwordCryptography
 
 // What a presence check allows later, as long as its vault is held.
 extension HeldVaults {

@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import Synchronization
 internal import VaultService
+internal import WatchwordSystem
 
 // How much memory vaults take: about four times the size of their files. Each connection that
 // opened a vault for itself has a copy of it.

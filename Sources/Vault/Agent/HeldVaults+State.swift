@@ -1,7 +1,7 @@
 internal import OneTimePassword
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordSystem
 
 // What is held, behind a mutex.
 extension HeldVaults {

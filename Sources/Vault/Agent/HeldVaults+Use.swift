@@ -1,7 +1,7 @@
-internal import WatchwordSystem
 internal import SecretVault
 internal import Synchronization
 package import VaultService
+internal import WatchwordSystem
 
 // The vault of one request, and what the request learns about its file.
 extension HeldVaults {

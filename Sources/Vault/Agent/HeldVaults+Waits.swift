@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import Synchronization
 internal import VaultService
+internal import WatchwordSystem
 
 // A request that waits for a person or a server still has the key of its vault.
 extension HeldVaults {

@@ -1,7 +1,7 @@
-package import WatchwordSystem
 package import SecretVault
-package import VaultService
 internal import Synchronization
+package import VaultService
+package import WatchwordSystem
 
 /// The vaults whose keys the agent holds, until a time limit expires, the machine is suspended, or a
 /// client locks them.

@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Synchronization
+internal import WatchwordSystem
 
 /// The key holder's connection to the supervisor, which starts programs for it.
 final class HelperChannel: Sendable {

@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
 internal import ProcessConfinement
-internal import WatchwordSystem
 internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// The process that holds the keys.
 ///

@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Synchronization
+internal import WatchwordSystem
 
 /// Limits how much memory the requests of all users take at the same time.
 ///

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import SecretVault
+internal import WatchwordCryptography
 
 /// The presence checks that succeeded since a vault was unlocked, and that may be reused.
 struct PassedChecks {

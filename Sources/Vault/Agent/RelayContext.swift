@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import VaultService
+internal import WatchwordSystem
 
 /// What a request needs to use a program that the supervisor starts, and to wait for it.
 struct RelayContext: Sendable {

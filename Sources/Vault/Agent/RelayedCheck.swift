@@ -1,8 +1,8 @@
-internal import WatchwordCryptography
-internal import WatchwordSystem
 internal import Devices
 internal import SecretVault
 internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// Asks the system's modules in a process that the supervisor starts.
 ///

@@ -1,6 +1,6 @@
 internal import Courier
-internal import WatchwordSystem
 internal import VaultService
+internal import WatchwordSystem
 
 /// Sends requests to a server through `watchword-courier`, which the supervisor starts.
 ///

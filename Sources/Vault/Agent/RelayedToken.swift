@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
 internal import Devices
-internal import WatchwordSystem
 internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// Uses a TPM through `watchword-token`, which the supervisor starts.
 ///

@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
-internal import WatchwordSystem
 internal import Devices
 internal import VaultService
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// The person at a client, who sees messages and answers questions.
 struct RemotePerson {

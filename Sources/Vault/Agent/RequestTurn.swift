@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Synchronization
+internal import WatchwordSystem
 
 /// The memory that a request may take, until it has been answered.
 final class RequestTurn: Sendable {

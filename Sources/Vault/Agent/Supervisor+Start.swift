@@ -1,6 +1,6 @@
 internal import ProcessConfinement
-internal import WatchwordSystem
 internal import VaultService
+internal import WatchwordSystem
 
 // Starting the agent, which ends with a key holder that is confined.
 extension Supervisor {

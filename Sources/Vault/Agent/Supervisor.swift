@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import VaultService
+internal import WatchwordSystem
 
 /// The process that starts the others: the key holder, and the programs that the key holder's sandbox
 /// forbids it to start.

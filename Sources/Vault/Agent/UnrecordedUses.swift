@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import SecretVault
 internal import VaultService
+internal import WatchwordSystem
 
 /// The use of an entry by a client; it refers to no key.
 struct UsedEntry {

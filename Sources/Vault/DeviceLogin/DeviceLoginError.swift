@@ -1,7 +1,7 @@
 public import Courier
-public import WatchwordCryptography
 public import Devices
 public import SecretVault
+public import WatchwordCryptography
 
 /// Why a sign-in or an enrolment failed.
 public enum DeviceLoginError: Error, Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import Courier
-public import WatchwordCryptography
 public import SecretVault
+public import WatchwordCryptography
 
 /// A ticket that an application redeems, once, to learn who signed in.
 public struct LoginTicket: Sendable {

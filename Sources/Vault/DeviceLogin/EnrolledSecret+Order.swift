@@ -1,6 +1,6 @@
 internal import Courier
-public import WatchwordCryptography
 public import SecretVault
+public import WatchwordCryptography
 
 // Comparing two copies of an enrolment, for a merge.
 extension EnrolledSecret {

@@ -1,6 +1,6 @@
 internal import Courier
-internal import WatchwordCryptography
 public import SecretVault
+internal import WatchwordCryptography
 
 // A secret that was restored from a backup may be stale. If it were presented, the server would
 // assume theft and have the newer one wiped, too.

@@ -1,6 +1,6 @@
 public import Courier
-public import WatchwordCryptography
 public import SecretVault
+public import WatchwordCryptography
 
 /// An enrolment: redeems a ticket for a secret, and stores the secret in the vault.
 public struct Enrolment: Sendable {

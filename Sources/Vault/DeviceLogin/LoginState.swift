@@ -1,6 +1,6 @@
 public import Courier
-package import WatchwordSystem
 public import SecretVault
+package import WatchwordSystem
 
 /// What a device knows about an enrolment, without the secret.
 public struct LoginState: Sendable {

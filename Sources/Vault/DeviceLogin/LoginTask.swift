@@ -1,7 +1,7 @@
 package import Courier
+package import SecretVault
 package import WatchwordCryptography
 package import WatchwordSystem
-package import SecretVault
 
 /// What `watchword` asks the process that holds a vault's key to do with an enrolled secret or a
 /// device key.

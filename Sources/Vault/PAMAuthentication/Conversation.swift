@@ -1,7 +1,7 @@
 internal import CPAM
+internal import Devices
 internal import Glibc
 internal import WatchwordSystem
-internal import Devices
 
 /// The maximum length of a module's text, in bytes.
 private let longestText = 4096

@@ -1,6 +1,6 @@
+internal import Devices
 internal import Glibc
 internal import WatchwordSystem
-internal import Devices
 
 /// A program that only runs the system's PAM modules: `watchword-presence`, and the tests'
 /// programs, which use another folder of service files.

@@ -1,5 +1,5 @@
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 /// Why the agent gave no answer.
 package enum AgentFailure: Error, Hashable, Sendable {

@@ -1,5 +1,5 @@
-package import WatchwordSystem
 package import SecretVault
+package import WatchwordSystem
 
 /// How presence is proved for an entry that requires it at each use.
 package enum AgentPresence: Sendable {

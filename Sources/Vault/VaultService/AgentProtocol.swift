@@ -1,5 +1,5 @@
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 // The protocol between `watchword` and its agent, in frames (see `IncomingFrame`).
 //

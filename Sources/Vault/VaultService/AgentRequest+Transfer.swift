@@ -1,5 +1,5 @@
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 extension AgentRequest: Transferable {
     // `lockAll` and `stop` are the same in all versions.

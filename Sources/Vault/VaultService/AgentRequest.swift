@@ -1,5 +1,5 @@
-package import WatchwordCryptography
 package import SecretVault
+package import WatchwordCryptography
 
 /// What a client asks the agent to do.
 package enum AgentRequest: Sendable {

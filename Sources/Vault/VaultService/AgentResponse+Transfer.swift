@@ -1,6 +1,6 @@
-package import WatchwordSystem
 internal import Devices
 internal import SecretVault
+package import WatchwordSystem
 
 extension AgentResponse: Transferable {
     enum Kind: UInt8, CaseIterable {

@@ -1,6 +1,6 @@
-package import WatchwordCryptography
 package import Devices
 package import SecretVault
+package import WatchwordCryptography
 
 /// What the agent answers; only ``contents(_:)`` contains secrets, and no answer a vault's key.
 package enum AgentResponse: Sendable {

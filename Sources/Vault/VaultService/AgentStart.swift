@@ -1,5 +1,5 @@
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 /// Starts the agent of this user.
 package enum AgentStart {

@@ -1,5 +1,5 @@
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 /// A code that somebody presents, and the window in which it is accepted.
 package struct CodeComparison: Sendable {

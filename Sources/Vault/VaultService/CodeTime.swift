@@ -1,5 +1,5 @@
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 /// The time of a code.
 package enum CodeTime: Hashable, Sendable {

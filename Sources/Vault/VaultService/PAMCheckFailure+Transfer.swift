@@ -1,6 +1,6 @@
-package import WatchwordSystem
 package import Devices
 internal import SecretVault
+package import WatchwordSystem
 
 extension PAMCheckFailure: Transferable {
     package func write(to output: FrameWriter) {

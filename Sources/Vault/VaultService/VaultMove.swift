@@ -1,5 +1,5 @@
-package import WatchwordSystem
 package import SecretVault
+package import WatchwordSystem
 
 /// A step of moving the vault of the client's user to or from the system agent.
 ///

@@ -1,5 +1,5 @@
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 /// Where a vault is: the same for two paths that lead to the same file name in the same folder.
 package struct VaultPlace: Hashable, Sendable {

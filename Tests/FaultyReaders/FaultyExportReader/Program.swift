@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import Faults
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// A reader of exports, confined like the real one, that performs the action named in the “export”,
 /// so that tests can simulate attacks.

@@ -1,5 +1,5 @@
-import WatchwordSystem
 import Devices
+import WatchwordSystem
 
 /// Asks for presence as `watchword` does, and prints the outcome: `PresenceAsker PROGRAM
 /// MILLISECONDS`.

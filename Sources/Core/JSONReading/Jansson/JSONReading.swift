@@ -1,6 +1,6 @@
 internal import CJansson
-public import WatchwordCryptography
 public import WatchwordCoding
+public import WatchwordCryptography
 
 /// Limits for JSON input.
 public struct JSONLimits: Hashable, Sendable {

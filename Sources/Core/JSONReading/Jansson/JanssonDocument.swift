@@ -1,6 +1,6 @@
 internal import CJansson
-internal import WatchwordCryptography
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// Owns a parsed text, which is wiped and freed with the value.
 @safe struct JanssonDocument: ~Copyable {

@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import CSeccomp
 internal import Glibc
+internal import WatchwordSystem
 
 /// A list of allowed system calls; the kernel kills the process for any other call (seccomp), or makes
 /// the call fail.

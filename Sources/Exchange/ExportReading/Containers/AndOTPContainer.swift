@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 
 /// andOTP's encrypted JSON, which has no fixed bytes.
 enum AndOTPContainer {

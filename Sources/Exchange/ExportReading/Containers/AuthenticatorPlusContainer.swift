@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 
 /// Authenticator Plus' database, encrypted by SQLCipher 3.
 enum AuthenticatorPlusContainer {

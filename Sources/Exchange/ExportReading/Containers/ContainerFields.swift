@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import WatchwordCoding
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// The members of a JSON object that a file needs to be decrypted: each must exist.

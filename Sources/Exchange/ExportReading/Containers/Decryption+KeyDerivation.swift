@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 
 // The costs of a file are checked before memory or time is spent. They are authenticated at best
 // with the derived key, so these ceilings are the only protection.

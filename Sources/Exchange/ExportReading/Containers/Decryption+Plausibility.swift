@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 
 // Formats without a MAC accept one wrong password in about 256 by its padding alone, so the
 // plaintext must be plausible as well.

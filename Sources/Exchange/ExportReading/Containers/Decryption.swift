@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 
 /// Decrypts for one format and reports every failure as an error of this format.
 struct Decryption {

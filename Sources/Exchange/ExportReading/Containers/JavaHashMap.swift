@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 
 /// Reads a serialised `java.util.HashMap` whose keys are strings: FreeOTP 2's backup.
 ///

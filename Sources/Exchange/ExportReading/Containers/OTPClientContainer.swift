@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// OTPClient's database, versions 1 to 3.

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// Opens the encrypted values of a key container (RFC 6030, section 6).
 struct PSKCDecryption {

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// A preferences file of an Android app: names and texts; other values are left out.
 struct AndroidPreferences {

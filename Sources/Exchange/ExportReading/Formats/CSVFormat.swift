@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// Comma-separated values of password managers, and of extract_otp_secrets.
 enum CSVFormat {

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 extension DatabaseFormat {
     /// The formats in the order in which they are recognised.

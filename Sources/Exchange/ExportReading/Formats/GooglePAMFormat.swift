@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// google-authenticator's PAM file, `~/.google_authenticator`.
 enum GooglePAMFormat {

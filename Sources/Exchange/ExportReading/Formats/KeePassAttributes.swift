@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// The strings of a KeePass entry, in which many programs keep one-time passwords in their own way.
 struct KeePassAttributes {

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// KeePass' database, and its XML without encryption.
 enum KeePassFormat {

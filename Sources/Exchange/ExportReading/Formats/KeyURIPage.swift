@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// Pages whose `<code>` elements contain key URIs: Stratum's HTML backup, and the
 /// sheets that Watchword writes for printing.

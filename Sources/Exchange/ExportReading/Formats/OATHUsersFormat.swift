@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// oath-toolkit's `users.oath`.

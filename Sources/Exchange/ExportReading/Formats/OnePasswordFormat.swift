@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// The JSON in 1Password's archive.
 enum OnePasswordFormat {

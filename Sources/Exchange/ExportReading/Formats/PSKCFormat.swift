@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// Portable Symmetric Key Containers (RFC 6030).
 ///

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// Proton Pass' JSON, plain or as an OpenPGP message.
 enum ProtonPassFormat {

@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
 internal import Exports
-internal import WatchwordCoding
 internal import OneTimePassword
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// Lists of key URIs and of Google Authenticator's migration URIs,
 /// and what `pass show` prints (4.29).

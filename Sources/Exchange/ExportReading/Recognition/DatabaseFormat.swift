@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// A format of exports that are SQLite databases: how it is recognised, and how it is read.
 struct DatabaseFormat: Sendable {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 
 /// Formats that begin with fixed bytes.
 enum FileSignature: CaseIterable {

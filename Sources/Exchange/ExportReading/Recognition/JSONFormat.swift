@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// A format of JSON exports: how it is recognised, and how it is read.
 struct JSONFormat: Sendable {

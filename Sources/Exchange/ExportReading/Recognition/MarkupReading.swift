@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// Exports that begin with `<`: Android preferences, PSKC, KeePass' XML, Stratum's HTML, and
 /// Watchword's sheet.

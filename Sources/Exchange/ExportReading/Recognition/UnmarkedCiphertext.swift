@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 
 /// Encrypted exports without fixed bytes, which only the password tells apart: andOTP,
 /// Authenticator Plus' database, OTPClient 1.

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 
 /// Reads comma-separated values (RFC 4180) row by row.
 ///

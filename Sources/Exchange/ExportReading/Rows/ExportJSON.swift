@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import JSONReading
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// Reads the JSON of an export.
 func readExportJSON(_ text: SecretBytes, _ format: ExportFormat?) throws(ExportError) -> JSONValue {

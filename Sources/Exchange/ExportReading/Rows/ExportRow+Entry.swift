@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 extension ExportRow {
     /// The maximum length of a secret in bytes.

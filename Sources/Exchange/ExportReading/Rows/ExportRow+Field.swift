@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// One-time password fields of password managers: a key URI in any dialect, `steam://SECRET`,
 /// `motp://…`, or a bare Base32 secret.

@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// An entry of an export with its values as they stand in the file.
 ///

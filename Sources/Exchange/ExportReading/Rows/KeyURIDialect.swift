@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
 internal import Exports
-internal import WatchwordCoding
 internal import OneTimePassword
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// Translates the dialects of key URIs into the form that ``KeyURI`` reads.
 ///

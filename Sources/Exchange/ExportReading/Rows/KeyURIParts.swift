@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// The positions of a key URI's parts, before anything is decoded.
 struct KeyURIParts {

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import Exports
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 extension SecretBytes {
     /// The bytes that hexadecimal digits encode, or `nil` if it is anything else.

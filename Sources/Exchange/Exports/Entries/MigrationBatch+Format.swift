@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 internal import OneTimePassword
+public import WatchwordCryptography
 
 extension MigrationBatch {
     /// Formats the part as a URI.

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// The field numbers of an entry.
 enum MigrationEntryField: Int {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 public import OneTimePassword
+internal import WatchwordCryptography
 
 /// One Google Authenticator export, assembled from parts in any order.
 public struct MigrationSet: Sendable {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// Finds the payload in a migration URI and decodes its two encodings.
 enum MigrationURI {

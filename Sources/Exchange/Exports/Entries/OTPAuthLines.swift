@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 public import OneTimePassword
+public import WatchwordCryptography
 
 /// A text file with one key URI or migration URI per line, as most apps can export it.
 ///

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 // An entry: its content, the tags, the note, the icon's name, the favourite mark (1 byte), the state

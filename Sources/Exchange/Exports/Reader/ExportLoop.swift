@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 internal import ProcessConfinement
+public import WatchwordCryptography
 internal import WatchwordSystem
 
 /// The reader's side of the protocol: confines the process, then answers for one file.

@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 public import ProcessConfinement
+public import WatchwordCryptography
 public import WatchwordSystem
 
 /// The outcome for a file that may be an export.

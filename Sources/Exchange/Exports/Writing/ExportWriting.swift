@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 public import QRDrawing
+public import WatchwordCryptography
 
 /// Entries in the format of another program.
 public struct WrittenExport: Sendable {

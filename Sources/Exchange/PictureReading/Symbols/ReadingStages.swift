@@ -1,5 +1,5 @@
-import WatchwordSystem
 import QRDrawing
+import WatchwordSystem
 
 /// Tries stages on one picture, from cheap ones that read most pictures to the last resorts.
 struct ReadingStages: ~Copyable {

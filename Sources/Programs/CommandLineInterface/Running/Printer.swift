@@ -1,7 +1,7 @@
-package import WatchwordCryptography
-package import WatchwordCoding
-import WatchwordSystem
 import Synchronization
+package import WatchwordCoding
+package import WatchwordCryptography
+import WatchwordSystem
 
 /// Prints data to standard output and messages to standard error.
 ///

@@ -1,6 +1,6 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Exports
+import WatchwordCryptography
 import WatchwordSystem
 
 /// Writes the documents of an export.

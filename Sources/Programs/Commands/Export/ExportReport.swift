@@ -1,7 +1,7 @@
 import CommandLineInterface
 import Exports
-import WatchwordCoding
 import SecretVault
+import WatchwordCoding
 
 /// What a format could not hold.
 ///

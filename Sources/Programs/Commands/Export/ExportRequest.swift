@@ -1,6 +1,6 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Exports
+import WatchwordCryptography
 import WatchwordSystem
 
 /// What `export` writes, and where, according to the options.

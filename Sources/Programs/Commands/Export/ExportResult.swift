@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import Exports
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
+import WatchwordCryptography
+import WatchwordSystem
 
 /// An entry that was opened for an export.
 struct OpenedEntry {

@@ -1,9 +1,9 @@
-import WatchwordCryptography
 import Exports
 import OneTimePassword
-import WatchwordSystem
 import Pictures
 import QRDrawing
+import WatchwordCryptography
+import WatchwordSystem
 
 /// Reads the pictures of a camera until one has a QR code with a key.
 enum CameraPictures {

@@ -1,7 +1,7 @@
 import CommandLineInterface
-import WatchwordCryptography
 import SecretVault
 import VaultService
+import WatchwordCryptography
 
 extension DuplicateChoices {
     /// Asks about each name; an answer in upper case also applies to the rest.

@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Exports
-import WatchwordSystem
 import SecretVault
+import WatchwordCryptography
+import WatchwordSystem
 
 /// Reads exports in the confined reader; gets their passwords from an option or a prompt.
 struct ExportFiles {

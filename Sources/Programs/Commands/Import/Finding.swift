@@ -1,11 +1,11 @@
-import WatchwordCryptography
-import OneTimePassword
-import ProcessConfinement
-import WatchwordSystem
-import Pictures
 import Exports
+import OneTimePassword
+import Pictures
+import ProcessConfinement
 import SecretVault
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// An item found in a file, or the reason why there is none.
 struct Finding {

@@ -1,8 +1,8 @@
 import CommandLineInterface
 import Exports
-import WatchwordCoding
 import SecretVault
 import VaultService
+import WatchwordCoding
 
 extension ImportReport {
     /// An item as JSON.

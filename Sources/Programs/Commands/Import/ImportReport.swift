@@ -1,7 +1,7 @@
 import CommandLineInterface
 import Exports
-import WatchwordCoding
 import OneTimePassword
+import WatchwordCoding
 
 /// What an import prints.
 ///

@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import Exports
 import OneTimePassword
 import SecretVault
 import VaultService
+import WatchwordCryptography
 
 // Vault files, such as backups.
 extension ImportScan {

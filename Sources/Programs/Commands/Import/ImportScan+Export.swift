@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Exports
 import OneTimePassword
 import SecretVault
+import WatchwordCryptography
 
 // Other apps' exports.
 extension ImportScan {

@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import Exports
 import OneTimePassword
+import WatchwordCryptography
 
 // Lists of key URIs, and the parts of Google Authenticator exports.
 extension ImportScan {

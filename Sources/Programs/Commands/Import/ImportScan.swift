@@ -1,10 +1,10 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Exports
 import OneTimePassword
-import WatchwordSystem
 import Pictures
 import SecretVault
+import WatchwordCryptography
+import WatchwordSystem
 
 /// All items found at the given paths, in order.
 ///

@@ -1,6 +1,6 @@
+import Pictures
 import WatchwordCryptography
 import WatchwordSystem
-import Pictures
 
 /// The contents of files: images are read in one run of the sandboxed reader, and texts are only
 /// detected.

@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import Exports
 import OneTimePassword
+import WatchwordCryptography
 
 /// Classifies the lines of a text that may be a list of URIs.
 ///

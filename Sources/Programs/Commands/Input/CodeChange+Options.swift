@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
 import OneTimePassword
 import SecretVault
 import VaultService
+import WatchwordCryptography
 
 // The changes to an entry's codes and secret that the options request.
 extension CodeChange {

@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
 import OneTimePassword
 import SecretVault
 import VaultService
+import WatchwordCryptography
 
 // The changes to an entry's tags, note, icon and favourite mark that the options request.
 extension DetailsChange {

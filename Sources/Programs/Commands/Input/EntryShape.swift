@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
+import WatchwordCryptography
+import WatchwordSystem
 
 /// The properties of a new entry from the options: everything except its secret.
 enum EntryShape {

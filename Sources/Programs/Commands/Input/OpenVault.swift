@@ -1,8 +1,8 @@
 import CommandLineInterface
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordSystem
 
 /// The vault that a command uses: opened by this process, or held by the agent.
 enum OpenVault {

@@ -1,5 +1,5 @@
-import WatchwordCryptography
 import OneTimePassword
+import WatchwordCryptography
 import WatchwordSystem
 
 /// Asks for a passphrase in a window, through GnuPG's program `pinentry`.

@@ -1,7 +1,7 @@
-import WatchwordCryptography
-import WatchwordSystem
 import Devices
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// Shows the messages of the system's modules, which the agent passes on, and answers their questions
 /// and a TPM's.

@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// A vault for a verb that shows secrets, after a check of what opens the vault.
 enum SecretsVault {

@@ -1,6 +1,6 @@
 import CommandLineInterface
-import WatchwordSystem
 import SecretVault
+import WatchwordSystem
 
 // How many times a prompt for a passphrase is repeated, and what happens during a lock-out.
 

@@ -1,10 +1,10 @@
 import CommandLineInterface
-import WatchwordCryptography
-import OneTimePassword
-import WatchwordSystem
 import Devices
+import OneTimePassword
 import SecretVault
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 // Codes of entries, after the confirmation that each requires. The agent never sends a key, so
 // either this process or the agent performs whatever requires one.

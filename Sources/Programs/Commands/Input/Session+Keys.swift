@@ -1,6 +1,6 @@
 import CommandLineInterface
-import WatchwordCryptography
 import OneTimePassword
+import WatchwordCryptography
 import WatchwordSystem
 
 // The key and the code parameters from the options.

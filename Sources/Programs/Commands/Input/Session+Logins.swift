@@ -1,11 +1,11 @@
 import CommandLineInterface
 import Courier
-import WatchwordCryptography
 import DeviceLogin
-import WatchwordSystem
 import Devices
 import SecretVault
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 // Signing in through the agent, which keeps the enrolled secret or the device key to itself.
 extension Session {

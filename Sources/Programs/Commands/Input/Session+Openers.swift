@@ -1,7 +1,7 @@
 import CommandLineInterface
+import SecretVault
 import WatchwordCryptography
 import WatchwordSystem
-import SecretVault
 
 // What opens the vault: passphrases and recovery keys, from files or prompts.
 extension Session {

@@ -1,7 +1,7 @@
 import CommandLineInterface
+import SecretVault
 import WatchwordCryptography
 import WatchwordSystem
-import SecretVault
 
 // The prompt in a window, where there is no terminal.
 extension Session {

@@ -1,9 +1,9 @@
 import CommandLineInterface
-import OneTimePassword
-import WatchwordSystem
 import Devices
+import OneTimePassword
 import SecretVault
 import VaultService
+import WatchwordSystem
 
 // Entries are opened only here, after the confirmation that they require.
 extension Session {

@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordSystem
 import Devices
 import SecretVault
 import VaultService
+import WatchwordSystem
 
 /// The vault that the system agent keeps for this user.
 struct SystemVault {

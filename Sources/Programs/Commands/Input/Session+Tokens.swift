@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Devices
-import WatchwordSystem
 import SecretVault
+import WatchwordCryptography
+import WatchwordSystem
 
 // TPMs and authenticators; only `watchword-token` talks to them.
 extension Session {

@@ -1,7 +1,7 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Exports
 import OneTimePassword
+import WatchwordCryptography
 
 // Key URIs of other apps, which only the export reader can interpret.
 extension Session {

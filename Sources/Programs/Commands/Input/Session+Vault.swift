@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
+import WatchwordCryptography
+import WatchwordSystem
 
 // Finding and unlocking the vault.
 extension Session {

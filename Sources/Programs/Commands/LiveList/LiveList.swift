@@ -1,6 +1,6 @@
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordSystem
 
 /// A list of entries from which the user selects one with the keyboard, after filtering it.
 struct LiveList {

@@ -1,5 +1,5 @@
-import WatchwordSystem
 import SecretVault
+import WatchwordSystem
 
 /// A list on the whole screen, until the user leaves it or presses no key for some time.
 ///

@@ -1,5 +1,5 @@
-import WatchwordSystem
 import VaultService
+import WatchwordSystem
 
 // The agent.
 extension Messages {

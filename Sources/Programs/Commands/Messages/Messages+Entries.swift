@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import OneTimePassword
 import SecretVault
+import WatchwordCryptography
 
 // Entries.
 extension Messages {

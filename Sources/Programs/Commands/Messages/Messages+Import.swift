@@ -1,12 +1,12 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Exports
 import OneTimePassword
-import ProcessConfinement
-import WatchwordSystem
 import Pictures
+import ProcessConfinement
 import SecretVault
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 // Import results: a sentence for people and a slug for JSON.
 extension Messages {

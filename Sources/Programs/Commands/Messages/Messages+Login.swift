@@ -1,8 +1,8 @@
 import CommandLineInterface
 import Courier
 import DeviceLogin
-import WatchwordSystem
 import SecretVault
+import WatchwordSystem
 
 // Signing in with an enrolled secret.
 extension Messages {

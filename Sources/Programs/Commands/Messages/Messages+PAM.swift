@@ -1,5 +1,5 @@
-import WatchwordSystem
 import Devices
+import WatchwordSystem
 
 // Presence checks through PAM.
 extension Messages {

@@ -1,6 +1,6 @@
 import CommandLineInterface
-import WatchwordSystem
 import Pictures
+import WatchwordSystem
 
 // Images.
 extension Messages {

@@ -1,6 +1,6 @@
-import WatchwordSystem
 import Devices
 import SecretVault
+import WatchwordSystem
 
 // Access control: when an entry requires confirmation, and what failures cost.
 extension Messages {

@@ -1,7 +1,7 @@
 import CommandLineInterface
 import Devices
-import WatchwordSystem
 import SecretVault
+import WatchwordSystem
 
 // TPMs and authenticators.
 extension Messages {

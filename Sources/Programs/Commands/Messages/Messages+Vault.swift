@@ -1,8 +1,8 @@
-import WatchwordCryptography
-import OneTimePassword
-import WatchwordSystem
 import Devices
+import OneTimePassword
 import SecretVault
+import WatchwordCryptography
+import WatchwordSystem
 
 // The vault.
 extension Messages {

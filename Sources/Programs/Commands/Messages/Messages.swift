@@ -1,11 +1,11 @@
 import CommandLineInterface
-import WatchwordCryptography
 import DeviceLogin
 import OneTimePassword
-import WatchwordSystem
 import Pictures
-import SecretVault
 import QRDrawing
+import SecretVault
+import WatchwordCryptography
+import WatchwordSystem
 
 /// The sentences for errors, warnings and results; no other type makes them.
 ///

@@ -1,9 +1,9 @@
 import CommandLineInterface
 import Devices
-import WatchwordCryptography
-import WatchwordCoding
-import WatchwordSystem
 import SecretVault
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// How a code gets to the clipboard, and when it is cleared.
 struct CodeCopy {

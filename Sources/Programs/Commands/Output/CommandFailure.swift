@@ -1,15 +1,15 @@
 import CommandLineInterface
-import Devices
-import WatchwordCryptography
 import DeviceLogin
+import Devices
 import Exports
-import WatchwordCoding
 import OneTimePassword
-import WatchwordSystem
 import Pictures
-import SecretVault
 import QRDrawing
+import SecretVault
 import VaultService
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// Why a command failed.
 ///

@@ -1,11 +1,11 @@
 import CommandLineInterface
 import DeviceLogin
 import Devices
-import WatchwordSystem
 import Pictures
-import SecretVault
 import QRDrawing
+import SecretVault
 import VaultService
+import WatchwordSystem
 
 extension ExitCode {
     /// The exit status for `failure`.

@@ -1,5 +1,5 @@
-import WatchwordSystem
 import SecretVault
+import WatchwordSystem
 
 /// A normalised form of a name; names that look alike have the same skeleton.
 ///

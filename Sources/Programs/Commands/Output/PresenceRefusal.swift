@@ -1,7 +1,7 @@
-import WatchwordCoding
-import WatchwordSystem
 import Devices
 import SecretVault
+import WatchwordCoding
+import WatchwordSystem
 
 /// Why authentication failed; paths are safe for a terminal.
 enum PresenceRefusal {

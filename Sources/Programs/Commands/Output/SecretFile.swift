@@ -1,7 +1,7 @@
 import CommandLineInterface
+import SecretVault
 import WatchwordCryptography
 import WatchwordSystem
-import SecretVault
 
 /// Files with secrets: readable by their owner only, and never overwriting a file without
 /// `--force`.

@@ -1,5 +1,5 @@
-import WatchwordCryptography
 import WatchwordCoding
+import WatchwordCryptography
 import WatchwordSystem
 
 /// Makes untrusted text safe for a terminal by escaping control and invisible characters.

@@ -1,11 +1,11 @@
 import CommandLineInterface
-import WatchwordCryptography
-import WatchwordCoding
 import OneTimePassword
-import WatchwordSystem
 import Pictures
 import SecretVault
 import VaultService
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `add`: adds an entry.
 enum AddCommand {

@@ -1,7 +1,7 @@
 import CommandLineInterface
-import WatchwordCoding
 import Devices
 import VaultService
+import WatchwordCoding
 
 /// `agent status` and `agent stop`.
 enum AgentCommand {

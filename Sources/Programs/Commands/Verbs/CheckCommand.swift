@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
-import WatchwordCoding
 import SecretVault
 import VaultService
+import WatchwordCoding
+import WatchwordCryptography
 
 /// `check`: decrypts every entry and reports problems.
 enum CheckCommand {

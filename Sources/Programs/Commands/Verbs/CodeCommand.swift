@@ -1,7 +1,7 @@
 import CommandLineInterface
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordSystem
 
 /// `code`: prints the codes of entries.
 enum CodeCommand {

@@ -1,5 +1,5 @@
-import WatchwordCoding
 import OneTimePassword
+import WatchwordCoding
 
 /// The JSON members of a time-based code, except the code.
 enum CodeFacts {

@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
-import WatchwordCoding
 import OneTimePassword
 import SecretVault
 import VaultService
+import WatchwordCoding
+import WatchwordCryptography
 
 /// `edit`: changes an entry's access control, name, code parameters or secret.
 enum EditCommand {

@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCoding
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
+import WatchwordCoding
+import WatchwordSystem
 
 /// A code of an entry, with the facts about it.
 struct EntryCode {

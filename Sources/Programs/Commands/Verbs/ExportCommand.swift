@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Exports
-import WatchwordCoding
 import SecretVault
+import WatchwordCoding
+import WatchwordCryptography
 
 /// `export`: writes a backup, entries in the format of another app, or a sheet for printing.
 enum ExportCommand {

@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `import`: adds entries from images, other apps' exports and texts in one change.
 enum ImportCommand {

@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
-import WatchwordCoding
-import WatchwordSystem
 import SecretVault
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `init`: creates a vault.
 enum InitCommand {

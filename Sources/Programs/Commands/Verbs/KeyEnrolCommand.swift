@@ -1,11 +1,11 @@
 import CommandLineInterface
 import Courier
-import WatchwordCryptography
 import DeviceLogin
-import WatchwordCoding
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `key enrol`: makes a device key and registers it with a ticket.
 enum KeyEnrolCommand {

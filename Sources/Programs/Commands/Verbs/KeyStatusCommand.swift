@@ -1,9 +1,9 @@
 import CommandLineInterface
 import Courier
 import DeviceLogin
-import WatchwordCoding
 import SecretVault
 import VaultService
+import WatchwordCoding
 
 /// `key status`: what the vault says about a device key; the server is not contacted.
 enum KeyStatusCommand {

@@ -1,10 +1,10 @@
 import CommandLineInterface
 import Courier
-import WatchwordCryptography
 import DeviceLogin
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `key present` and `key confirm`: a device key signs, and the ticket for the application is
 /// printed.

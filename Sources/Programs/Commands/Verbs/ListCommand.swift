@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
-import WatchwordCoding
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `list`: the entries, without secrets.
 enum ListCommand {

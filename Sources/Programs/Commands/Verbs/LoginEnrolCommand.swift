@@ -1,11 +1,11 @@
 import CommandLineInterface
 import Courier
-import WatchwordCryptography
 import DeviceLogin
-import WatchwordCoding
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `login enrol`: exchanges a ticket for a secret and stores it in the vault.
 enum LoginEnrolCommand {

@@ -1,10 +1,10 @@
 import CommandLineInterface
 import Courier
 import DeviceLogin
-import WatchwordCoding
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordCoding
+import WatchwordSystem
 
 /// `login present`: signs in and prints the ticket for the application.
 enum LoginPresentCommand {

@@ -1,9 +1,9 @@
 import CommandLineInterface
 import Courier
 import DeviceLogin
-import WatchwordCoding
 import SecretVault
 import VaultService
+import WatchwordCoding
 
 /// `login status` and `login wipe`: the local state of an enrolment; the server is not contacted.
 enum LoginStatusCommand {

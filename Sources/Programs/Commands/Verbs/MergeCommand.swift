@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
 import DeviceLogin
-import WatchwordCoding
-import WatchwordSystem
 import SecretVault
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `merge`: merges another copy of the vault, which was edited separately, into the vault.
 enum MergeCommand {

@@ -1,7 +1,7 @@
 import CommandLineInterface
+import SecretVault
 import WatchwordCoding
 import WatchwordSystem
-import SecretVault
 
 /// `pick`: copies or prints the code of an entry that is chosen from a list.
 enum PickCommand {

@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Exports
-import WatchwordCoding
 import OneTimePassword
 import Pictures
+import WatchwordCoding
+import WatchwordCryptography
 
 /// `qr read`: prints the text of QR codes in images.
 enum QRReadCommand {

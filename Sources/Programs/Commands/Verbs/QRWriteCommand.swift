@@ -1,6 +1,6 @@
 import CommandLineInterface
-import WatchwordCryptography
 import QRDrawing
+import WatchwordCryptography
 
 /// `qr write`: creates a QR code from a text.
 enum QRWriteCommand {

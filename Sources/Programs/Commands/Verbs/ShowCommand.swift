@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
-import WatchwordCoding
 import OneTimePassword
 import SecretVault
+import WatchwordCoding
+import WatchwordCryptography
 
 /// `show`: an entry's details, or its secret.
 enum ShowCommand {

@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Devices
-import WatchwordSystem
 import SecretVault
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `slot add tpm2` and `slot add fido2`.
 enum SlotAddTokenCommand {

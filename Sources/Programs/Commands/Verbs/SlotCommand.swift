@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Devices
-import WatchwordCoding
-import WatchwordSystem
 import SecretVault
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `slot list`, `slot add`, `slot remove`, `passphrase` and `rekey`.
 enum SlotCommand {

@@ -1,6 +1,6 @@
 import CommandLineInterface
-import WatchwordCoding
 import OneTimePassword
+import WatchwordCoding
 
 /// `totp` and `hotp`: print codes without a vault.
 enum TOTPCommand {

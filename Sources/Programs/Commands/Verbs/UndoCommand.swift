@@ -1,7 +1,7 @@
 import CommandLineInterface
+import SecretVault
 import WatchwordCoding
 import WatchwordSystem
-import SecretVault
 
 /// `undo`: undoes the last change.
 enum UndoCommand {

@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `unlock`: has the agent open the vault and hold its key.
 enum UnlockCommand {

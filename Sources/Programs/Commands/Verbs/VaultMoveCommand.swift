@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
-import WatchwordSystem
 import SecretVault
 import VaultService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `vault move`: moves the vault to the system agent, or back to the user's own folder.
 ///

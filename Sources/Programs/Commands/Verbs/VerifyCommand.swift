@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
-import WatchwordCoding
 import OneTimePassword
 import SecretVault
 import VaultService
+import WatchwordCoding
+import WatchwordCryptography
 
 /// `verify`: checks a code.
 enum VerifyCommand {

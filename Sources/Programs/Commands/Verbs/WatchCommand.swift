@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCoding
 import OneTimePassword
-import WatchwordSystem
 import SecretVault
+import WatchwordCoding
+import WatchwordSystem
 
 /// `watch`: shows codes as they change.
 enum WatchCommand {

@@ -1,6 +1,6 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Exports
+import WatchwordCryptography
 import WatchwordSystem
 
 /// Another server's file of keys, read in the confined reader.

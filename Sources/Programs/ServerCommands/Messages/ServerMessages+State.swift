@@ -1,9 +1,9 @@
-import WatchwordCryptography
-import WatchwordSystem
 import PostgreSQLStore
 import SQLiteStore
 import Verification
 import VerificationService
+import WatchwordCryptography
+import WatchwordSystem
 
 // Errors of the database and the key file.
 extension ServerMessages {

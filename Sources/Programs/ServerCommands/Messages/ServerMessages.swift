@@ -1,11 +1,11 @@
 import CommandLineInterface
-import WatchwordCryptography
-import HTTPListener
 import Exports
-import WatchwordSystem
+import HTTPListener
 import SQLiteStore
 import Verification
 import VerificationService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// The error messages; none contains a secret.
 enum ServerMessages {

@@ -1,8 +1,8 @@
 import CommandLineInterface
-import WatchwordCryptography
 import JSONReading
-import WatchwordCoding
 import Verification
+import WatchwordCoding
+import WatchwordCryptography
 
 /// The authenticators whose makers are trusted, and the names of their models.
 ///

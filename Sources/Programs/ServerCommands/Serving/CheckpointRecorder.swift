@@ -1,5 +1,5 @@
-import WatchwordSystem
 import Synchronization
+import WatchwordSystem
 
 /// Records the ends of the event chains once a minute, and after every 1,000 events.
 ///

@@ -1,6 +1,6 @@
 import HTTPListener
-import WatchwordSystem
 import VerificationService
+import WatchwordSystem
 
 /// The number of connections that the system's limit on open files permits.
 ///

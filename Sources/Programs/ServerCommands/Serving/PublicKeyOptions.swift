@@ -1,7 +1,7 @@
 import CommandLineInterface
-import WatchwordCryptography
 import Verification
 import VerificationService
+import WatchwordCryptography
 
 /// The validated options of `serve` about passkeys and device keys.
 struct PublicKeyOptions: Sendable {

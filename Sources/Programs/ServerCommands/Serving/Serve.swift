@@ -1,11 +1,11 @@
 import CommandLineInterface
-import WatchwordCryptography
 import HTTPListener
-import WatchwordCoding
-import WatchwordSystem
 import Synchronization
 import Verification
 import VerificationService
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `serve`: runs the server until it receives a signal.
 enum Serve {

@@ -1,5 +1,5 @@
-import WatchwordSystem
 import Verification
+import WatchwordSystem
 
 /// The store, the keys and the verifier that uses them.
 struct ServerContext: Sendable {

@@ -1,9 +1,9 @@
-import WatchwordCryptography
-import WatchwordCoding
-import WatchwordSystem
 import Synchronization
 import Verification
 import VerificationService
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// Writes JSON lines to standard error.
 ///

@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
 import HTTPListener
-import WatchwordSystem
 import Verification
 import VerificationService
+import WatchwordCryptography
+import WatchwordSystem
 
 /// The validated options of `serve`.
 struct ServingSettings: Sendable {

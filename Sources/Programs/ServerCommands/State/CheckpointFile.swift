@@ -1,6 +1,6 @@
-import WatchwordSystem
 import PostgreSQLStore
 import Verification
+import WatchwordSystem
 
 /// The recorded ends of the event chains of this machine's servers, outside their database.
 ///

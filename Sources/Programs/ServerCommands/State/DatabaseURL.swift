@@ -1,5 +1,5 @@
-import WatchwordSystem
 import PostgreSQLStore
+import WatchwordSystem
 
 /// The location of the database.
 enum DatabaseURL: Sendable {

@@ -1,8 +1,8 @@
-import WatchwordCryptography
-import WatchwordSystem
 import PostgreSQLStore
 import Synchronization
 import Verification
+import WatchwordCryptography
+import WatchwordSystem
 
 /// The key file, which is read again after it has been replaced.
 final class KeyFile: Sendable {

@@ -1,6 +1,6 @@
 import CommandLineInterface
-import WatchwordSystem
 import PostgreSQLStore
+import WatchwordSystem
 
 /// The locations of the database and the key file.
 struct ServerPaths: Sendable {

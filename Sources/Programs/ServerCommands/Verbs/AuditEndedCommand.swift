@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
 import PostgreSQLStore
 import SQLiteStore
 import Verification
 import VerificationService
+import WatchwordCryptography
 
 /// `audit ended`, and the list that `restore --ended` reads: one credential id per line.
 enum AuditEndedCommand {

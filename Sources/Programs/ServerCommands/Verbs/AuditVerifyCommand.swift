@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
-import WatchwordCoding
 import PostgreSQLStore
 import SQLiteStore
 import Verification
+import WatchwordCoding
+import WatchwordCryptography
 
 /// `audit verify`: detects events that were deleted, changed, moved or cut off, and rows that do
 /// not match the events.

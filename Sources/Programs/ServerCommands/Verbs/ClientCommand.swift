@@ -1,9 +1,9 @@
 import CommandLineInterface
-import WatchwordCryptography
-import WatchwordCoding
-import WatchwordSystem
 import Verification
 import VerificationService
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
 
 /// `client add`, `client list`, `client renew` and `client revoke`.
 enum ClientCommand {

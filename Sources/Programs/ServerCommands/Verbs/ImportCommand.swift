@@ -1,8 +1,8 @@
 import CommandLineInterface
 import Exports
+import Verification
 import WatchwordCoding
 import WatchwordSystem
-import Verification
 
 /// `import`.
 enum ImportCommand {

@@ -1,7 +1,7 @@
 import CommandLineInterface
+import Verification
 import WatchwordCoding
 import WatchwordSystem
-import Verification
 
 /// `keys list`, `keys rotate` and `keys retire`.
 enum KeysCommand {

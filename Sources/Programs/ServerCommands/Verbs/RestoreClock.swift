@@ -1,7 +1,7 @@
 import CommandLineInterface
-import WatchwordSystem
 import Verification
 import VerificationService
+import WatchwordSystem
 
 /// The clock of `restore`, whose time decides which codes are refused permanently.
 struct RestoreClock {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 public import Verification
+internal import WatchwordCryptography
 
 extension PostgreSQLVerificationStore {
     /// Checks all events and rows in one snapshot; other connections can keep writing.

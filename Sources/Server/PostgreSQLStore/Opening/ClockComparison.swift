@@ -1,6 +1,6 @@
-internal import WatchwordSystem
 internal import Synchronization
 internal import Verification
+internal import WatchwordSystem
 
 /// Compares this machine's clock with the database's, which all servers share.
 ///

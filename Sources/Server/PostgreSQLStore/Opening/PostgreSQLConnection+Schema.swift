@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Verification
+internal import WatchwordSystem
 
 // Creates and migrates the tables, in the first process that connects.
 extension PostgreSQLConnection {

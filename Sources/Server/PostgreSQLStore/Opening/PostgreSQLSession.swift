@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Verification
+internal import WatchwordSystem
 
 // `@unchecked Sendable` is safe: one thread creates a session and hands it over completely; the
 // pools ensure that only one thread uses it at a time.

@@ -1,7 +1,7 @@
 internal import CPostgreSQL
 internal import Glibc
-internal import WatchwordSystem
 internal import Verification
+internal import WatchwordSystem
 
 /// A connection to the server, closed on deinitialisation.
 ///

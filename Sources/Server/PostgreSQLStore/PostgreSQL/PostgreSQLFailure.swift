@@ -1,6 +1,6 @@
 internal import CPostgreSQL
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 /// A command that the server refused, or a connection that is lost; it contains none of the
 /// command's data.

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 /// The transaction that makes a database usable again after it was rolled back.
 struct FailoverRecovery {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 public import Verification
+internal import WatchwordCryptography
 
 /// The result of failover recovery.
 public struct FailoverRecoveryReport: Hashable, Sendable {

@@ -1,6 +1,6 @@
+internal import Verification
 internal import WatchwordCryptography
 internal import WatchwordSystem
-internal import Verification
 
 // `@unchecked Sendable` is safe: after the handover, only the connection's thread uses it.
 /// A connection that commits, with its lease of an event chain.

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 /// A connection's exclusive use of an event chain.
 ///

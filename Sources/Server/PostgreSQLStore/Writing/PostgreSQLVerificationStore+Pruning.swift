@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 public import Verification
+internal import WatchwordCryptography
 
 extension PostgreSQLVerificationStore {
     /// Deletes expired rows and old events in one short transaction, while decisions continue.

@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 public import Verification
+internal import WatchwordSystem
 
 extension SQLiteVerificationStore {
     /// Checks all events and rows in one snapshot; other connections can keep writing.

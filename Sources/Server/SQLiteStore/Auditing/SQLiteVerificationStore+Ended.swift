@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 public import Verification
+internal import WatchwordSystem
 
 /// The revoked and disabled credentials that could be read from a database.
 public struct EndedCredentials: Hashable, Sendable {

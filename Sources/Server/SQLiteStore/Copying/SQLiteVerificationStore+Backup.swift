@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 public import Verification
+internal import WatchwordSystem
 
 extension SQLiteVerificationStore {
     /// Copies a snapshot of the database to a new file at `path` (mode 0600).

@@ -1,6 +1,6 @@
+public import Verification
 internal import WatchwordCryptography
 internal import WatchwordSystem
-public import Verification
 
 /// The result of turning a backup into a database.
 public struct RestoreReport: Hashable, Sendable {

@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 public import Verification
+internal import WatchwordSystem
 
 // The checkpoint file beside the database records where the event chain ended when the file was
 // last written. A database that does not reach the checkpoint was rolled back to an earlier state.

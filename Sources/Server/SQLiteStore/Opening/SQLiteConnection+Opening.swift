@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 // Identifies a file and brings it to the current schema.
 extension SQLiteConnection {

@@ -1,6 +1,6 @@
 internal import CSQLite
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 /// A failed call into SQLite, or a failed check of what it returned; it contains none of the data.
 struct SQLiteFailure: RowFailure {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 /// A value that the database stores about itself.
 enum StoreSetting: String {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 /// Where an event chain ends, and the position of its last event.
 struct ChainTail: Hashable {

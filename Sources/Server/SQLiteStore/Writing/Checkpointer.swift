@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Synchronization
+internal import WatchwordSystem
 
 /// Checkpoints the write-ahead log while the writer continues, on its own connection and its own
 /// thread, which starts on first use.

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 // `@unchecked Sendable` is safe: GroupCommitter lends the writer to one thread at a time.
 /// The only connection that writes.

@@ -1,7 +1,7 @@
 internal import Glibc
-internal import WatchwordSystem
 internal import Synchronization
 internal import Verification
+internal import WatchwordSystem
 
 /// Passes all callers' commits to the only connection that writes.
 ///

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 public import Verification
+internal import WatchwordCryptography
 
 extension SQLiteVerificationStore {
     /// Deletes expired rows and old events in one short transaction on the writer.

@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Synchronization
+internal import WatchwordSystem
 
 /// Counts denials, so that they fill neither the audit log nor the disk.
 ///

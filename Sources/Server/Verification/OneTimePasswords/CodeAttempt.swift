@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// A code, or two consecutive ones, and the data needed to check them.
 struct CodeAttempt: Sendable {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// The match of a code with a credential's window.
 enum CodeMatch: Hashable, Sendable {

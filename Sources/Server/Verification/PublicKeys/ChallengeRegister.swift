@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Synchronization
+internal import WatchwordSystem
 
 /// The open challenges that strangers, senders without an API key, began through this process.
 ///

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// The form of recovery codes: 80 random bits as 16 Base32 characters, in groups.
 enum RecoveryCode {

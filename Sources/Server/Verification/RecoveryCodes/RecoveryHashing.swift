@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Synchronization
+internal import WatchwordCryptography
 
 /// Hashes recovery codes one at a time, so that an attacker who sends many of them uses at most one
 /// processor core and one mebibyte of memory.

@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 internal import OneTimePassword
+public import WatchwordCryptography
 
 /// A request for a new one-time-password credential, checked against the standards.
 public struct OneTimePasswordEnrolment: Sendable {

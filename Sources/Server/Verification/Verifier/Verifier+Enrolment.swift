@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 extension Verifier {
     /// Issues a key for one-time passwords, either generated or given.

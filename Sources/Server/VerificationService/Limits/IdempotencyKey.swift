@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
-internal import WatchwordCoding
 internal import Verification
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// The client's key for a request, by which a repeated request is recognised.
 struct IdempotencyKey: Hashable, Sendable {

@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Synchronization
+internal import WatchwordSystem
 
 /// Limits the log lines of requests without a valid API key, so that they do not fill the disk.
 ///

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
-internal import WatchwordCoding
 internal import Verification
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// One request from its arrival to its response, with the facts that its log line needs.
 struct Exchange: Sendable {

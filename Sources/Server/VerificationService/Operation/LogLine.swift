@@ -1,6 +1,6 @@
-package import WatchwordCryptography
-internal import WatchwordCoding
 package import Verification
+internal import WatchwordCoding
+package import WatchwordCryptography
 
 /// The log line of a request: names that the server chose, numbers, and the sender.
 ///

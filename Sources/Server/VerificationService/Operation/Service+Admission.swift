@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
-internal import WatchwordCoding
 internal import Verification
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// An authorised, well-formed request.
 struct Call: Sendable {

@@ -1,7 +1,7 @@
-package import WatchwordCryptography
-package import WatchwordCoding
 internal import Synchronization
 package import Verification
+package import WatchwordCoding
+package import WatchwordCryptography
 
 /// The HTTP API of the verifier, without sockets: requests in, responses out.
 package final class Service: Sendable {

@@ -1,5 +1,5 @@
-package import WatchwordCryptography
 package import Verification
+package import WatchwordCryptography
 
 /// The operator's settings.
 package struct ServiceSettings: Sendable {

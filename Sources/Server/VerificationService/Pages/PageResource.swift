@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// What the server offers to browsers beside the API.
 ///

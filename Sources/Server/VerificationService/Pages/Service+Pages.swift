@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 extension Service {
     /// Answers a browser's request for a page, or for a file of the pages.

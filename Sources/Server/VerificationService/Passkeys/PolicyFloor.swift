@@ -1,5 +1,5 @@
-internal import WatchwordCoding
 internal import Verification
+internal import WatchwordCoding
 
 /// A member of the object `policy`.
 enum PolicyMember: String, CaseIterable, Hashable, Sendable {

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
-internal import WatchwordCoding
 internal import Verification
+internal import WatchwordCoding
+internal import WatchwordCryptography
 internal import WebAuthnMessages
 
 // The routes of the server's own pages, which need no API key and return no reasons; after a

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
-internal import WatchwordCoding
 internal import Verification
+internal import WatchwordCoding
+internal import WatchwordCryptography
 internal import WebAuthnMessages
 
 extension Service {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// The reason for an error response.
 ///

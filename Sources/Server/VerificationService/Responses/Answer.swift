@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// The response of a route, as bytes, so that it can be stored and sent again.
 struct Answer: Sendable {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 extension Service {
     /// Calls the verifier and converts its errors to refusals.

@@ -1,7 +1,7 @@
 internal import Attestation
-internal import WatchwordCryptography
-internal import WatchwordCoding
 internal import Verification
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials` for a device key.

@@ -1,8 +1,8 @@
-internal import WatchwordCryptography
-internal import WatchwordCoding
 internal import OneTimePassword
 internal import QRDrawing
 internal import Verification
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials`.

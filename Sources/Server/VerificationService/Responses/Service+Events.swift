@@ -1,5 +1,5 @@
-internal import WatchwordCoding
 internal import Verification
+internal import WatchwordCoding
 
 extension Service {
     /// `GET /v1/events`.

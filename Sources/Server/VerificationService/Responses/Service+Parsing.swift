@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 // The body's shape has already been checked, so a failure here means that our own schema is wrong.
 // The request is rejected as malformed, before any state changes.

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import JSONReading
 internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// The fields of a validated body.
 struct BodyFields: Sendable {

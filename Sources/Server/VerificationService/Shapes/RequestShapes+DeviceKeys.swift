@@ -1,6 +1,6 @@
 internal import Attestation
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 // The shapes of the requests about device keys.
 extension RequestShapes {

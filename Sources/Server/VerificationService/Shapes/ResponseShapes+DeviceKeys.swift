@@ -1,6 +1,6 @@
 internal import Attestation
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 // The shapes of the responses about device keys.
 extension ResponseShapes {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Verification
+internal import WatchwordCryptography
 
 /// The formats of texts in the API; each has a pattern for OpenAPI and a check.
 ///

@@ -1,6 +1,6 @@
 internal import Courier
-internal import WatchwordCryptography
 internal import Devices
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 // The stored form, as `Sources/Vault/SecretVault/VaultFile.md` defines it.

@@ -1,7 +1,7 @@
 public import Courier
-public import WatchwordCryptography
 public import Devices
 public import SecretVault
+public import WatchwordCryptography
 
 /// A device key as the vault keeps it: where it signs in, and what is needed to use it.
 public struct EnrolledKey: Sendable {

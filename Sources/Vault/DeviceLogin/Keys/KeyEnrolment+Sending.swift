@@ -1,6 +1,6 @@
 internal import Courier
-internal import WatchwordCryptography
 internal import Devices
+internal import WatchwordCryptography
 
 // What is sent to the server.
 extension KeyEnrolment {

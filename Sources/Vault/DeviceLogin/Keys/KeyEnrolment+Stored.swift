@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 public import SecretVault
+public import WatchwordCryptography
 
 /// An earlier enrolment under the name of a new key.
 enum Incumbent: Sendable {

@@ -1,7 +1,7 @@
 public import Courier
-public import WatchwordCryptography
 internal import Devices
 public import SecretVault
+public import WatchwordCryptography
 
 /// The enrolment of a device key: makes a key, stores it, and registers it with a ticket.
 ///

@@ -1,7 +1,7 @@
 public import Courier
-public import WatchwordCryptography
 public import Devices
 public import SecretVault
+public import WatchwordCryptography
 
 /// The use of an open device key.
 public struct KeyLogin {

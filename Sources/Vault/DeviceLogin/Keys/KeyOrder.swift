@@ -1,7 +1,7 @@
-package import WatchwordCryptography
 package import Devices
-package import WatchwordSystem
 package import SecretVault
+package import WatchwordCryptography
+package import WatchwordSystem
 
 /// A device key to make and to register.
 package struct KeyOrder: Sendable {

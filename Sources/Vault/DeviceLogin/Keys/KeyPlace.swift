@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 public import Devices
+public import WatchwordCryptography
 internal import WatchwordSystem
 
 /// A TPM, and who talks to it.

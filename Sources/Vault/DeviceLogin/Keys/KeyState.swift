@@ -1,6 +1,6 @@
 public import Courier
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 /// What a device knows about a device key, without the key.
 public struct KeyState: Sendable {

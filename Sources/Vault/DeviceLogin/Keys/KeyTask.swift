@@ -1,7 +1,7 @@
 package import Courier
 package import Devices
-package import WatchwordSystem
 package import SecretVault
+package import WatchwordSystem
 
 /// What `watchword` asks the process that holds a vault's key to do with a device key.
 package enum KeyTask: Sendable {

@@ -1,6 +1,6 @@
 internal import Courier
-internal import WatchwordCryptography
 internal import Devices
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// A private key that is ready to sign.

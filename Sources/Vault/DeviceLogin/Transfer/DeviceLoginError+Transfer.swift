@@ -1,7 +1,7 @@
 internal import Courier
 internal import Devices
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 extension DeviceLoginError: Transferable {
     private enum Kind: UInt8 {

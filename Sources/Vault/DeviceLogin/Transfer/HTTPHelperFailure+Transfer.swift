@@ -1,6 +1,6 @@
 package import Courier
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 // What is sent of the types of `Courier` and of helper processes.
 

@@ -1,6 +1,6 @@
 package import Devices
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 // Why a TPM did not do what a device key needs.
 

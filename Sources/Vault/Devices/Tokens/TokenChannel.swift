@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 internal import ProcessConfinement
+public import WatchwordCryptography
 internal import WatchwordSystem
 
 /// The helper's side: read the request, use the device, answer.

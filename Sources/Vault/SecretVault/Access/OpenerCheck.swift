@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 public import Devices
+internal import WatchwordCryptography
 
 /// Checks presence with a passphrase or a recovery key.
 ///

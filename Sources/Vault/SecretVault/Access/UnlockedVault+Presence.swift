@@ -1,6 +1,6 @@
+public import Devices
 internal import WatchwordCryptography
 public import WatchwordSystem
-public import Devices
 
 extension UnlockedVault {
     /// Reuses the presence that unlocking proved, to open the entry `id`.

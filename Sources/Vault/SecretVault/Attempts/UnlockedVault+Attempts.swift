@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Devices
+internal import WatchwordSystem
 
 /// An attempt that is recorded and undecided.
 struct PendingAttempt: ~Copyable {

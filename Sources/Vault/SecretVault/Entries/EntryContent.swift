@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 public import OneTimePassword
+public import WatchwordCryptography
 
 /// An entry with its secret.
 public enum EntryContent: Sendable {

@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 public import OneTimePassword
+public import WatchwordCryptography
 
 /// What a list may show of an entry: everything except its secret.
 public struct EntrySummary: Hashable, Sendable {

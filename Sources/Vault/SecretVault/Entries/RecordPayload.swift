@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// The plaintext of a record: the secret, without what the manifest already contains.

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 package import WatchwordSystem
 
 /// One record in the manifest.

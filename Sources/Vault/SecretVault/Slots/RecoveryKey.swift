@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 internal import OneTimePassword
+public import WatchwordCryptography
 
 /// 256 random bits that open the vault without the passphrase; the owner writes them down.
 public struct RecoveryKey: Sendable {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Devices
+internal import WatchwordCryptography
 
 extension TrustedSlot {
     /// Creates a slot that a passphrase opens, and seals the vault key to it.

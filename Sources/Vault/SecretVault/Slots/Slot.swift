@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Devices
+internal import WatchwordCryptography
 
 /// One way to open the vault: a key pair whose private key is sealed under a passphrase, a recovery
 /// key or the secret of a device.

@@ -1,5 +1,5 @@
-public import WatchwordCryptography
 public import Devices
+public import WatchwordCryptography
 
 extension VaultChanges {
     /// The current ways to open the vault.

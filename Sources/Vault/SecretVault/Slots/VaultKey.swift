@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Synchronization
+internal import WatchwordCryptography
 
 /// The vault key, and the keys that are derived from it.
 ///

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 package import Devices
+internal import WatchwordCryptography
 package import WatchwordSystem
 
 extension TPMObject: Transferable {

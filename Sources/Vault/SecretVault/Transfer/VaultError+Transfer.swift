@@ -1,5 +1,5 @@
-package import WatchwordSystem
 internal import Devices
+package import WatchwordSystem
 
 extension VaultError: Transferable {
     /// The kind of error, in the first byte.

@@ -1,5 +1,5 @@
-internal import WatchwordSystem
 internal import Devices
+internal import WatchwordSystem
 
 /// An open vault: its list of entries is known, and each secret is still sealed.
 ///

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 public import WatchwordSystem
 
 /// The changes of one save; see ``UnlockedVault/update(_:)``.

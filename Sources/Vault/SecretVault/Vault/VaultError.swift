@@ -1,6 +1,6 @@
+public import Devices
 public import WatchwordCryptography
 public import WatchwordSystem
-public import Devices
 
 /// Why a vault operation failed.
 ///

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 extension EntryTraits {

@@ -1,6 +1,6 @@
 internal import CFIDO2
-internal import WatchwordCryptography
 internal import Devices
+internal import WatchwordCryptography
 
 /// An open FIDO2 authenticator.
 @safe public final class Authenticator {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 public import Devices
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// The part of `watchword-token` that talks to a FIDO2 authenticator.

@@ -1,6 +1,6 @@
 internal import CFIDO2
-internal import Glibc
 public import Devices
+internal import Glibc
 
 /// Where authenticators are.
 public protocol AuthenticatorSource {

@@ -1,6 +1,6 @@
 internal import CTSS2
-internal import WatchwordCryptography
 internal import Devices
+internal import WatchwordCryptography
 
 // What a TPM says about its keys (TCG “TPM 2.0 Keys for Device Identity and Attestation”).
 extension TPMConnection {

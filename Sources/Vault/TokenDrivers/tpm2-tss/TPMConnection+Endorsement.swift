@@ -1,6 +1,6 @@
 internal import CTSS2
-internal import WatchwordCryptography
 internal import Devices
+internal import WatchwordCryptography
 
 /// The endorsement keys that the makers of TPMs certify (TCG “EK Credential Profile”, section 2.2.1
 /// and annex B).

@@ -1,6 +1,6 @@
 internal import CTSS2
-internal import WatchwordCryptography
 internal import Devices
+internal import WatchwordCryptography
 
 // Key pairs that sign.
 extension TPMConnection {

@@ -1,7 +1,7 @@
 internal import CTSS2
-internal import WatchwordCryptography
-internal import Glibc
 internal import Devices
+internal import Glibc
+internal import WatchwordCryptography
 
 /// An object in the TPM's memory; flushed when it is released, unless the TPM keeps it.
 @safe final class TPMHandle {

@@ -1,6 +1,6 @@
 internal import CTSS2
-internal import Glibc
 internal import Devices
+internal import Glibc
 
 extension TPMConnection {
     static var symmetric: TPMT_SYM_DEF_OBJECT {

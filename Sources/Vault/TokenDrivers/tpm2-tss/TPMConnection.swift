@@ -1,7 +1,7 @@
 internal import CTSS2
-internal import WatchwordCryptography
-internal import Glibc
 internal import Devices
+internal import Glibc
+internal import WatchwordCryptography
 
 /// A connection to a TPM.
 ///

@@ -1,6 +1,6 @@
-package import WatchwordCryptography
 package import OneTimePassword
 internal import SecretVault
+package import WatchwordCryptography
 
 /// Changes to an entry's codes and secret; `nil` leaves a value unchanged.
 package struct CodeChange: Sendable {

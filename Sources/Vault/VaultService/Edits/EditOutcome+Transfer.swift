@@ -1,6 +1,6 @@
 package import OneTimePassword
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 extension EditOutcome: Transferable {
     /// The first byte, which identifies the outcome.

@@ -1,5 +1,5 @@
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 extension ImportEdit: Transferable {
     package func write(to output: FrameWriter) {

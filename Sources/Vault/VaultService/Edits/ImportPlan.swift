@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
 internal import SecretVault
+internal import WatchwordCryptography
 
 /// Applies an ``ImportEdit``, item by item.
 struct ImportPlan {

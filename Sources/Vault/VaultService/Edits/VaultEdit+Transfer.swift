@@ -1,6 +1,6 @@
 internal import OneTimePassword
-package import WatchwordSystem
 internal import SecretVault
+package import WatchwordSystem
 
 extension VaultEdit: Transferable {
     /// The kind of edit, in the first byte.

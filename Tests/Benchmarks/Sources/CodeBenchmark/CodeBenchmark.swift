@@ -1,5 +1,5 @@
-import WatchwordCryptography
 import OneTimePassword
+import WatchwordCryptography
 
 /// Measures codes and the minimum number of compressions for them; prints “NAME NANOSECONDS” lines.
 ///

@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import JSONReading
 import Verification
+import WatchwordCryptography
 import WebAuthnMessages
 
 /// Measures the time of an assertion, from the browser's JSON to the committed decision, alternating

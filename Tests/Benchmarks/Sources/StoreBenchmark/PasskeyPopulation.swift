@@ -1,5 +1,5 @@
-import WatchwordCryptography
 import Verification
+import WatchwordCryptography
 import WebAuthnMessages
 
 /// Passkeys of one authenticator in software, and the browser in front of it.

@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import Foundation
 import OneTimePassword
 import Verification
+import WatchwordCryptography
 
 /// Credentials with known keys, so that each has a correct code at any time.
 struct Population: Sendable {

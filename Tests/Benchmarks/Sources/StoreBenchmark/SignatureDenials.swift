@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import JSONReading
 import Verification
+import WatchwordCryptography
 import WebAuthnMessages
 
 /// Alternates between wrong signatures and credentials that do not exist, whose times must be

@@ -1,8 +1,8 @@
-import WatchwordCryptography
 import Foundation
 import PostgreSQLStore
 import SQLiteStore
 import Verification
+import WatchwordCryptography
 
 /// Measures the verifier on a store; prints lines “NAME NUMBER”.
 ///

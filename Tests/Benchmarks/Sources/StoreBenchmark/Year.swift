@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import Foundation
 import SQLiteStore
 import Verification
+import WatchwordCryptography
 
 /// Simulates a year in which every subject signs in once a day.
 ///

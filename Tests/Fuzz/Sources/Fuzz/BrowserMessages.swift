@@ -1,7 +1,7 @@
-import WatchwordCryptography
 import JSONReading
-import WatchwordCoding
 import Verification
+import WatchwordCoding
+import WatchwordCryptography
 import WebAuthnMessages
 
 /// Reads the bytes as what a browser states about a ceremony.

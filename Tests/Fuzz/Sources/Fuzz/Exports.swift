@@ -1,6 +1,6 @@
-import WatchwordCryptography
-import Exports
 import ExportReading
+import Exports
+import WatchwordCryptography
 
 /// Reads the bytes as another app's export, whatever format they have.
 ///

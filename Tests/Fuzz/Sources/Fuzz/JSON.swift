@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import JSONReading
 import WatchwordCoding
+import WatchwordCryptography
 
 /// Parses the bytes as JSON; accepted JSON must be written in a form that round-trips.
 func fuzzJSON(_ bytes: [UInt8]) {

@@ -1,5 +1,5 @@
-import WatchwordCryptography
 import Verification
+import WatchwordCryptography
 
 /// Parses the bytes as a key file, unchanged and with a valid digest; an accepted file must be
 /// written back byte for byte.

@@ -1,5 +1,5 @@
-import Pictures
 import PictureReading
+import Pictures
 import QRDrawing
 
 /// The libraries that are loaded for some formats, once.

@@ -1,6 +1,6 @@
-import WatchwordCryptography
 import Exports
 import OneTimePassword
+import WatchwordCryptography
 
 /// Parses the bytes as a key URI; an accepted URI must be written in a form that parses to the same
 /// credential without warnings.

@@ -1,6 +1,6 @@
+@testable import SecretVault
 import WatchwordCryptography
 import WatchwordSystem
-@testable import SecretVault
 
 /// Parses the bytes as a vault file, unchanged and with a valid checksum.
 func fuzzVault(_ bytes: [UInt8]) {

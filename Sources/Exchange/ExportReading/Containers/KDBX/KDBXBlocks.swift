@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// The authenticated blocks of a KDBX 4 file, and the hashed blocks of a KDBX 3 plaintext.

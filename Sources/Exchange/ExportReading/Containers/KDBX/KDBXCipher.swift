@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 
 /// The cipher of a KDBX file's content.
 struct KDBXCipher {

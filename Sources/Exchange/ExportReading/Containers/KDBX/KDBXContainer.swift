@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// KeePass' database, KDBX 3 and 4.

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// How a KDBX file's key is derived from the composite key.

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// The header of a KDBX file, which is not encrypted.

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import Exports
+internal import WatchwordCryptography
 
 /// The keystream that the protected values of a KDBX document share, in document order.
 final class KDBXProtection {

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
-internal import WatchwordCoding
 internal import OneTimePassword
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// Writes Aegis' JSON (its `docs/vault.md`): version 1 of the file, version 3 of the content.
 enum AegisWriting {

@@ -1,5 +1,5 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
+internal import WatchwordCryptography
 
 /// Writes one key URI per line.
 enum KeyURIWriting {

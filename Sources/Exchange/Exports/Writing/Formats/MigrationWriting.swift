@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
 internal import QRDrawing
+internal import WatchwordCryptography
 
 /// Writes Google Authenticator's migration URIs, one for each QR code.
 enum MigrationWriting {

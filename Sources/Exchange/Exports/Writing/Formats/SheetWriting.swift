@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
 internal import OneTimePassword
-internal import WatchwordSystem
 internal import QRDrawing
+internal import WatchwordCryptography
+internal import WatchwordSystem
 
 /// Writes a page for printing, with a QR code and the text of each entry.
 ///

@@ -1,6 +1,6 @@
-internal import WatchwordCryptography
-internal import WatchwordCoding
 internal import OneTimePassword
+internal import WatchwordCoding
+internal import WatchwordCryptography
 
 /// Writes 2FAS' JSON, schema 4.
 enum TwoFASWriting {

@@ -1,5 +1,5 @@
-internal import Pictures
 import CGIF
+internal import Pictures
 
 /// Reads one GIF file from its beginning to its end, frame by frame.
 @safe struct GIFDecoder: ~Copyable {

@@ -1,5 +1,5 @@
-internal import Pictures
 import CHEIF
+internal import Pictures
 
 /// An open HEIC or AVIF file in memory.
 @safe struct HEIFDecoder: ~Copyable {

@@ -1,5 +1,5 @@
-internal import Pictures
 import CHEIF
+internal import Pictures
 import QRDrawing
 
 /// A HEIC or AVIF file with one or more pictures.

@@ -1,5 +1,5 @@
-internal import Pictures
 import CTurboJPEG
+internal import Pictures
 
 /// Owns a libjpeg-turbo decompressor.
 @safe struct JPEGDecoder: ~Copyable {

@@ -1,5 +1,5 @@
-internal import Pictures
 import CTurboJPEG
+internal import Pictures
 import QRDrawing
 
 /// A JPEG file: baseline or progressive; gray, colour or CMYK.

@@ -1,5 +1,5 @@
-internal import Pictures
 import CPNG
+internal import Pictures
 
 /// Decodes one file with libpng's simplified interface.
 ///

@@ -1,5 +1,5 @@
-internal import Pictures
 import CPNG
+internal import Pictures
 import QRDrawing
 
 /// A PNG file of any bit depth and colour type.

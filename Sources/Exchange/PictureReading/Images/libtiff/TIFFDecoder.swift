@@ -1,6 +1,6 @@
-internal import Pictures
 import CTIFF
 import Glibc
+internal import Pictures
 
 /// An open TIFF file in memory.
 @safe struct TIFFDecoder: ~Copyable {

@@ -1,5 +1,5 @@
-internal import Pictures
 import CWebP
+internal import Pictures
 import QRDrawing
 
 /// A WebP file: lossy or lossless, with or without alpha, still or animated.
