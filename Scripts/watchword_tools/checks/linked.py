@@ -19,8 +19,9 @@ LINKED = {
     "watchword-courier": {"libcrypto", "libcurl", "libjansson", "libseccomp"},
     "watchword-exports": {"libargon2", "libcrypto", "libgcrypt", "libjansson", "librnp", "libseccomp", "libsodium",
                           "libsqlite3", "libxml2", "libz", "libzip"},
-    # Runs third-party modules, so it links as little as possible.
-    "watchword-presence": {"libpam"},
+    # Runs third-party modules, so it links as little as possible. Nothing in it calls libcrypto, which `Devices`
+    # needs for the other helpers.
+    "watchword-presence": {"libcrypto", "libpam"},
     # ZBar is linked statically.
     "watchword-reader": {"libpng16", "libseccomp", "libturbojpeg", "libwebp"},
     # Needs no cryptography, but OneTimePassword, which decodes the picture's address, does.
