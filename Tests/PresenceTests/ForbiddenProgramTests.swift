@@ -5,7 +5,7 @@ import Testing
 struct ForbiddenProgramTests {
     /// The declarations that each program may use.
     private static let around = """
-        import Presence
+        import Devices
         struct Asking: PresenceCheck {
             typealias Grade = Advisory
             func isPresent(for purpose: String) -> Bool { true }
