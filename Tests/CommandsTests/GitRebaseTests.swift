@@ -17,6 +17,8 @@ struct GitRebaseTests {
             git config --global init.defaultBranch main
             git config --global merge.watchword.driver 'watchword --vault %P merge --into %A %B'
             git config --global merge.watchword.recursive binary
+            # On a busy machine, git can take a changed inode for a changed file, and stop.
+            git config --global core.trustctime false
             git init -q --bare origin; git clone -q origin here 2>/dev/null; cd here
             watchword init -q --vault vault --scrypt-log-n 10 --no-recovery-key
             echo '/vault -text merge=watchword' >.gitattributes; echo /.watchword/ >.gitignore
