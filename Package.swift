@@ -244,7 +244,6 @@ let package = Package(
             "ModelTests", "Courier", "WatchwordCryptography", "DeviceLogin", "OneTimePassword",
             "WatchwordSystem", "SecretVault", "Verification"),
         tests("POSIXTests", "ProcessConfinement", "WatchwordSystem"),
-        tests("PresenceTests", "Devices"),
         // One runs the PAM modules that a test names; the other checks presence as `watchword`
         // does.
         program(
@@ -252,13 +251,13 @@ let package = Package(
         program(
             "PresenceAsker", path: "Tests/PresencePrograms/PresenceAsker", "WatchwordSystem",
             "Devices"),
-        tests("PresenceDevicesTests", "WatchwordSystem", "Devices"),
+        tests("DevicesTests", "WatchwordSystem", "Devices"),
         // `watchword-token` with an authenticator in software.
         program(
             "software-authenticator", path: "Tests/SoftwareAuthenticator", "CFIDO2", "COpenSSL",
             "TokenDrivers", "Devices"),
         tests(
-            "HardwareTokensTests", "Attestation", "WatchwordCryptography", "Devices",
+            "TokenDriversTests", "Attestation", "WatchwordCryptography", "Devices",
             "WatchwordSystem"),
         tests("AttestationTests", "Attestation", "WatchwordCryptography"),
         tests("CBORReadingTests", "Attestation"),
@@ -343,7 +342,7 @@ let package = Package(
             "DeviceLoginTests", "Courier", "WatchwordCryptography", "DeviceLogin", "Devices",
             "WatchwordSystem", "SecretVault"),
         tests(
-            "CommandRunnerTests", "CommandLineInterface", "Commands", "ServerCommands",
+            "CommandLineInterfaceTests", "CommandLineInterface", "Commands", "ServerCommands",
             "WatchwordSystem"),
         tests(
             "CommandsTests", "CommandLineInterface", "Devices", "Commands", "DeviceLogin",
@@ -355,14 +354,14 @@ let package = Package(
         // `watchword-agent` on a machine that a test suspends.
         program("suspending-agent", path: "Tests/SuspendingAgent", "Agent"),
         tests(
-            "AgentServiceTests", "Agent", "Courier", "WatchwordCryptography", "DeviceLogin",
+            "AgentTests", "Agent", "Courier", "WatchwordCryptography", "DeviceLogin",
             "Devices", "OneTimePassword", "WatchwordSystem", "SecretVault", "VaultService"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "WatchwordSystem",
             "PostgreSQLStore", "ServerCommands", "ServiceTranscripts", "StoreContract",
             "Verification", "VerificationService"),
         tests(
-            "VaultAgentTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
+            "VaultServiceTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
             "SecretVault", "VaultService"),
         tests("HTTPListenerTests", "HTTPListener", "WatchwordCoding", "WatchwordCryptography"),
         tests(
