@@ -118,7 +118,7 @@ let package = Package(
 
         // Core: used by all other parts
         module("Core", "WatchwordCryptography", "COpenSSL"),
-        module("Core", "WatchwordSystem", "CLinux", "CSystemd"),
+        module("Core", "WatchwordSystem", "CLinux"),
         module("Core", "ProcessConfinement", "CLinux", "CSeccomp", "WatchwordSystem"),
         module("Core", "OneTimePassword", "WatchwordCryptography"),
         module("Core", "QRDrawing", "CPNG", "CQREncode", "WatchwordSystem"),
@@ -144,7 +144,8 @@ let package = Package(
         module(
             "Vault", "Courier", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Vault", "Devices", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
+            "Vault", "Devices", "CSystemd", "ProcessConfinement", "WatchwordCryptography",
+            "WatchwordSystem"),
         module("Vault", "PAMAuthentication", "CPAM", "Devices", "WatchwordSystem"),
         module(
             "Vault", "SecretVault", documents: ["Security.md", "VaultFile.md"], "Devices",
@@ -188,7 +189,7 @@ let package = Package(
 
         // Programs
         program("watchword-clipboard", "Devices", "WatchwordSystem"),
-        program("watchword-screenshot", "OneTimePassword", "WatchwordSystem"),
+        program("watchword-screenshot", "Devices", "OneTimePassword", "WatchwordSystem"),
         module(
             "Programs", "CommandLineInterface", "Exports", "ProcessConfinement", "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),

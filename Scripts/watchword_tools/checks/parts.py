@@ -20,7 +20,7 @@ FOLDERS = {
     "Core/QRDrawing/libqrencode": {"CQREncode", "Glibc"},
     "Core/WatchwordCryptography": {"COpenSSL"},
     "Core/WatchwordSystem": {"CLinux", "Glibc"},
-    "Core/WatchwordSystem/libsystemd": {"CSystemd", "Glibc"},
+    "Vault/Devices/libsystemd": {"CSystemd", "Glibc"},
     "Vault/PAMAuthentication": {"CPAM", "Glibc"},
     "Vault/TokenDrivers/libfido2": {"CFIDO2", "Glibc"},
     "Vault/TokenDrivers/tpm2-tss": {"CTSS2", "Glibc"},

@@ -1,13 +1,14 @@
 internal import CSystemd
 internal import Glibc
+package import WatchwordSystem
 
 /// The login manager (logind), which announces on the system bus that a session is locked or that the
 /// machine is about to sleep.
 ///
 /// No call waits for the bus. It is used by one thread.
-@safe public final class LoginManager {
+@safe package final class LoginManager {
     /// What it announces.
-    public enum Notice: Hashable, Sendable {
+    package enum Notice: Hashable, Sendable {
         /// A session of the user with this ID is locked; `nil` if its user could not be found out.
         case lock(user: UInt32?)
         /// The machine is about to sleep; ``allowSleep()`` lets it.
@@ -17,12 +18,12 @@ internal import Glibc
     /// Whether a user has an active session at this machine, and not only a remote one.
     ///
     /// Without the login manager, nobody is known to have one.
-    public static func isAtMachine(_ user: UInt32) -> Bool { login_active_seats(user) > 0 }
+    package static func isAtMachine(_ user: UInt32) -> Bool { login_active_seats(user) > 0 }
 
     private let watch: OpaquePointer
 
     /// Connects to the system bus; `nil` if there is none, or if libsystemd is not installed.
-    public init?() {
+    package init?() {
         guard LoginManager.isThereBus else { return nil }
         var opened: OpaquePointer?
         guard unsafe login_watch_open(&opened) == 0, let opened = unsafe opened else {
@@ -40,7 +41,7 @@ internal import Glibc
     }
 
     /// The descriptor to wait for before the next call of ``notices()``.
-    public var interests: [Polling.Interest] {
+    package var interests: [Polling.Interest] {
         let file = unsafe login_watch_file(watch)
         let events = unsafe login_watch_events(watch)
         guard file >= 0, events >= 0 else { return [] }
@@ -53,7 +54,7 @@ internal import Glibc
     /// What it has announced since the last call.
     ///
     /// - Throws: if the connection to the bus is lost.
-    public func notices() throws(SystemCallFailure) -> Set<Notice> {
+    package func notices() throws(SystemCallFailure) -> Set<Notice> {
         let found = unsafe login_watch_process(watch)
         guard found >= 0 else {
             throw SystemCallFailure(call: "sd_bus_process", number: -found)
@@ -69,5 +70,5 @@ internal import Glibc
     }
 
     /// Lets the machine sleep: until then, the login manager waits a few seconds.
-    public func allowSleep() { unsafe login_watch_allow_sleep(watch) }
+    package func allowSleep() { unsafe login_watch_allow_sleep(watch) }
 }
