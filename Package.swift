@@ -149,7 +149,7 @@ let package = Package(
         module("Vault", "PAMAuthentication", "CPAM", "Devices", "WatchwordSystem"),
         module(
             "Vault", "SecretVault", documents: ["Security.md", "VaultFile.md"], "Devices",
-            "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"),
+            "OneTimePassword", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Vault", "TokenDrivers", "CFIDO2", "CTSS2", "Devices", "WatchwordCryptography",
             "WatchwordSystem"),

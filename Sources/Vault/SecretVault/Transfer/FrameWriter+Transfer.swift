@@ -2,8 +2,6 @@ package import WatchwordSystem
 
 // Appends the fields of a ``Transferable`` value.
 extension FrameWriter {
-    package func append(_ isTrue: Bool) { append(isTrue ? 1 : 0 as UInt8) }
-
     /// Appends a signed number as eight bytes.
     package func append(signed number: Int64) { append(UInt64(bitPattern: number), bytes: 8) }
 
@@ -18,8 +16,6 @@ extension FrameWriter {
         let position = Choice.allCases.enumerated().first { $0.element == choice }?.offset
         append(UInt8(clamping: position ?? Int(UInt8.max)))
     }
-
-    package func append<Value: Transferable>(_ value: Value) { value.write(to: self) }
 
     /// Appends a flag that says whether there is a value, and then the value.
     package func append<Value: Transferable>(optional value: Value?) {

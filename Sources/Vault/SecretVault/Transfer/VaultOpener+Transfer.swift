@@ -1,18 +1,6 @@
+internal import WatchwordCoding
 package import WatchwordCryptography
 package import WatchwordSystem
-
-extension SecretBytes: Transferable {
-    package func write(to output: FrameWriter) {
-        withBytes { output.append(string: $0) }
-    }
-
-    package convenience init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let range = try fields.string(bytes, limit: TransferLimits.string)
-        self.init(copying: bytes.extracting(range))
-    }
-}
 
 extension SecretBytes {
     /// The encoding of `value`.

@@ -1,7 +1,7 @@
 /// Reads the fields of a binary format in order: numbers, and strings that follow a 32-bit length.
 ///
 /// The bytes are lent to each step, because this version of Swift does not support types that store
-/// a `Span`. They may be secret: only ``text(_:limit:)`` copies them.
+/// a `Span`. They may be secret: only ``text(_:limit:)`` and ``data(_:limit:)`` copy them.
 public struct FieldReader: Sendable {
     /// The byte order of numbers.
     public enum ByteOrder: Sendable {
@@ -55,6 +55,55 @@ public struct FieldReader: Sendable {
         } catch {
             throw Unreadable()
         }
+    }
+
+    /// Reads a string of at most `limit` bytes, and copies it.
+    package mutating func data(_ bytes: Span<UInt8>, limit: Int) throws(Unreadable) -> [UInt8] {
+        try string(bytes, limit: limit).map { bytes[$0] }
+    }
+
+    /// Reads a byte that is 0 or 1.
+    package mutating func flag(_ bytes: Span<UInt8>) throws(Unreadable) -> Bool {
+        let value = try byte(bytes)
+        guard value <= 1 else { throw Unreadable() }
+        return value == 1
+    }
+
+    /// Reads a value whose raw value is one byte.
+    package mutating func choice<Choice: RawRepresentable>(
+        _ bytes: Span<UInt8>
+    ) throws(Unreadable) -> Choice where Choice.RawValue == UInt8 {
+        guard let choice = Choice(rawValue: try byte(bytes)) else { throw Unreadable() }
+        return choice
+    }
+
+    /// Reads the position of a value among all values of its type.
+    package mutating func choiceByPosition<Choice: CaseIterable>(
+        _ bytes: Span<UInt8>
+    ) throws(Unreadable) -> Choice {
+        let position = Int(try byte(bytes))
+        for (index, choice) in Choice.allCases.enumerated() where index == position {
+            return choice
+        }
+        throw Unreadable()
+    }
+
+    /// Reads a list of at most `most` elements.
+    package mutating func list<Element>(
+        _ bytes: Span<UInt8>, most: Int,
+        _ read: (inout FieldReader, Span<UInt8>) throws(Unreadable) -> Element
+    ) throws(Unreadable) -> [Element] {
+        let count = Int(try number(bytes, width: 4))
+        // Each element has at least one byte.
+        guard count <= most, count <= bytes.count - position else { throw Unreadable() }
+        var elements: [Element] = []
+        for _ in 0..<count { elements.append(try read(&self, bytes)) }
+        return elements
+    }
+
+    /// Reads a signed number of eight bytes.
+    package mutating func signedNumber(_ bytes: Span<UInt8>) throws(Unreadable) -> Int64 {
+        Int64(bitPattern: try number(bytes, width: 8))
     }
 
     /// Skips `count` bytes; returns their range.

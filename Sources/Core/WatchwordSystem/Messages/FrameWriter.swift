@@ -23,9 +23,6 @@ public final class FrameWriter {
         buffer.append(atMost: room, fill)
     }
 
-    /// Appends one byte.
-    public func append(_ byte: UInt8) { append(upTo: 1) { $0.append(byte) } }
-
     /// Appends a number of `count` bytes.
     public func append(_ number: UInt64, bytes count: Int) {
         append(upTo: count) { $0.append(number, bytes: count) }
