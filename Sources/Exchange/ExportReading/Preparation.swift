@@ -8,18 +8,19 @@ internal import WatchwordCryptography
 ///
 /// - Returns: Whether every library is ready.
 @discardableResult public func prepareExportReading() -> Bool {
-    var isReady = true
     prepareJSONReading()
-    do {
-        try prepareConfinedCryptography()
-        try prepareExportCryptography()
-    } catch {
-        isReady = false
-    }
-    for isLibraryReady in [
-        prepareZipReading(), prepareXMLReading(), prepareSQLiteReading(), prepareOpenPGPReading(),
-    ] where !isLibraryReady {
-        isReady = false
-    }
-    return isReady
+    let areReady = [
+        isReady {
+            try prepareConfinedCryptography()
+            try prepareExportCryptography()
+            return true
+        },
+        isReady { try prepareZipReading() }, isReady { try prepareXMLReading() },
+        isReady { prepareSQLiteReading() }, isReady { try prepareOpenPGPReading() },
+    ]
+    return areReady.allSatisfy { $0 }
+}
+
+private func isReady(_ prepare: () throws -> Bool) -> Bool {
+    do { return try prepare() } catch { return false }
 }

@@ -7,19 +7,11 @@ public enum ImageFileError: Error, Hashable, Sendable {
     /// The library for this format is not loaded.
     case libraryMissing(ImageFormat)
     /// The file, or the size in its header, exceeds a limit.
-    case tooLarge(ImageLimit, found: Int, allowed: Int)
+    case tooLarge(PictureLimit, found: Int, allowed: Int)
     /// The header or the data after it is invalid.
     case damaged(ImageFormat)
     /// The file can be read only with a password.
     case encrypted(ImageFormat)
-    /// The library ran out of memory.
-    case outOfMemory(ImageFormat)
-}
-
-/// The limit that was exceeded.
-public enum ImageLimit: String, Hashable, Sendable, CaseIterable {
-    case bytes
-    case pixels
-    case side
-    case frames
+    /// A library failed, usually because it ran out of memory.
+    case outOfMemory
 }

@@ -13,14 +13,12 @@ extension Decryption {
     ) throws(ExportError) -> SecretBytes {
         guard iterations > 0 else { throw .damaged(format) }
         try check(.iterations, iterations, limits.iterations)
-        do {
-            return try salt.withBytes { salt throws(CryptographyFailure) in
+        return try attempt {
+            try salt.withBytes { salt in
                 try WatchwordCryptography.pbkdf2(
                     algorithm, password: password, salt: salt, iterations: Int(iterations),
                     count: count)
             }
-        } catch {
-            throw unsupported
         }
     }
 
@@ -46,13 +44,11 @@ extension Decryption {
     func scrypt(
         _ password: SecretBytes, salt: SecretBytes, _ cost: ScryptCost
     ) throws(ExportError) -> SecretBytes {
-        do {
-            return try salt.withBytes { salt throws(CryptographyFailure) in
+        try attempt {
+            try salt.withBytes { salt in
                 try WatchwordCryptography.scrypt(
                     passphrase: password, salt: salt, cost: cost, count: 32)
             }
-        } catch {
-            throw .outOfMemory
         }
     }
 
@@ -72,14 +68,12 @@ extension Decryption {
         try check(.iterations, passes, limits.argon2Work / bytes)
         let cost = Argon2Cost(
             kibibytes: Int(kibibytes), passes: Int(passes), lanes: Int(lanes))
-        do {
-            return try salt.withBytes { salt throws(ExportCryptographyError) in
+        return try attempt {
+            try salt.withBytes { salt in
                 try ExportReading.argon2(
                     variant, version: version, password: password, salt: salt, cost: cost,
                     count: 32)
             }
-        } catch {
-            throw exportError(error)
         }
     }
 
@@ -88,23 +82,8 @@ extension Decryption {
         _ key: SecretBytes, seed: SecretBytes, rounds: UInt64
     ) throws(ExportError) -> SecretBytes {
         try check(.iterations, rounds, limits.rounds)
-        do {
-            return try digest(.sha256, of: try encryptRepeatedly(key, key: seed, rounds: rounds))
-        } catch let error as DecryptionError {
-            throw exportError(error)
-        } catch {
-            throw unsupported
-        }
-    }
-
-    /// The format's error for an error of libgcrypt's and libsodium's wrapper.
-    func exportError(_ error: ExportCryptographyError) -> ExportError {
-        switch error {
-        case .length: .damaged(format)
-        case .wrongKey: .wrongPassword(format)
-        case .outOfMemory: .outOfMemory
-        case .failed: unsupported
-        }
+        let encrypted = try attempt { try encryptRepeatedly(key, key: seed, rounds: rounds) }
+        return try digest(.sha256, of: encrypted)
     }
 
     private func check(

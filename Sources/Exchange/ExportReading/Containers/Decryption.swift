@@ -12,18 +12,12 @@ struct Decryption {
         _ sealed: SecretBytes, key: SecretBytes, nonce: SecretBytes, associatedData: [UInt8] = []
     ) throws(ExportError) -> SecretBytes {
         guard nonce.count > 0 else { throw .damaged(format) }
-        do throws(CryptographyError) {
+        return try attempt {
             let key = try SealingKey(key)
-            return try sealed.withBytes { sealed throws(CryptographyError) in
-                try nonce.withBytes { nonce throws(CryptographyError) in
+            return try sealed.withBytes { sealed in
+                try nonce.withBytes { nonce in
                     try key.open(sealed, nonce: nonce, associatedData: associatedData.span)
                 }
-            }
-        } catch {
-            switch error {
-            case .notAuthentic: throw .wrongPassword(format)
-            case .keyLength, .tooShort: throw .damaged(format)
-            case .weakPublicKey, .costOutOfRange, .failed: throw unsupported
             }
         }
     }
@@ -34,32 +28,25 @@ struct Decryption {
     func openCBC(
         _ ciphertext: SecretBytes, key: SecretBytes, vector: SecretBytes, hasPadding: Bool = true
     ) throws(ExportError) -> SecretBytes {
-        do throws(DecryptionError) {
-            return try ciphertext.withBytes { ciphertext throws(DecryptionError) in
-                try vector.withBytes { vector throws(DecryptionError) in
+        try attempt {
+            try ciphertext.withBytes { ciphertext in
+                try vector.withBytes { vector in
                     try decryptAES(
                         ciphertext, mode: .cbc, key: key, vector: vector, hasPadding: hasPadding)
                 }
             }
-        } catch {
-            throw exportError(error)
         }
     }
 
     /// Decrypts with a cipher of libgcrypt or libsodium.
     func open(
         _ ciphertext: SecretBytes, key: SecretBytes, nonce: SecretBytes,
-        with cipher: (Span<UInt8>, SecretBytes, Span<UInt8>) throws(ExportCryptographyError) ->
-            SecretBytes
+        with cipher: (Span<UInt8>, SecretBytes, Span<UInt8>) throws -> SecretBytes
     ) throws(ExportError) -> SecretBytes {
-        do {
-            return try ciphertext.withBytes { ciphertext throws(ExportCryptographyError) in
-                try nonce.withBytes { nonce throws(ExportCryptographyError) in
-                    try cipher(ciphertext, key, nonce)
-                }
+        try attempt {
+            try ciphertext.withBytes { ciphertext in
+                try nonce.withBytes { nonce in try cipher(ciphertext, key, nonce) }
             }
-        } catch {
-            throw exportError(error)
         }
     }
 
@@ -67,19 +54,15 @@ struct Decryption {
     func digest(
         _ algorithm: HashAlgorithm, of secret: SecretBytes
     ) throws(ExportError) -> SecretBytes {
-        do { return try algorithm.digest(of: secret) } catch { throw unsupported }
+        try attempt { try algorithm.digest(of: secret) }
     }
 
     /// The HMAC of `message`.
     func authenticationCode(
         _ algorithm: HashAlgorithm, key: SecretBytes, of message: SecretBytes
     ) throws(ExportError) -> [UInt8] {
-        do {
-            return try message.withBytes { message throws(CryptographyFailure) in
-                try hmac(algorithm, key: key, message: message)
-            }
-        } catch {
-            throw unsupported
+        try attempt {
+            try message.withBytes { try hmac(algorithm, key: key, message: $0) }
         }
     }
 
@@ -93,12 +76,21 @@ struct Decryption {
         }
     }
 
-    /// The format's error for an error of OpenSSL's wrapper.
-    func exportError(_ error: DecryptionError) -> ExportError {
+    /// Runs an operation of a cryptographic library, and reports its error as one of the format.
+    func attempt<Value>(_ operation: () throws -> Value) throws(ExportError) -> Value {
+        do { return try operation() } catch { throw exportError(error) }
+    }
+
+    private func exportError(_ error: any Error) -> ExportError {
         switch error {
-        case .wrongKey: .wrongPassword(format)
-        case .keyLength, .vectorLength, .ciphertextLength: .damaged(format)
-        case .failed: unsupported
+        case CryptographyError.notAuthentic, DecryptionError.wrongKey: .wrongPassword(format)
+        case CryptographyError.keyLength, CryptographyError.tooShort, DecryptionError.keyLength,
+            DecryptionError.vectorLength, DecryptionError.ciphertextLength:
+            .damaged(format)
+        case let error as ContainerError: ExportError(error, in: format)
+        // The only call of OpenSSL here that needs much memory.
+        case let failure as CryptographyFailure where failure.call == .scrypt: .outOfMemory
+        default: unsupported
         }
     }
 

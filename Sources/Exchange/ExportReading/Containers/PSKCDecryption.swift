@@ -147,12 +147,8 @@ private enum Cipher {
         switch self {
         case .cbc: return try openCBC(ciphertext, key: key, decryption)
         case .wrap:
-            do {
-                return try ciphertext.withBytes { bytes throws(DecryptionError) in
-                    try unwrapKey(bytes, with: key)
-                }
-            } catch {
-                throw decryption.exportError(error)
+            return try decryption.attempt {
+                try ciphertext.withBytes { try unwrapKey($0, with: key) }
             }
         }
     }

@@ -47,27 +47,20 @@ enum FreeOTP2Format {
     private static func fill(
         _ row: inout ExportRow, token: SecretBytes, _ secret: SecretBytes?, _ masterKey: SecretBytes
     ) throws(ExportRowRefusal) {
-        let fields = try JSONFields(try json(token))
+        let fields = try JSONFields(try readRowJSON(token, .freeOTP))
         guard let secret else {
             try FreeOTPToken.fill(&row, fields)
             return
         }
         // The encrypted key is a JSON document in a text of the outer one.
-        guard let wrapped = try JSONFields(try json(secret)).secret("key") else { throw .noSecret }
-        let key: SecretBytes
-        do {
-            key = try FreeOTP2Container.unwrapped(try json(wrapped), with: masterKey)
-        } catch let refusal as ExportRowRefusal {
-            throw refusal
-        } catch {
-            // The password is right, so this token alone is damaged.
-            throw .badSecret
+        let outer = try JSONFields(try readRowJSON(secret, .freeOTP))
+        guard let wrapped = try outer.secret("key") else { throw .noSecret }
+        let document = try readRowJSON(wrapped, .freeOTP)
+        // The password is right, so this token alone is damaged.
+        let key = try refusing(as: .badSecret) {
+            try FreeOTP2Container.unwrapped(document, with: masterKey)
         }
         try FreeOTPToken.fill(&row, fields, secret: key)
-    }
-
-    private static func json(_ text: SecretBytes) throws(ExportRowRefusal) -> JSONValue {
-        do { return try readExportJSON(text, .freeOTP) } catch { throw .malformed }
     }
 
     /// Whether the key is a UUID, as that of each secret.

@@ -46,9 +46,7 @@ enum FreeOTPPreferences {
             row.secret = .field(text)
             return
         }
-        let token: JSONValue
-        do { token = try readExportJSON(text, .freeOTP) } catch { throw .malformed }
-        try FreeOTPToken.fill(&row, try JSONFields(token))
+        try FreeOTPToken.fill(&row, try JSONFields(try readRowJSON(text, .freeOTP)))
     }
 }
 

@@ -9,13 +9,13 @@ enum ProtonPassFormat {
     ) throws(ExportError) -> ExportRows {
         // Whether a password can open the message is known only after an attempt.
         let attempt = password ?? SecretBytes(capacity: 0) { _ in }
-        let plain: SecretBytes
-        do {
-            plain = try decryptOpenPGP(
-                message, password: attempt, limit: ExportLimits.current.bytes)
-        } catch {
-            if error == .wrongPassword && password == nil { throw .passwordNeeded(.protonPass) }
-            throw ExportError(error)
+        let plain = try reading(.protonPass) { () throws(ContainerError) in
+            do throws(ContainerError) {
+                return try decryptOpenPGP(
+                    message, password: attempt, limit: ExportLimits.current.bytes)
+            } catch .wrongPassword where password == nil {
+                throw .passwordNeeded
+            }
         }
         return try read(try readExportJSON(plain, .protonPass))
     }
@@ -58,22 +58,5 @@ enum ProtonPassFormat {
                 .note("data.metadata.note"), .account("data.content.itemUsername"),
                 .account("data.content.itemEmail"),
             ], from: item)
-    }
-}
-
-extension ExportError {
-    fileprivate init(_ error: OpenPGPReadingError) {
-        self =
-            switch error {
-            // The beginning of the file was that of a message.
-            case .notAMessage, .damaged: .damaged(.protonPass)
-            case .publicKeyEncryption: .unreadable(.protonPass, .publicKeyEncryption)
-            case .wrongPassword: .wrongPassword(.protonPass)
-            case .tooLong(let allowed):
-                .overLimit(
-                    .protonPass, .documentSize, found: UInt64(allowed) + 1,
-                    allowed: UInt64(allowed))
-            case .outOfMemory: .outOfMemory
-            }
     }
 }

@@ -49,16 +49,13 @@ struct DatabaseFormat: Sendable {
     }
 
     static func read(_ file: SecretBytes) throws(ExportError) -> ExportRows {
-        let database: SQLiteDatabase
-        do { database = try SQLiteDatabase(file, limits: .current) } catch {
-            // A damaged database is recognised by the definitions of its tables, which are text.
-            throw ExportError(
-                error,
-                file.firstFormat(of: [
-                    ("oath_secret_key", .microsoftAuthenticator),
-                    ("authenticatorcategory", .stratum), ("original_name", .googleAuthenticator),
-                ]))
-        }
+        // A damaged database is recognised by the definitions of its tables, which are text.
+        let database = try reading(
+            file.firstFormat(of: [
+                ("oath_secret_key", .microsoftAuthenticator),
+                ("authenticatorcategory", .stratum), ("original_name", .googleAuthenticator),
+            ])
+        ) { () throws(ContainerError) in try SQLiteDatabase(file, limits: .current) }
         for format in all {
             guard let table = database.table(named: format.table),
                 format.marks.allSatisfy({ table.has($0) })
@@ -76,8 +73,8 @@ struct DatabaseReading {
 
     /// The rows of a table; columns that it does not have are null.
     func rows(of table: String, _ columns: [String]) throws(ExportError) -> [SQLiteRow] {
-        do { return try database.rows(of: table, columns: columns) } catch {
-            throw ExportError(error, format)
+        try reading(format) { () throws(ContainerError) in
+            try database.rows(of: table, columns: columns)
         }
     }
 
@@ -103,21 +100,5 @@ extension SQLiteLimits {
         let limits = ExportLimits.current
         return SQLiteLimits(
             rows: limits.rows(of: .googleAuthenticator), totalLength: limits.bytes)
-    }
-}
-
-extension ExportError {
-    /// - Parameter format: The format, if it is known.
-    fileprivate init(_ error: SQLiteReadingError, _ format: ExportFormat?) {
-        switch error {
-        case .outOfMemory: self = .outOfMemory
-        case .overLimit(.rows, let allowed):
-            self = .overLimit(format, .rows, found: allowed + 1, allowed: allowed)
-        case .overLimit(.totalLength, let allowed):
-            self = .overLimit(format, .documentSize, found: allowed + 1, allowed: allowed)
-        // No app has so many tables, and no intact file takes so long.
-        case .overLimit, .notADatabase, .damaged, .noTable:
-            self = format.map { .damaged($0) } ?? .unknownFormat
-        }
     }
 }

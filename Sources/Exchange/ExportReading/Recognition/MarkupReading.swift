@@ -13,26 +13,14 @@ enum MarkupReading {
         if text.withBytes({ $0.firstRange(of: "<code>otpauth") != nil }) {
             return try KeyURIPage.read(text, .stratum)
         }
-        let root = try document(text)
+        let root = try reading(format(ofUnreadable: text)) { () throws(ContainerError) in
+            try readXML(text, limits: .current)
+        }
         switch root.name {
         case "map": return try AndroidPreferences(root).read(password: password)
         case "KeyContainer": return try PSKCFormat.read(root, password: password)
         case "KeePassFile": return try KeePassFormat.read(plain: root)
         default: throw .unknownFormat
-        }
-    }
-
-    private static func document(_ text: SecretBytes) throws(ExportError) -> XMLElement {
-        do { return try readXML(text, limits: .current) } catch {
-            let format = format(ofUnreadable: text)
-            switch error {
-            case .outOfMemory: throw .outOfMemory
-            case .overLimit(let limit, let found, let allowed):
-                throw .overLimit(
-                    format, ExportLimit(limit), found: found, allowed: allowed)
-            case .notWellFormed, .notUTF8, .documentType:
-                throw format.map { .damaged($0) } ?? .unknownFormat
-            }
         }
     }
 
@@ -50,16 +38,5 @@ extension XMLLimits {
     static var current: XMLLimits {
         let limits = ExportLimits.current
         return XMLLimits(bytes: limits.bytes, elements: limits.values / 2)
-    }
-}
-
-extension ExportLimit {
-    fileprivate init(_ limit: XMLReadingError.Limit) {
-        self =
-            switch limit {
-            case .bytes: .documentSize
-            case .depth: .depth
-            case .elements, .attributes: .rows
-            }
     }
 }

@@ -24,3 +24,10 @@ func readExportJSON(_ text: SecretBytes, _ format: ExportFormat?) throws(ExportE
         }
     }
 }
+
+/// Reads the JSON of one row; a text that cannot be read refuses the row, not the file.
+func readRowJSON(
+    _ text: SecretBytes, _ format: ExportFormat
+) throws(ExportRowRefusal) -> JSONValue {
+    try refusing(as: .malformed) { try readExportJSON(text, format) }
+}

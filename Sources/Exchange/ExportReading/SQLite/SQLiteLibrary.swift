@@ -34,7 +34,7 @@ enum SQLiteLibrary {
 /// A process calls this before it is confined.
 ///
 /// - Returns: Whether the library is ready.
-@discardableResult public func prepareSQLiteReading() -> Bool {
+func prepareSQLiteReading() -> Bool {
     guard SQLiteLibrary.prepare() else { return false }
     var number: UInt8 = 0
     unsafe sqlite3_randomness(1, &number)

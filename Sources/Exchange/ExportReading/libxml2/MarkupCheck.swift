@@ -1,3 +1,4 @@
+internal import Exports
 internal import WatchwordSystem
 
 /// Checks what the parser must never see, or what would make it slow, before it reads the text.
@@ -8,10 +9,10 @@ struct MarkupCheck {
 
     init(_ limits: XMLLimits) { self.limits = limits }
 
-    func check(_ text: Span<UInt8>) throws(XMLReadingError) {
+    func check(_ text: Span<UInt8>) throws(ContainerError) {
         guard text.count <= limits.bytes else {
             throw .overLimit(
-                .bytes, found: UInt64(text.count), allowed: UInt64(limits.bytes))
+                .documentSize, found: UInt64(text.count), allowed: UInt64(limits.bytes))
         }
         // The parser recognises other encodings by their first bytes, and loads converters for
         // them. A text in UTF-16 or UTF-32 contains NUL.
@@ -22,7 +23,7 @@ struct MarkupCheck {
                 $0 >= start && !MarkupCheck.isSpace(text[$0])
             }),
             text[first] == UInt8(ascii: "<")
-        else { throw .notWellFormed }
+        else { throw .damaged }
         var at = first
         while let opening = text.firstIndex(of: UInt8(ascii: "<"), from: at) {
             at = try checkMarkup(text, at: opening)
@@ -30,7 +31,7 @@ struct MarkupCheck {
     }
 
     /// Checks the markup at `start`, and returns the index after it.
-    private func checkMarkup(_ text: Span<UInt8>, at start: Int) throws(XMLReadingError) -> Int {
+    private func checkMarkup(_ text: Span<UInt8>, at start: Int) throws(ContainerError) -> Int {
         if text.holds("<!--", at: start) { return try end(of: "-->", in: text, from: start + 4) }
         if text.holds("<![CDATA[", at: start) {
             return try end(of: "]]>", in: text, from: start + 9)
@@ -40,7 +41,7 @@ struct MarkupCheck {
         return try checkTag(text, at: start)
     }
 
-    private func checkTag(_ text: Span<UInt8>, at start: Int) throws(XMLReadingError) -> Int {
+    private func checkTag(_ text: Span<UInt8>, at start: Int) throws(ContainerError) -> Int {
         var count = 0
         var at = start + 1
         while at < text.count {
@@ -50,24 +51,24 @@ struct MarkupCheck {
                 count += 1
                 guard count <= limits.attributes else {
                     throw .overLimit(
-                        .attributes, found: UInt64(count), allowed: UInt64(limits.attributes))
+                        .rows, found: UInt64(count), allowed: UInt64(limits.attributes))
                 }
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 guard let close = text.firstIndex(of: text[at], from: at + 1) else {
-                    throw .notWellFormed
+                    throw .damaged
                 }
                 at = close
             default: break
             }
             at += 1
         }
-        throw .notWellFormed
+        throw .damaged
     }
 
     /// The index after the next `mark`.
     private func end(
         of mark: StaticString, in text: Span<UInt8>, from start: Int
-    ) throws(XMLReadingError) -> Int {
+    ) throws(ContainerError) -> Int {
         let mark = mark.description
         var at = start
         while let found = text.firstIndex(of: UInt8(ascii: ">"), from: at) {
@@ -75,7 +76,7 @@ struct MarkupCheck {
             if beginning >= start && text.holds(mark, at: beginning) { return found + 1 }
             at = found + 1
         }
-        throw .notWellFormed
+        throw .damaged
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool {

@@ -8,14 +8,14 @@ internal import WatchwordSystem
 /// only the five predefined entities. Comments and processing instructions are dropped. The
 /// library's own copies of the text are wiped when it frees them.
 ///
-/// - Throws: ``XMLReadingError``, never content.
+/// - Throws: ``ContainerError``, never content.
 public func readXML(
     _ text: SecretBytes, limits: XMLLimits = XMLLimits()
-) throws(XMLReadingError) -> XMLElement {
+) throws(ContainerError) -> XMLElement {
     XMLLibrary.prepare()
-    return try text.withBytes { text throws(XMLReadingError) in
+    return try text.withBytes { text throws(ContainerError) in
         try MarkupCheck(limits).check(text)
-        return try unsafe text.withUnsafeBytes { text throws(XMLReadingError) in
+        return try unsafe text.withUnsafeBytes { text throws(ContainerError) in
             try unsafe XMLParser(reading: text).parse(limits)
         }
     }
@@ -26,13 +26,9 @@ public func readXML(
 /// A process calls this before it is confined.
 ///
 /// - Returns: Whether a trial document could be read.
-@discardableResult public func prepareXMLReading() -> Bool {
+func prepareXMLReading() throws -> Bool {
     let trial = SecretBytes(copying: Array("<?xml version='1.0' encoding='UTF-8'?><a/>".utf8).span)
-    do {
-        return try readXML(trial).name == "a"
-    } catch {
-        return false
-    }
+    return try readXML(trial).name == "a"
 }
 
 private enum XMLLibrary {
@@ -55,7 +51,7 @@ private enum XMLLibrary {
 @safe private struct XMLParser: ~Copyable {
     private let context: xmlParserCtxtPtr
 
-    init(reading text: UnsafeRawBufferPointer) throws(XMLReadingError) {
+    init(reading text: UnsafeRawBufferPointer) throws(ContainerError) {
         guard let count = Int32(exactly: text.count),
             let made = unsafe xmlCreateMemoryParserCtxt(
                 text.baseAddress?.assumingMemoryBound(to: CChar.self), count)
@@ -69,7 +65,7 @@ private enum XMLLibrary {
         xmlResetLastError()
     }
 
-    consuming func parse(_ limits: XMLLimits) throws(XMLReadingError) -> XMLElement {
+    consuming func parse(_ limits: XMLLimits) throws(ContainerError) -> XMLElement {
         let builder = XMLTreeBuilder(limits)
         // HUGE: without it, the library refuses texts over 10 MB. The limits here replace its own.
         // IGNORE_ENC: the text is UTF-8, whatever it declares.
@@ -89,37 +85,9 @@ private enum XMLLibrary {
         if code == XML_ERR_NO_MEMORY { throw .outOfMemory }
         guard unsafe context.pointee.wellFormed == 1, let root = builder.root else {
             throw code == XML_ERR_INVALID_ENCODING || code == XML_ERR_INVALID_CHAR
-                ? .notUTF8 : .notWellFormed
+                ? .notUTF8 : .damaged
         }
         return root
-    }
-}
-
-/// Why a text could not be read as XML.
-///
-/// It never contains names or content.
-public enum XMLReadingError: Error, Hashable, Sendable {
-    /// The text is not well-formed XML.
-    case notWellFormed
-    /// The text is not UTF-8, or contains NUL.
-    case notUTF8
-    /// The text has a document type declaration, which can define entities.
-    case documentType
-    /// The text exceeds a limit.
-    case overLimit(Limit, found: UInt64, allowed: UInt64)
-    /// There is not enough memory.
-    case outOfMemory
-
-    /// A limit of a text.
-    public enum Limit: Hashable, Sendable {
-        /// The length in bytes.
-        case bytes
-        /// The nesting depth of elements.
-        case depth
-        /// The number of elements.
-        case elements
-        /// The number of attributes of one element.
-        case attributes
     }
 }
 

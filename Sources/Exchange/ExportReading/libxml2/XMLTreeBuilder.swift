@@ -1,3 +1,4 @@
+internal import Exports
 internal import WatchwordCryptography
 internal import WatchwordSystem
 
@@ -6,7 +7,7 @@ final class XMLTreeBuilder {
     /// The root element, once it is complete.
     private(set) var root: XMLElement?
     /// Why the parser was stopped.
-    private(set) var refusal: XMLReadingError?
+    private(set) var refusal: ContainerError?
     private let limits: XMLLimits
     private var open: [OpenElement] = []
     private var elementCount = 0
@@ -23,7 +24,7 @@ final class XMLTreeBuilder {
     init(_ limits: XMLLimits) { self.limits = limits }
 
     /// Stops building; the first refusal is kept.
-    func refuse(_ refusal: XMLReadingError) {
+    func refuse(_ refusal: ContainerError) {
         if self.refusal == nil { self.refusal = refusal }
     }
 
@@ -33,7 +34,7 @@ final class XMLTreeBuilder {
         guard elementCount <= limits.elements else {
             refuse(
                 .overLimit(
-                    .elements, found: UInt64(elementCount), allowed: UInt64(limits.elements)))
+                    .rows, found: UInt64(elementCount), allowed: UInt64(limits.elements)))
             return
         }
         guard open.count < limits.depth else {

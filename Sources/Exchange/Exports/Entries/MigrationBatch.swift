@@ -40,17 +40,21 @@ public struct MigrationBatch: Sendable {
 
     /// Creates a part to be written.
     ///
-    /// - Throws: ``MigrationWritingError`` for values that the format cannot represent.
-    public init(
+    /// - Parameters:
+    ///   - size: At most ``maximumSize``.
+    ///   - index: Less than `size`.
+    ///   - version: 1 or 2.
+    /// - Returns: `nil` for values that the format cannot represent: another number, or an entry
+    ///   with a number of digits other than six or eight, a period other than thirty seconds, a
+    ///   start (T0) other than the epoch, Steam's alphabet, a counter above 2^63 - 1, or other
+    ///   parameters.
+    public init?(
         credentials: [Credential], size: Int = 1, index: Int = 0, id: Int32, version: Int = 1
-    ) throws(MigrationWritingError) {
-        guard (1...Self.maximumSize).contains(size), (0..<size).contains(index) else {
-            throw .sizeOrIndex
-        }
-        guard (1...2).contains(version) else { throw .version }
-        for (position, credential) in credentials.enumerated() {
-            guard MigrationEntryWriter(credential) != nil else { throw .entry(position) }
-        }
+    ) {
+        guard (1...Self.maximumSize).contains(size), (0..<size).contains(index),
+            (1...2).contains(version),
+            credentials.allSatisfy({ MigrationEntryWriter($0) != nil })
+        else { return nil }
         self.init(
             version: version, size: size, index: index, id: id, credentials: credentials,
             refusals: [], warnings: [])
@@ -75,16 +79,4 @@ public struct MigrationBatch: Sendable {
     public static func isMigrationURI(_ text: Span<UInt8>) -> Bool {
         text.hasPrefixIgnoringCase(MigrationURI.prefix)
     }
-}
-
-/// What Google's export format cannot represent.
-public enum MigrationWritingError: Error, Hashable, Sendable {
-    /// The number of parts or the index is out of range.
-    case sizeOrIndex
-    /// The version is neither 1 nor 2.
-    case version
-    /// The entry with this index has a number of digits other than six or eight, a period other
-    /// than thirty seconds, a start (T0) other than the epoch, Steam's alphabet, a counter above
-    /// 2^63 - 1, or other parameters.
-    case entry(Int)
 }

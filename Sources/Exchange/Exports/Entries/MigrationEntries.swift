@@ -46,38 +46,43 @@ struct MigrationEntries {
                 warn(.unknownField(entry: entry, field: field.number))
             }
         }
-        do {
-            credentials.append(try credential(entry, numbers, ranges, bytes))
-        } catch {
-            refusals.append(MigrationRefusal(entry: entry, reason: error))
-        }
+        let refusal = takeCredential(entry, numbers, ranges, bytes)
+        if let refusal { refusals.append(MigrationRefusal(entry: entry, reason: refusal)) }
     }
 
-    private mutating func credential(
+    /// Adds the entry's credential, or returns why there is none.
+    private mutating func takeCredential(
         _ entry: Int, _ numbers: [MigrationEntryField: UInt64],
         _ ranges: [MigrationEntryField: Range<Int>], _ bytes: Span<UInt8>
-    ) throws(MigrationRefusal.Reason) -> Credential {
-        guard let keyRange = ranges[.key], !keyRange.isEmpty else { throw .missingKey }
-        let algorithm = try algorithm(numbers[.algorithm] ?? 0, entry)
-        let length = try length(numbers[.digits] ?? 0, entry)
-        let movingFactor = try movingFactor(numbers, entry)
+    ) -> MigrationRefusal.Reason? {
+        guard let keyRange = ranges[.key], !keyRange.isEmpty else { return .missingKey }
+        guard let algorithm = algorithm(numbers[.algorithm] ?? 0, entry) else {
+            return .unknownAlgorithm
+        }
+        guard let length = length(numbers[.digits] ?? 0, entry) else { return .unknownDigits }
+        // The counter is a signed number; a negative one is invalid.
+        let counter = Int64(bitPattern: numbers[.counter] ?? 0)
+        guard let movingFactor = movingFactor(numbers[.type] ?? 0, counter, entry) else {
+            return .unknownType
+        }
+        if case .counter = movingFactor, counter < 0 { return .counterOutOfRange }
         let names = names(
             name: text(ranges[.name], entry, bytes), issuer: text(ranges[.issuer], entry, bytes),
             entry)
         do {
-            return try Credential(
-                issuer: names.issuer, account: names.account,
-                key: SecretBytes(copying: bytes.extracting(keyRange)), algorithm: algorithm,
-                style: .decimal(length), movingFactor: movingFactor)
+            credentials.append(
+                try Credential(
+                    issuer: names.issuer, account: names.account,
+                    key: SecretBytes(copying: bytes.extracting(keyRange)), algorithm: algorithm,
+                    style: .decimal(length), movingFactor: movingFactor))
+            return nil
         } catch {
             // The key is not empty, the names were trimmed, and there are no parameters.
-            throw .tooLong
+            return .tooLong
         }
     }
 
-    private mutating func algorithm(
-        _ number: UInt64, _ entry: Int
-    ) throws(MigrationRefusal.Reason) -> HashAlgorithm {
+    private mutating func algorithm(_ number: UInt64, _ entry: Int) -> HashAlgorithm? {
         switch number {
         case 0:
             warn(.missingAlgorithm(entry: entry))
@@ -85,37 +90,31 @@ struct MigrationEntries {
         case 1: return .sha1
         case 2: return .sha256
         case 3: return .sha512
-        default: throw .unknownAlgorithm  // 4 is MD5.
+        default: return nil  // 4 is MD5.
         }
     }
 
-    private mutating func length(
-        _ number: UInt64, _ entry: Int
-    ) throws(MigrationRefusal.Reason) -> CodeLength {
+    private mutating func length(_ number: UInt64, _ entry: Int) -> CodeLength? {
         switch number {
         case 0:
             warn(.missingDigits(entry: entry))
             return .six
         case 1: return .six
         case 2: return .eight
-        default: throw .unknownDigits
+        default: return nil
         }
     }
 
     private mutating func movingFactor(
-        _ numbers: [MigrationEntryField: UInt64], _ entry: Int
-    ) throws(MigrationRefusal.Reason) -> MovingFactor {
-        switch numbers[.type] ?? 0 {
-        case 1:
-            // The counter is a signed number; a negative one is invalid.
-            let counter = numbers[.counter] ?? 0
-            guard Int64(bitPattern: counter) >= 0 else { throw .counterOutOfRange }
-            return .counter(counter)
+        _ type: UInt64, _ counter: Int64, _ entry: Int
+    ) -> MovingFactor? {
+        switch type {
+        case 1: return .counter(UInt64(bitPattern: counter))
         case 0:
             warn(.missingType(entry: entry))
             return .time(.standard)
         case 2: return .time(.standard)
-        default: throw .unknownType
+        default: return nil
         }
     }
 
@@ -160,5 +159,3 @@ extension MigrationEntryField {
         }
     }
 }
-
-extension MigrationRefusal.Reason: Error {}

@@ -75,7 +75,7 @@ public struct OTPAuthLines: Sendable {
 /// Why a line was refused.
 ///
 /// It never reveals the line's content.
-public enum OTPAuthLineError: Error, Hashable, Sendable {
+public enum OTPAuthLineError: Hashable, Sendable {
     /// It is neither a key URI nor a migration URI.
     case notAURI
     /// An invalid key URI.

@@ -1,3 +1,4 @@
+internal import Pictures
 import QRDrawing
 
 extension ReadingStages {
@@ -5,7 +6,7 @@ extension ReadingStages {
     ///
     /// The stages and their order were measured on several thousand pictures: those that read the
     /// most for their time come first.
-    mutating func climb(_ views: PictureViews) throws(SymbolReadingFailure) {
+    mutating func climb(_ views: PictureViews) throws(ImageFileError) {
         let picture = views.brightness.inWorkingSize()
         // Finder patterns come first: the search takes a fraction of the time that zbar takes for
         // the whole picture, and also finds inverted symbols.
@@ -24,7 +25,7 @@ extension ReadingStages {
     /// Looks for further symbols outside those that were read.
     private mutating func climb(
         rest views: PictureViews, _ picture: GrayImage
-    ) throws(SymbolReadingFailure) {
+    ) throws(ImageFileError) {
         guard !isFilled(picture), hasTime() else { return }
         let count = texts.count
         try searchFinely(picture)
@@ -41,7 +42,7 @@ extension ReadingStages {
     /// A white drawing on a transparent background is invisible on white.
     private mutating func climb(
         alpha: GrayImage, _ overWhite: GrayImage
-    ) throws(SymbolReadingFailure) {
+    ) throws(ImageFileError) {
         let shape = alpha.inWorkingSize()
         // Such pictures seldom have a margin, because it would be invisible without a background.
         let margin = max(shape.width, shape.height) / 10 + 8
@@ -56,7 +57,7 @@ extension ReadingStages {
     }
 
     /// Other ways to turn the picture into black and white.
-    private mutating func climbFinderPatterns(_ picture: GrayImage) throws(SymbolReadingFailure) {
+    private mutating func climbFinderPatterns(_ picture: GrayImage) throws(ImageFileError) {
         if mayContinue() {
             try search(
                 "finder patterns, blurred", picture,
@@ -74,7 +75,7 @@ extension ReadingStages {
     /// The whole picture, filtered.
     ///
     /// A large picture is reduced first, because these stages are slow.
-    private mutating func climbFilters(_ whole: GrayImage) throws(SymbolReadingFailure) {
+    private mutating func climbFilters(_ whole: GrayImage) throws(ImageFileError) {
         guard mayContinue() else { return }
         let picture = whole.reduced(longerSide: 1_000)
         let side = min(picture.width, picture.height)
@@ -88,7 +89,7 @@ extension ReadingStages {
         }
     }
 
-    private mutating func searchFinely(_ picture: GrayImage) throws(SymbolReadingFailure) {
+    private mutating func searchFinely(_ picture: GrayImage) throws(ImageFileError) {
         let side = min(picture.width, picture.height)
         try search(
             "finder patterns, fine threshold", picture,
@@ -98,7 +99,7 @@ extension ReadingStages {
     /// A photo whose symbol is too small at the size at which photos are read.
     private mutating func searchFullSize(
         _ full: GrayImage, comparedTo picture: GrayImage
-    ) throws(SymbolReadingFailure) {
+    ) throws(ImageFileError) {
         guard hasTime() else { return }
         let side = min(full.width, full.height)
         try search(
@@ -108,7 +109,7 @@ extension ReadingStages {
     }
 
     /// Separates two colours of equal brightness along the axis on which the colours differ most.
-    private mutating func climb(colours: ColourImage) throws(SymbolReadingFailure) {
+    private mutating func climb(colours: ColourImage) throws(ImageFileError) {
         let component = colours.principalComponent().inWorkingSize()
         try search(
             "finder patterns in colours", component, binary: component.thresholdedCoarsely())
@@ -120,7 +121,7 @@ extension ReadingStages {
 
     private mutating func attempt(
         _ stage: String, _ picture: () -> GrayImage
-    ) throws(SymbolReadingFailure) {
+    ) throws(ImageFileError) {
         if mayContinue() { try scan(stage, picture()) }
     }
 }

@@ -1,3 +1,4 @@
+internal import Pictures
 import QRDrawing
 import WatchwordSystem
 
@@ -16,7 +17,7 @@ struct ReadingStages: ~Copyable {
     /// Whether something that looks like a symbol could not be read.
     private(set) var missedSymbol = false
 
-    init(deadline: ProcessorTime?) throws(SymbolReadingFailure) {
+    init(deadline: ProcessorTime?) throws(ImageFileError) {
         scanner = try SymbolScanner()
         self.deadline = deadline
     }
@@ -50,7 +51,7 @@ struct ReadingStages: ~Copyable {
     }
 
     /// Scans a picture with zbar.
-    mutating func scan(_ stage: String, _ picture: GrayImage) throws(SymbolReadingFailure) {
+    mutating func scan(_ stage: String, _ picture: GrayImage) throws(ImageFileError) {
         tried.append(stage)
         for symbol in try scanner.scan(picture) {
             take(symbol)
@@ -67,11 +68,11 @@ struct ReadingStages: ~Copyable {
     ///   - scale: its size as a multiple of the size in the first stages.
     mutating func search(
         _ stage: String, _ picture: GrayImage, binary: GrayImage, scale: Double = 1
-    ) throws(SymbolReadingFailure) {
+    ) throws(ImageFileError) {
         tried.append(stage)
         let known = outlines.map { outline in outline.map { $0 * scale } }
         let search = FinderPatternSearch(picture, binary: binary, outside: known)
-        let outcome = try search.show { (view) throws(SymbolReadingFailure) in
+        let outcome = try search.show { (view) throws(ImageFileError) in
             // A view has at least three pixels per module.
             let symbols = try scanner.scan(view, lineStep: 2)
             for symbol in symbols { take(symbol) }

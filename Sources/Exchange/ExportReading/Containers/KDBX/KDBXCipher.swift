@@ -32,15 +32,9 @@ struct KDBXCipher {
         case .aes: return try decryption.openCBC(ciphertext, key: key, vector: vector)
         case .twofish: return try decryptTwofish(ciphertext, key)
         case .chaCha20:
-            do {
-                let stream = try vector.withBytes { vector throws(DecryptionError) in
-                    try ChaCha20Stream(key: key, nonce: vector)
-                }
-                return try ciphertext.withBytes { ciphertext throws(CryptographyFailure) in
-                    try stream.apply(to: ciphertext)
-                }
-            } catch {
-                throw decryption.unsupported
+            return try decryption.attempt {
+                let stream = try vector.withBytes { try ChaCha20Stream(key: key, nonce: $0) }
+                return try ciphertext.withBytes { try stream.apply(to: $0) }
             }
         }
     }

@@ -59,18 +59,9 @@ enum KDBXContainer {
     ) throws(ExportError) -> SecretBytes {
         guard header.isCompressed else { return content }
         let limit = ExportLimits.current.bytes
-        do {
-            return try content.withBytes { content throws(GzipReadingError) in
+        return try reading(.keePass) { () throws(ContainerError) in
+            try content.withBytes { content throws(ContainerError) in
                 try gunzip(content, limit: limit)
-            }
-        } catch {
-            switch error {
-            case .damaged: throw .damaged(.keePass)
-            case .tooLong(let found, let allowed):
-                throw .overLimit(
-                    .keePass, allowed == limit ? .documentSize : .compressionRatio,
-                    found: UInt64(found), allowed: UInt64(allowed))
-            case .outOfMemory: throw .outOfMemory
             }
         }
     }

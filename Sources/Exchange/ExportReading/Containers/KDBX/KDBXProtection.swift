@@ -19,20 +19,16 @@ final class KDBXProtection {
         case 0: stream = .none
         case 2:
             let key = try decryption.digest(.sha256, of: key)
-            do {
-                stream = .salsa20(try Salsa20Stream(key: key, nonce: Self.salsa20Nonce.span))
-            } catch {
-                throw decryption.exportError(error)
+            stream = try decryption.attempt {
+                .salsa20(try Salsa20Stream(key: key, nonce: Self.salsa20Nonce.span))
             }
         case 3:
             let derived = try decryption.digest(.sha512, of: key)
-            do {
-                stream = .chaCha20(
-                    try derived.part(32..<44).withBytes { nonce throws(DecryptionError) in
+            stream = try decryption.attempt {
+                .chaCha20(
+                    try derived.part(32..<44).withBytes { nonce in
                         try ChaCha20Stream(key: derived.part(0..<32), nonce: nonce)
                     })
-            } catch {
-                throw decryption.exportError(error)
             }
         default: throw decryption.unsupported
         }
@@ -44,23 +40,11 @@ final class KDBXProtection {
     /// keystream.
     func next(_ value: SecretBytes) throws(ExportError) -> SecretBytes {
         guard let bytes = value.decodedBase64Lines() else { throw .damaged(.keePass) }
-        switch stream {
-        case .none: return bytes
-        case .salsa20(let stream):
-            do {
-                return try bytes.withBytes { bytes throws(ExportCryptographyError) in
-                    try stream.apply(to: bytes)
-                }
-            } catch {
-                throw Decryption(.keePass).exportError(error)
-            }
-        case .chaCha20(let stream):
-            do {
-                return try bytes.withBytes { bytes throws(CryptographyFailure) in
-                    try stream.apply(to: bytes)
-                }
-            } catch {
-                throw Decryption(.keePass).unsupported
+        return try Decryption(.keePass).attempt {
+            switch stream {
+            case .none: bytes
+            case .salsa20(let stream): try bytes.withBytes { try stream.apply(to: $0) }
+            case .chaCha20(let stream): try bytes.withBytes { try stream.apply(to: $0) }
             }
         }
     }

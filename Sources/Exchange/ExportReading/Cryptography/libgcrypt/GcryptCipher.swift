@@ -8,12 +8,12 @@ internal import WatchwordCryptography
     init(
         _ algorithm: gcry_cipher_algos, _ mode: gcry_cipher_modes, key: SecretBytes,
         vector: Span<UInt8>
-    ) throws(ExportCryptographyError) {
+    ) throws(ContainerError) {
         try Libraries.prepare()
         var opened: gcry_cipher_hd_t?
         let code = unsafe gcry_cipher_open(
             &opened, Int32(algorithm.rawValue), Int32(mode.rawValue), 0)
-        if let error = Libraries.error("gcry_cipher_open", code) { throw error }
+        if let error = Libraries.error(code) { throw error }
         guard let ready = unsafe opened else { throw .outOfMemory }
         let keyed = key.withBytes { key in
             unsafe key.withUnsafeBytes { key in
@@ -23,10 +23,7 @@ internal import WatchwordCryptography
         let started = unsafe vector.withUnsafeBytes { vector in
             unsafe gcry_cipher_setiv(ready, vector.baseAddress, vector.count)
         }
-        let failure =
-            Libraries.error("gcry_cipher_setkey", keyed)
-            ?? Libraries.error("gcry_cipher_setiv", started)
-        if let failure {
+        if let failure = Libraries.error(keyed) ?? Libraries.error(started) {
             unsafe gcry_cipher_close(ready)
             throw failure
         }
@@ -34,15 +31,15 @@ internal import WatchwordCryptography
     }
 
     /// Decrypts the next bytes; for a block cipher, whole blocks.
-    func decrypt(_ bytes: Span<UInt8>) throws(ExportCryptographyError) -> SecretBytes {
+    func decrypt(_ bytes: Span<UInt8>) throws(ContainerError) -> SecretBytes {
         guard !bytes.isEmpty else { return SecretBytes(copying: bytes) }
         return try unsafe SecretBytes(count: bytes.count) {
-            output throws(ExportCryptographyError) in
+            output throws(ContainerError) in
             let code = unsafe bytes.withUnsafeBytes { bytes in
                 unsafe gcry_cipher_decrypt(
                     handle, output.baseAddress, output.count, bytes.baseAddress, bytes.count)
             }
-            if let error = Libraries.error("gcry_cipher_decrypt", code) { throw error }
+            if let error = Libraries.error(code) { throw error }
         }
     }
 

@@ -8,14 +8,14 @@ public final class Salsa20Stream {
     private let cipher: GcryptCipher
 
     /// Starts the keystream of a 32-byte key and an 8-byte nonce.
-    public init(key: SecretBytes, nonce: Span<UInt8>) throws(ExportCryptographyError) {
-        guard key.count == 32, nonce.count == 8 else { throw .length }
+    public init(key: SecretBytes, nonce: Span<UInt8>) throws(ContainerError) {
+        guard key.count == 32, nonce.count == 8 else { throw .damaged }
         cipher = try GcryptCipher(
             GCRY_CIPHER_SALSA20, GCRY_CIPHER_MODE_STREAM, key: key, vector: nonce)
     }
 
     /// Encrypts or decrypts the next bytes.
-    public func apply(to bytes: Span<UInt8>) throws(ExportCryptographyError) -> SecretBytes {
+    public func apply(to bytes: Span<UInt8>) throws(ContainerError) -> SecretBytes {
         try cipher.decrypt(bytes)
     }
 }

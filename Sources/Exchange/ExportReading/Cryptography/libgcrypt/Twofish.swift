@@ -6,12 +6,12 @@ public import WatchwordCryptography
 /// - Parameters:
 ///   - key: 32 bytes.
 ///   - vector: The initialisation vector, 16 bytes.
-/// - Throws: ``ExportCryptographyError/length`` if a length is wrong.
+/// - Throws: ``ContainerError/damaged`` if a length is wrong.
 public func decryptTwofishCBC(
     _ ciphertext: Span<UInt8>, key: SecretBytes, vector: Span<UInt8>
-) throws(ExportCryptographyError) -> SecretBytes {
+) throws(ContainerError) -> SecretBytes {
     guard key.count == 32, vector.count == 16, ciphertext.count.isMultiple(of: 16) else {
-        throw .length
+        throw .damaged
     }
     let cipher = try GcryptCipher(
         GCRY_CIPHER_TWOFISH, GCRY_CIPHER_MODE_CBC, key: key, vector: vector)

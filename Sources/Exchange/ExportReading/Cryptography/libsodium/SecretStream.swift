@@ -8,17 +8,17 @@ public import WatchwordCryptography
 /// - Parameters:
 ///   - key: 32 bytes.
 ///   - header: The stream's header, 24 bytes.
-/// - Throws: ``ExportCryptographyError/wrongKey`` if the message was not sealed with this key and
+/// - Throws: ``ContainerError/wrongPassword`` if the message was not sealed with this key and
 ///   header.
 public func openSecretStream(
     _ message: Span<UInt8>, key: SecretBytes, header: Span<UInt8>
-) throws(ExportCryptographyError) -> SecretBytes {
+) throws(ContainerError) -> SecretBytes {
     try Libraries.prepare()
     let overhead = crypto_secretstream_xchacha20poly1305_abytes()
     guard key.count == crypto_secretstream_xchacha20poly1305_keybytes(),
         header.count == crypto_secretstream_xchacha20poly1305_headerbytes(),
         message.count >= overhead
-    else { throw .length }
+    else { throw .damaged }
     var state = crypto_secretstream_xchacha20poly1305_state()
     defer {
         unsafe withUnsafeMutableBytes(of: &state) { state in
@@ -35,15 +35,15 @@ public func openSecretStream(
             }
         }
     }
-    guard started == 0 else { throw .wrongKey }
+    guard started == 0 else { throw .wrongPassword }
     return try unsafe SecretBytes(count: message.count - overhead) {
-        output throws(ExportCryptographyError) in
+        output throws(ContainerError) in
         var tag: UInt8 = 0
         let pulled = unsafe message.withUnsafeBufferPointer { message in
             guard let start = message.baseAddress else { return Int32(-1) }
             return unsafe crypto_secretstream_xchacha20poly1305_pull(
                 &state, output.baseAddress, nil, &tag, start, UInt64(message.count), nil, 0)
         }
-        guard pulled == 0 else { throw .wrongKey }
+        guard pulled == 0 else { throw .wrongPassword }
     }
 }

@@ -6,17 +6,17 @@ public import WatchwordCryptography
 /// - Parameters:
 ///   - key: 32 bytes.
 ///   - nonce: 24 bytes.
-/// - Throws: ``ExportCryptographyError/wrongKey`` if it was not sealed with this key and nonce.
+/// - Throws: ``ContainerError/wrongPassword`` if it was not sealed with this key and nonce.
 public func openXChaCha20Poly1305(
     _ sealed: Span<UInt8>, key: SecretBytes, nonce: Span<UInt8>
-) throws(ExportCryptographyError) -> SecretBytes {
+) throws(ContainerError) -> SecretBytes {
     try Libraries.prepare()
     let overhead = crypto_aead_xchacha20poly1305_ietf_abytes()
     guard key.count == crypto_aead_xchacha20poly1305_ietf_keybytes(),
         nonce.count == crypto_aead_xchacha20poly1305_ietf_npubbytes(), sealed.count >= overhead
-    else { throw .length }
+    else { throw .damaged }
     return try unsafe SecretBytes(count: sealed.count - overhead) {
-        output throws(ExportCryptographyError) in
+        output throws(ContainerError) in
         let code = key.withBytes { key in
             unsafe key.withUnsafeBufferPointer { key in
                 unsafe nonce.withUnsafeBufferPointer { nonce in
@@ -31,6 +31,6 @@ public func openXChaCha20Poly1305(
                 }
             }
         }
-        guard code == 0 else { throw .wrongKey }
+        guard code == 0 else { throw .wrongPassword }
     }
 }

@@ -43,7 +43,7 @@ internal import Pictures
                 return unsafe Int32(source?.read(into: target, count: Int(count)) ?? 0)
             }, &code)
         guard let opened = unsafe opened else {
-            throw code == D_GIF_ERR_NOT_ENOUGH_MEM ? .outOfMemory(.gif) : .damaged(.gif)
+            throw code == D_GIF_ERR_NOT_ENOUGH_MEM ? .outOfMemory : .damaged(.gif)
         }
         unsafe file = opened
         width = unsafe Int(opened.pointee.SWidth)

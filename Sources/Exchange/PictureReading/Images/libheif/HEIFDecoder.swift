@@ -11,7 +11,7 @@ internal import Pictures
     init(
         reading bytes: UnsafeRawBufferPointer, format: ImageFormat, library: HEIFLibrary
     ) throws(ImageFileError) {
-        guard let created = unsafe library.allocate() else { throw .outOfMemory(format) }
+        guard let created = unsafe library.allocate() else { throw .outOfMemory }
         // Decode the tiles of a picture one after the other, in this thread.
         unsafe library.limitThreads(created, 0)
         do throws(ImageFileError) {
@@ -87,7 +87,7 @@ internal import Pictures
         case heif_error_Memory_allocation_error
         where unsafe result.subcode == heif_suberror_Security_limit_exceeded:
             throw .tooLarge(.pixels, found: .max, allowed: ImageLimits.standard.pixels)
-        case heif_error_Memory_allocation_error: throw .outOfMemory(format)
+        case heif_error_Memory_allocation_error: throw .outOfMemory
         default: throw .damaged(format)
         }
     }

@@ -50,15 +50,8 @@ struct HEIFFile {
         _ bytes: [UInt8], _ format: ImageFormat, _ library: HEIFLibrary,
         _ body: (borrowing HEIFDecoder) throws(ImageFileError) -> Value
     ) throws(ImageFileError) -> Value {
-        let result: Result<Value, ImageFileError> = unsafe bytes.withUnsafeBytes { raw in
-            do throws(ImageFileError) {
-                let decoder = try unsafe HEIFDecoder(
-                    reading: raw, format: format, library: library)
-                return .success(try body(decoder))
-            } catch {
-                return .failure(error)
-            }
+        try unsafe bytes.span.withUnsafeBytes { raw throws(ImageFileError) in
+            try body(try unsafe HEIFDecoder(reading: raw, format: format, library: library))
         }
-        return try result.get()
     }
 }

@@ -6,7 +6,7 @@ internal import Pictures
     private let handle: tjhandle
 
     init() throws(ImageFileError) {
-        guard let handle = unsafe tjInitDecompress() else { throw .outOfMemory(.jpeg) }
+        guard let handle = unsafe tjInitDecompress() else { throw .outOfMemory }
         unsafe self.handle = handle
     }
 

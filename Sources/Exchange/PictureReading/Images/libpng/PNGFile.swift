@@ -49,14 +49,9 @@ struct PNGFile {
     }
 
     private func contents() throws(ImageFileError) -> UInt32 {
-        let result: Result<UInt32, ImageFileError> = unsafe bytes.withUnsafeBytes { raw in
-            do throws(ImageFileError) {
-                return .success(try unsafe PNGDecoder(reading: raw).contents)
-            } catch {
-                return .failure(error)
-            }
+        try unsafe bytes.span.withUnsafeBytes { raw throws(ImageFileError) in
+            try unsafe PNGDecoder(reading: raw).contents
         }
-        return try result.get()
     }
 
     private func samples(_ format: UInt32) throws(ImageFileError) -> Samples {
@@ -71,18 +66,13 @@ struct PNGFile {
         _ format: UInt32, channels: Int, fill: Sample
     ) throws(ImageFileError) -> ([Sample], Bool) {
         var pixels = [Sample](repeating: fill, count: width * height * channels)
-        let result: Result<Bool, ImageFileError> = unsafe bytes.withUnsafeBytes { raw in
-            do throws(ImageFileError) {
-                let decoder = try unsafe PNGDecoder(reading: raw)
-                return .success(
-                    unsafe pixels.withUnsafeMutableBufferPointer {
-                        unsafe decoder.finish(format: format, into: $0)
-                    })
-            } catch {
-                return .failure(error)
+        let isWhole = try unsafe bytes.span.withUnsafeBytes { raw throws(ImageFileError) in
+            let decoder = try unsafe PNGDecoder(reading: raw)
+            return unsafe pixels.withUnsafeMutableBufferPointer {
+                unsafe decoder.finish(format: format, into: $0)
             }
         }
-        return (pixels, try result.get())
+        return (pixels, isWhole)
     }
 }
 

@@ -51,7 +51,7 @@ struct SVGFile {
     }
 
     func draw(_ size: DrawnSize) throws(ImageFileError) -> Samples {
-        guard let canvas = Canvas(size, library: library.cairo) else { throw .outOfMemory(.svg) }
+        guard let canvas = Canvas(size, library: library.cairo) else { throw .outOfMemory }
         var error: OpaquePointer?
         let area = [0, 0, Double(size.width), Double(size.height)]
         let isDrawn = unsafe library.render(handle, canvas.context, area, &error) != 0

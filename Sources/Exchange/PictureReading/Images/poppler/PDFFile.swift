@@ -81,7 +81,7 @@ struct PDFFile {
     }
 
     func draw(_ page: Int, _ size: DrawnSize) throws(ImageFileError) -> Samples {
-        guard let canvas = Canvas(size, library: library.cairo) else { throw .outOfMemory(.pdf) }
+        guard let canvas = Canvas(size, library: library.cairo) else { throw .outOfMemory }
         return try unsafe with(page) { page throws(ImageFileError) in
             unsafe library.cairo.scale(canvas.context, size.scale, size.scale)
             unsafe library.render(page, canvas.context)

@@ -1,4 +1,5 @@
 internal import Glibc
+public import Pictures
 public import WatchwordSystem
 
 /// Reads every QR symbol in a picture.
@@ -7,11 +8,11 @@ public import WatchwordSystem
 ///   - views: the picture.
 ///   - deadline: when to stop, in processor time of this process. The current stage is finished, and
 ///     no other is started. `nil` means no deadline.
-/// - Throws: ``SymbolReadingFailure`` if zbar itself fails; a picture without a symbol is not an
-///   error.
+/// - Throws: ``ImageFileError/outOfMemory`` if zbar itself fails; a picture without a symbol is not
+///   an error.
 public func readSymbols(
     in views: PictureViews, until deadline: ProcessorTime? = nil
-) throws(SymbolReadingFailure) -> SymbolReadingOutcome {
+) throws(ImageFileError) -> SymbolReadingOutcome {
     var stages = try ReadingStages(deadline: deadline)
     try stages.climb(views)
     return SymbolReadingOutcome(
@@ -29,12 +30,6 @@ public struct SymbolReadingOutcome: Hashable, Sendable {
     public let tried: [String]
     /// Whether stages were left out because the deadline had passed.
     public let ranOutOfTime: Bool
-}
-
-/// A call into zbar failed, usually because memory ran out.
-public struct SymbolReadingFailure: Error, Hashable, Sendable {
-    /// The call that failed.
-    public let call: String
 }
 
 /// Loads the character converters that zbar would otherwise load from the file system when it reads

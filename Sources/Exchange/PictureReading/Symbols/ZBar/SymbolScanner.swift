@@ -1,4 +1,5 @@
 import CZBar
+internal import Pictures
 import QRDrawing
 
 /// Owns a zbar scanner for QR symbols.
@@ -8,13 +9,13 @@ import QRDrawing
     private let scanner: OpaquePointer
     private let image: OpaquePointer
 
-    init() throws(SymbolReadingFailure) {
+    init() throws(ImageFileError) {
         guard let scanner = unsafe zbar_image_scanner_create() else {
-            throw SymbolReadingFailure(call: "zbar_image_scanner_create")
+            throw .outOfMemory
         }
         guard let image = unsafe zbar_image_create() else {
             unsafe zbar_image_scanner_destroy(scanner)
-            throw SymbolReadingFailure(call: "zbar_image_create")
+            throw .outOfMemory
         }
         // "Y800" is one byte of brightness per pixel. The macro that computes the number is not
         // imported.
@@ -28,7 +29,7 @@ import QRDrawing
         else {
             unsafe zbar_image_destroy(image)
             unsafe zbar_image_scanner_destroy(scanner)
-            throw SymbolReadingFailure(call: "zbar_image_scanner_set_config")
+            throw .outOfMemory
         }
         unsafe self.scanner = scanner
         unsafe self.image = image
@@ -45,11 +46,11 @@ import QRDrawing
     ///   every second one.
     func scan(
         _ picture: GrayImage, lineStep: Int32 = 1
-    ) throws(SymbolReadingFailure) -> [ScannedSymbol] {
+    ) throws(ImageFileError) -> [ScannedSymbol] {
         for density in [ZBAR_CFG_X_DENSITY, ZBAR_CFG_Y_DENSITY] {
             guard
                 unsafe zbar_image_scanner_set_config(scanner, ZBAR_NONE, density, lineStep) == 0
-            else { throw SymbolReadingFailure(call: "zbar_image_scanner_set_config") }
+            else { throw .outOfMemory }
         }
         unsafe zbar_image_set_size(image, UInt32(picture.width), UInt32(picture.height))
         let found: [ScannedSymbol]? = unsafe picture.pixels.withUnsafeBytes { pixels in
@@ -60,7 +61,7 @@ import QRDrawing
             guard unsafe zbar_scan_image(scanner, image) >= 0 else { return nil }
             return symbols()
         }
-        guard let found else { throw SymbolReadingFailure(call: "zbar_scan_image") }
+        guard let found else { throw .outOfMemory }
         return found
     }
 

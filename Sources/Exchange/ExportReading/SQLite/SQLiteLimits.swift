@@ -1,31 +1,3 @@
-/// Why a database could not be read.
-///
-/// It never contains names or values.
-public enum SQLiteReadingError: Error, Hashable, Sendable {
-    /// The bytes are not an SQLite database.
-    case notADatabase
-    /// The database breaks its format's rules or is truncated.
-    case damaged
-    /// The database has no table with this name.
-    case noTable
-    /// The database exceeds a limit.
-    case overLimit(Limit, allowed: UInt64)
-    /// There is not enough memory.
-    case outOfMemory
-
-    /// A limit of a database.
-    public enum Limit: Hashable, Sendable {
-        /// The number of tables.
-        case tables
-        /// The number of rows that are read.
-        case rows
-        /// The length of all values that are read, in bytes.
-        case totalLength
-        /// The time to read, in seconds.
-        case seconds
-    }
-}
-
 /// Limits for a database.
 public struct SQLiteLimits: Hashable, Sendable {
     /// The maximum number of tables.
