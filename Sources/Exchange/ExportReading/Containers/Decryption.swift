@@ -97,3 +97,122 @@ struct Decryption {
     /// A library lacks an algorithm.
     var unsupported: ExportError { .unreadable(format, .unsupportedAlgorithm) }
 }
+
+// The costs of a file are checked before memory or time is spent. They are authenticated at best
+// with the derived key, so these ceilings are the only protection.
+extension Decryption {
+    private var limits: ExportLimits { .current }
+
+    /// Derives a key with PBKDF2.
+    func pbkdf2(
+        _ algorithm: HashAlgorithm, _ password: SecretBytes, salt: SecretBytes, iterations: UInt64,
+        count: Int = 32
+    ) throws(ExportError) -> SecretBytes {
+        guard iterations > 0 else { throw .damaged(format) }
+        try check(.iterations, iterations, limits.iterations)
+        return try attempt {
+            try salt.withBytes { salt in
+                try WatchwordCryptography.pbkdf2(
+                    algorithm, password: password, salt: salt, iterations: Int(iterations),
+                    count: count)
+            }
+        }
+    }
+
+    /// A cost of scrypt that is within the limits.
+    ///
+    /// - Parameter derivations: The maximum number of derivations with this cost.
+    func scryptCost(
+        n: UInt64, r: UInt64, p: UInt64, derivations: Int = 1
+    ) throws(ExportError) -> ScryptCost {
+        guard n >= 2, n.nonzeroBitCount == 1, r > 0, p > 0 else { throw .damaged(format) }
+        try check(.blockSize, r, 32)
+        try check(.parallelism, p, ExportLimits.scryptParallelism)
+        // RFC 7914, section 6.
+        guard n.trailingZeroBitCount < 16 * Int(r) else { throw .damaged(format) }
+        let (memory, isTooLarge) = n.multipliedReportingOverflow(by: 128 * r)
+        try check(.memory, isTooLarge ? .max : memory, limits.memory)
+        try check(.parallelism, p * UInt64(derivations), limits.scryptWork / memory)
+        return ScryptCost(
+            checkedLogN: n.trailingZeroBitCount, blockSize: Int(r), parallelism: Int(p))
+    }
+
+    /// Derives a key with scrypt.
+    func scrypt(
+        _ password: SecretBytes, salt: SecretBytes, _ cost: ScryptCost
+    ) throws(ExportError) -> SecretBytes {
+        try attempt {
+            try salt.withBytes { salt in
+                try WatchwordCryptography.scrypt(
+                    passphrase: password, salt: salt, cost: cost, count: 32)
+            }
+        }
+    }
+
+    /// Derives a key with Argon2.
+    func argon2(
+        _ variant: Argon2Variant, version: Argon2Version = .current, _ password: SecretBytes,
+        salt: SecretBytes, kibibytes: UInt64, passes: UInt64, lanes: UInt64
+    ) throws(ExportError) -> SecretBytes {
+        guard passes > 0, lanes > 0, (8...1024).contains(salt.count) else {
+            throw .damaged(format)
+        }
+        try check(.parallelism, lanes, ExportLimits.argon2Lanes)
+        try check(.iterations, passes, ExportLimits.argon2Passes)
+        guard kibibytes >= 8 * lanes else { throw .damaged(format) }
+        let (bytes, isTooLarge) = kibibytes.multipliedReportingOverflow(by: 1024)
+        try check(.memory, isTooLarge ? .max : bytes, limits.memory)
+        try check(.iterations, passes, limits.argon2Work / bytes)
+        let cost = Argon2Cost(
+            kibibytes: Int(kibibytes), passes: Int(passes), lanes: Int(lanes))
+        return try attempt {
+            try salt.withBytes { salt in
+                try ExportReading.argon2(
+                    variant, version: version, password: password, salt: salt, cost: cost,
+                    count: 32)
+            }
+        }
+    }
+
+    /// Derives a key with KeePass' AES-KDF.
+    func aesKDF(
+        _ key: SecretBytes, seed: SecretBytes, rounds: UInt64
+    ) throws(ExportError) -> SecretBytes {
+        try check(.iterations, rounds, limits.rounds)
+        let encrypted = try attempt { try encryptRepeatedly(key, key: seed, rounds: rounds) }
+        return try digest(.sha256, of: encrypted)
+    }
+
+    private func check(
+        _ limit: ExportLimit, _ found: UInt64, _ allowed: UInt64
+    ) throws(ExportError) {
+        guard found <= allowed else {
+            throw .overLimit(format, limit, found: found, allowed: allowed)
+        }
+    }
+}
+
+// Formats without a MAC accept one wrong password in about 256 by its padding alone, so the
+// plaintext must be plausible as well.
+extension Decryption {
+    /// Returns `text` if it may be JSON: UTF-8 that begins like an object or a list.
+    ///
+    /// - Throws: ``ExportError/wrongPassword(_:)``.
+    func checkedJSON(_ text: SecretBytes) throws(ExportError) -> SecretBytes {
+        let first = text.withBytes { text in
+            text.indices.first { ![0x09, 0x0A, 0x0D, 0x20].contains(text[$0]) }.map { text[$0] }
+        }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
+            throw .wrongPassword(format)
+        }
+        return try checkedText(text)
+    }
+
+    /// Returns `text` if it is UTF-8 without control characters but tabs and line breaks.
+    ///
+    /// - Throws: ``ExportError/wrongPassword(_:)``.
+    func checkedText(_ text: SecretBytes) throws(ExportError) -> SecretBytes {
+        guard text.count > 0, text.withBytes({ $0.isText }) else { throw .wrongPassword(format) }
+        return text
+    }
+}

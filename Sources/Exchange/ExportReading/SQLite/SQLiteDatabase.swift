@@ -134,3 +134,61 @@ private func quoted(_ name: String) -> String {
     "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
         + "\""
 }
+
+/// A value of a row with the type that the database stores.
+public enum SQLiteValue: Sendable {
+    /// No value, or no such column.
+    case null
+    /// A whole number.
+    case integer(Int64)
+    /// A floating-point number.
+    case real(Double)
+    /// A text as UTF-8; an invalid one is returned as it is.
+    case text(SecretBytes)
+    /// Bytes.
+    case blob(SecretBytes)
+    /// A text or a blob that exceeds the limit.
+    case tooLong(length: Int)
+}
+
+/// A row with the columns that were asked for.
+public struct SQLiteRow: Sendable {
+    private let columns: [String]
+    private let values: [SQLiteValue]
+
+    init(columns: [String], values: [SQLiteValue]) {
+        self.columns = columns
+        self.values = values
+    }
+
+    /// The value of a column; null if the table does not have it.
+    public subscript(column: String) -> SQLiteValue {
+        columns.firstIndex(of: column).map { values[$0] } ?? .null
+    }
+}
+
+/// Limits for a database.
+public struct SQLiteLimits: Hashable, Sendable {
+    /// The maximum number of tables.
+    public let tables: Int
+    /// The maximum number of rows that are read from one table.
+    public let rows: Int
+    /// The maximum length of one value in bytes; longer ones are ``SQLiteValue/tooLong(length:)``.
+    public let valueLength: Int
+    /// The maximum length of all values that are read from one table, in bytes.
+    public let totalLength: Int
+    /// The maximum time for each table.
+    public let time: Duration
+
+    /// Creates limits; the defaults are those for another app's export.
+    public init(
+        tables: Int = 1_000, rows: Int = 20_000, valueLength: Int = 1 << 20,
+        totalLength: Int = 128 << 20, time: Duration = .seconds(10)
+    ) {
+        self.tables = tables
+        self.rows = rows
+        self.valueLength = valueLength
+        self.totalLength = totalLength
+        self.time = time
+    }
+}

@@ -1,6 +1,7 @@
 internal import CZlib
 internal import Exports
 public import WatchwordCryptography
+internal import WatchwordSystem
 
 /// Decompresses one gzip member (RFC 1952) that ends where `compressed` ends.
 ///
@@ -79,3 +80,11 @@ public func gunzip(
         unsafe stream.deallocate()
     }
 }
+
+// zlib's window holds what was decompressed last, so its memory is wiped.
+
+func allocateWiped(_: voidpf?, items: uInt, size: uInt) -> voidpf? {
+    unsafe WipingAllocator.allocate(Int(items) * Int(size))
+}
+
+func freeWiped(_: voidpf?, memory: voidpf?) { unsafe WipingAllocator.release(memory) }
