@@ -270,9 +270,9 @@ let package = Package(
             "ExportReading", "WatchwordSystem"),
         tests(
             "ExportCryptographyTests", "WatchwordCryptography", "ExportReading", "WatchwordSystem"),
-        tests("GzipReadingTests", "WatchwordCryptography", "ExportReading"),
+        tests("GzipReadingTests", "WatchwordCryptography", "ExportReading", "Exports"),
         tests("ImageFileTests", "PictureReading", "Pictures", "QRDrawing"),
-        tests("SymbolReadingTests", "WatchwordSystem", "PictureReading", "QRDrawing"),
+        tests("SymbolReadingTests", "WatchwordSystem", "PictureReading", "Pictures", "QRDrawing"),
         tests("SymbolDrawingTests", "QRDrawing", "PictureReading"),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests(

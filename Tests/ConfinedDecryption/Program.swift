@@ -71,7 +71,7 @@ internal import WatchwordSystem
         do {
             _ = try openSecretStream(
                 zeros.span, key: key, header: zeros.span.extracting(..<24))
-        } catch ExportCryptographyError.wrongKey {
+        } catch ContainerError.wrongPassword {
             report("streams")
         }
     }

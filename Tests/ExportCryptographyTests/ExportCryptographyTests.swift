@@ -69,7 +69,7 @@ struct ExportCryptographyTests {
             ).count
         }
         #expect(try derive("a") == 64)
-        #expect(throws: ExportCryptographyError.wrongKey) { _ = try derive("") }
+        #expect(throws: ContainerError.wrongPassword) { _ = try derive("") }
     }
 
     @Test(
@@ -85,11 +85,11 @@ struct ExportCryptographyTests {
         let twice = ciphertext + ciphertext
         let both = try decryptTwofishCBC(twice.span, key: key, vector: zeros.span)
         #expect(both.hex == vector.plaintext + vector.ciphertext)
-        #expect(throws: ExportCryptographyError.length) {
+        #expect(throws: ContainerError.damaged) {
             _ = try decryptTwofishCBC(
                 ciphertext.span.extracting(..<15), key: key, vector: zeros.span)
         }
-        #expect(throws: ExportCryptographyError.length) {
+        #expect(throws: ContainerError.damaged) {
             _ = try decryptTwofishCBC(
                 ciphertext.span, key: try SecretBytes(hex: "00"), vector: zeros.span)
         }
@@ -126,14 +126,14 @@ struct ExportCryptographyTests {
         for index in [0, 1, message.count - 1] {
             var changed = message
             changed[index] ^= 1
-            #expect(throws: ExportCryptographyError.wrongKey) { _ = try open(changed, header) }
+            #expect(throws: ContainerError.wrongPassword) { _ = try open(changed, header) }
         }
-        #expect(throws: ExportCryptographyError.wrongKey) {
+        #expect(throws: ContainerError.wrongPassword) {
             _ = try open(message, Array(header.reversed()))
         }
-        #expect(throws: ExportCryptographyError.length) {
+        #expect(throws: ContainerError.damaged) {
             _ = try open(Array(message.prefix(16)), header)
         }
-        #expect(throws: ExportCryptographyError.length) { _ = try open(message, []) }
+        #expect(throws: ContainerError.damaged) { _ = try open(message, []) }
     }
 }

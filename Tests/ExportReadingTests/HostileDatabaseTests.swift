@@ -29,7 +29,7 @@ struct HostileDatabaseTests {
         let database = try SQLiteDatabase(SecretBytes(copying: file.span))
         #expect(database.table(named: "v") == nil)
         #expect(database.table(named: "f") == nil)
-        #expect(throws: SQLiteReadingError.noTable) {
+        #expect(throws: ContainerError.damaged) {
             try database.rows(of: "sqlite_master", columns: ["sql"])
         }
     }

@@ -75,7 +75,10 @@ struct OpenPGPFormatTests {
     @Test("a message that decompresses to more than the limit is refused early")
     func decompression() throws {
         let message = try Self.bytes(Self.bomb)
-        #expect(throws: OpenPGPReadingError.tooLong(allowed: 1 << 20)) {
+        #expect(
+            throws: ContainerError.overLimit(
+                .documentSize, found: (1 << 20) + 1, allowed: 1 << 20)
+        ) {
             try decryptOpenPGP(message, password: SecretBytes(text: "trial"), limit: 128 << 20)
         }
         let confined = try ConfinedReading(message.known, password: "trial", mebibytes: 256)

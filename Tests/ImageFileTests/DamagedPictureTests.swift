@@ -27,7 +27,8 @@ import Testing
                 #expect(!isComplete, "\(length) of \(bytes.count) bytes")
                 #expect(frame.brightness.pixels.count == image.width * image.height)
             } catch {
-                let isRefusal = error == .notAPicture || error == .damaged(image(vector.format))
+                let format = ImageFormat(rawValue: vector.format) ?? .png
+                let isRefusal = error == .notAPicture || error == .damaged(format)
                 #expect(isRefusal, "\(length) of \(bytes.count) bytes")
             }
         }
@@ -48,7 +49,7 @@ import Testing
                 #expect(!frame.brightness.pixels.isEmpty)
                 _ = try image.colours()
             } catch {
-                #expect(error != .outOfMemory(image(vector.format)))
+                #expect(error != .outOfMemory)
             }
         }
     }
@@ -64,6 +65,4 @@ import Testing
             _ = try EncodedImage(spoiled, library: vector.library)
         }
     }
-
-    private func image(_ format: String) -> ImageFormat { ImageFormat(rawValue: format) ?? .png }
 }

@@ -130,7 +130,8 @@ struct MigrationSetTests {
     ) throws -> MigrationBatch {
         let credential = try Credential(
             issuer: "", account: account ?? String(index), key: SecretBytes(text: "key"))
-        return try MigrationBatch(
-            credentials: [credential], size: size, index: index, id: id, version: version)
+        return try #require(
+            MigrationBatch(
+                credentials: [credential], size: size, index: index, id: id, version: version))
     }
 }

@@ -51,9 +51,10 @@ struct MigrationVectorTests {
         "a part is written byte for byte as another program writes it",
         arguments: try VectorFile<MigrationVector>("migration/exports.json").cases)
     func written(vector: MigrationVector) throws {
-        let batch = try MigrationBatch(
-            credentials: vector.credentials(), size: vector.size, index: vector.index,
-            id: vector.id, version: vector.version)
+        let batch = try #require(
+            MigrationBatch(
+                credentials: vector.credentials(), size: vector.size, index: vector.index,
+                id: vector.id, version: vector.version))
         #expect(batch.format().text == vector.uri)
     }
 

@@ -1,3 +1,4 @@
+import Pictures
 import QRDrawing
 import Testing
 
@@ -52,7 +53,7 @@ import Testing
         let rescue = FinderPatternSearch(slanted, binary: binary, outside: [])
         let scanner = try SymbolScanner()
         var texts: [[UInt8]] = []
-        let outcome = try rescue.show { (view) throws(SymbolReadingFailure) in
+        let outcome = try rescue.show { (view) throws(ImageFileError) in
             let symbols = try scanner.scan(view)
             texts += symbols.map(\.payload)
             return symbols.isEmpty ? .notRead : .read
@@ -61,7 +62,7 @@ import Testing
         #expect(outcome.outlines.count == 1)
         // Symbols that were read are skipped the next time.
         let second = FinderPatternSearch(slanted, binary: binary, outside: outcome.outlines)
-        let again = try second.show { (_) throws(SymbolReadingFailure) in .read }
+        let again = try second.show { (_) throws(ImageFileError) in .read }
         #expect(again.outlines == [])
     }
 

@@ -90,14 +90,13 @@ enum BitwardenContainer {
         let authentication: SecretBytes
 
         init(_ key: SecretBytes) throws(ExportError) {
-            do {
-                encryption = try hkdfExpandSHA256(
-                    key: key, info: Array("enc".utf8).span, count: 32)
-                authentication = try hkdfExpandSHA256(
-                    key: key, info: Array("mac".utf8).span, count: 32)
-            } catch {
-                throw Decryption(.bitwarden).unsupported
+            func derived(_ purpose: String) throws(ExportError) -> SecretBytes {
+                try Decryption(.bitwarden).attempt {
+                    try hkdfExpandSHA256(key: key, info: Array(purpose.utf8).span, count: 32)
+                }
             }
+            encryption = try derived("enc")
+            authentication = try derived("mac")
         }
     }
 

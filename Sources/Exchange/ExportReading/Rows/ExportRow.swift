@@ -87,6 +87,13 @@ struct ExportRow {
     }
 }
 
+/// Refuses the row with `reason` if `body` throws.
+func refusing<Value>(
+    as reason: ExportRowRefusal, _ body: () throws -> Value
+) throws(ExportRowRefusal) -> Value {
+    do { return try body() } catch { throw reason }
+}
+
 /// What the reader of a format returns.
 struct ExportRows {
     var format: ExportFormat

@@ -5,31 +5,22 @@ internal import WatchwordCryptography
 extension SecretBytes {
     /// The bytes that hexadecimal digits encode, or `nil` if it is anything else.
     func decodedHex() -> SecretBytes? {
-        do {
-            return try withBytes { text throws(HexadecimalError) in try Hexadecimal.decode(text) }
-        } catch {
-            return nil
-        }
+        decoded(Hexadecimal.decode)
     }
 
     /// The bytes that standard Base64 with padding encodes, or `nil` if it is anything else.
     func decodedBase64() -> SecretBytes? {
-        do {
-            return try withBytes { text throws(Base64Error) in try Base64.decodeSecret(text) }
-        } catch {
-            return nil
-        }
+        decoded(Base64.decodeSecret)
     }
 
     /// The bytes that Base32 encodes in any form that apps write, or `nil` if it is anything else.
     func decodedBase32() -> (secret: SecretBytes, tolerances: [Base32Deviation])? {
-        do {
-            return try withBytes { text throws(Base32Error) in
-                try Base32.decodeTolerantly(text)
-            }
-        } catch {
-            return nil
-        }
+        decoded { try Base32.decodeTolerantly($0) }
+    }
+
+    /// The value that the text encodes, or `nil` if it is anything else.
+    private func decoded<Value>(_ decode: (Span<UInt8>) throws -> Value) -> Value? {
+        do { return try withBytes(decode) } catch { return nil }
     }
 
     /// Lower-case hexadecimal digits.

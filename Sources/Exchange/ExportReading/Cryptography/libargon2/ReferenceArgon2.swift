@@ -5,13 +5,13 @@ internal import WatchwordCryptography
 func referenceArgon2(
     _ variant: Argon2Variant, version: Argon2Version, password: SecretBytes, salt: Span<UInt8>,
     cost: Argon2Cost, secret: [UInt8], associatedData: [UInt8], count: Int
-) throws(ExportCryptographyError) -> SecretBytes {
+) throws(ContainerError) -> SecretBytes {
     let type = variant == .d ? Argon2_d : Argon2_id
     // The library takes pointers to bytes that it could change; these are copies.
     var salt = [UInt8](copying: salt)
     var secret = secret
     var associatedData = associatedData
-    return try unsafe SecretBytes(count: count) { output throws(ExportCryptographyError) in
+    return try unsafe SecretBytes(count: count) { output throws(ContainerError) in
         let code = password.withBytes { password in
             unsafe password.withUnsafeBufferPointer { password in
                 unsafe salt.withUnsafeMutableBufferPointer { salt in
@@ -51,7 +51,7 @@ func referenceArgon2(
         switch code {
         case ARGON2_OK.rawValue: break
         case ARGON2_MEMORY_ALLOCATION_ERROR.rawValue: throw .outOfMemory
-        default: throw .failed(call: "argon2_ctx", code: UInt32(bitPattern: code))
+        default: throw .unsupported
         }
     }
 }

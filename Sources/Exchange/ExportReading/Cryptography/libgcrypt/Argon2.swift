@@ -46,15 +46,15 @@ public struct Argon2Cost: Hashable, Sendable {
 /// - Parameters:
 ///   - secret: The optional secret K of RFC 9106.
 ///   - associatedData: The optional associated data X.
-/// - Throws: ``ExportCryptographyError/outOfMemory`` if the memory of the cost is not available;
-///   ``ExportCryptographyError/wrongKey`` for an empty password, which the library refuses and no
+/// - Throws: ``ContainerError/outOfMemory`` if the memory of the cost is not available;
+///   ``ContainerError/wrongPassword`` for an empty password, which the library refuses and no
 ///   app accepts.
 public func argon2(
     _ variant: Argon2Variant, version: Argon2Version = .current, password: SecretBytes,
     salt: Span<UInt8>, cost: Argon2Cost, secret: [UInt8] = [], associatedData: [UInt8] = [],
     count: Int
-) throws(ExportCryptographyError) -> SecretBytes {
-    guard password.count > 0 else { throw .wrongKey }
+) throws(ContainerError) -> SecretBytes {
+    guard password.count > 0 else { throw .wrongPassword }
     // libgcrypt counts bytes in 32 bits.
     guard version == .current, cost.kibibytes < 4 << 20 else {
         return try referenceArgon2(
@@ -77,13 +77,13 @@ public func argon2(
             }
         }
     }
-    if let error = Libraries.error("gcry_kdf_open", opened) { throw error }
+    if let error = Libraries.error(opened) { throw error }
     defer { unsafe gcry_kdf_close(handle) }
     // Without operations for threads, the library computes one lane after the other.
     let computed = unsafe gcry_kdf_compute(handle, nil)
-    if let error = Libraries.error("gcry_kdf_compute", computed) { throw error }
-    return try unsafe SecretBytes(count: count) { output throws(ExportCryptographyError) in
+    if let error = Libraries.error(computed) { throw error }
+    return try unsafe SecretBytes(count: count) { output throws(ContainerError) in
         let finished = unsafe gcry_kdf_final(handle, output.count, output.baseAddress)
-        if let error = Libraries.error("gcry_kdf_final", finished) { throw error }
+        if let error = Libraries.error(finished) { throw error }
     }
 }

@@ -1,6 +1,107 @@
 internal import Exports
+internal import OneTimePassword
 internal import WatchwordCoding
 internal import WatchwordCryptography
+
+/// A format of exports that are SQLite databases: how it is recognised, and how it is read.
+struct DatabaseFormat: Sendable {
+    let format: ExportFormat
+    /// The table that the database must have.
+    private let table: String
+    /// The columns that the table must have.
+    private let marks: [String]
+    private let read: @Sendable (DatabaseReading) throws(ExportError) -> ExportRows
+
+    init(
+        _ format: ExportFormat, table: String, marks: [String],
+        read: @escaping @Sendable (DatabaseReading) throws(ExportError) -> ExportRows
+    ) {
+        self.format = format
+        self.table = table
+        self.marks = marks
+        self.read = read
+    }
+
+    /// A simple format: one table.
+    ///
+    /// - Parameters:
+    ///   - columns: The columns to read; those that the table does not have are null.
+    ///   - position: The column that states the order of the rows.
+    init(
+        _ format: ExportFormat, table: String, marks: [String], columns: [String],
+        position: String? = nil,
+        fill: @escaping @Sendable (inout ExportRow, SQLiteRow) throws(ExportRowRefusal) -> Void
+    ) {
+        self.init(format, table: table, marks: marks) { database throws(ExportError) in
+            var rows = ExportRows(format)
+            let records = try database.rows(of: table, columns)
+            for record in records {
+                try rows.append { row throws(ExportRowRefusal) in try fill(&row, record) }
+            }
+            guard let position else { return rows }
+            rows.sort(
+                by: records.map { record in
+                    guard case .value(let place) = record.number(position) else { return .max }
+                    return place
+                })
+            return rows
+        }
+    }
+
+    static func read(_ file: SecretBytes) throws(ExportError) -> ExportRows {
+        // A damaged database is recognised by the definitions of its tables, which are text.
+        let database = try reading(
+            file.firstFormat(of: [
+                ("oath_secret_key", .microsoftAuthenticator),
+                ("authenticatorcategory", .stratum), ("original_name", .googleAuthenticator),
+            ])
+        ) { () throws(ContainerError) in try SQLiteDatabase(file, limits: .current) }
+        for format in all {
+            guard let table = database.table(named: format.table),
+                format.marks.allSatisfy({ table.has($0) })
+            else { continue }
+            return try format.read(DatabaseReading(database: database, format: format.format))
+        }
+        throw .unknownFormat
+    }
+}
+
+/// Reads the tables of one export.
+struct DatabaseReading {
+    fileprivate let database: SQLiteDatabase
+    fileprivate let format: ExportFormat
+
+    /// The rows of a table; columns that it does not have are null.
+    func rows(of table: String, _ columns: [String]) throws(ExportError) -> [SQLiteRow] {
+        try reading(format) { () throws(ContainerError) in
+            try database.rows(of: table, columns: columns)
+        }
+    }
+
+    /// The rows of a table as JSON objects whose members are named like the columns, but with
+    /// capitals.
+    func objects(of table: String, _ members: [String]) throws(ExportError) -> JSONValue {
+        .list(try rows(of: table, members.map(\.asciiLowercased)).map { $0.object(members) })
+    }
+
+    /// Whether the schema lists a table with this name.
+    func hasTable(_ name: String) -> Bool { database.table(named: name) != nil }
+}
+
+extension SecretBytes {
+    /// The format of the first of these words, in any case, that occurs.
+    func firstFormat(of words: [(word: String, format: ExportFormat)]) -> ExportFormat? {
+        withBytes { bytes in words.first { bytes.firstRange(of: $0.word) != nil }?.format }
+    }
+}
+
+extension SQLiteLimits {
+    fileprivate static var current: SQLiteLimits {
+        let limits = ExportLimits.current
+        return SQLiteLimits(
+            rows: limits.rows(of: .googleAuthenticator), totalLength: limits.bytes)
+    }
+}
 
 extension DatabaseFormat {
     /// The formats in the order in which they are recognised.
