@@ -48,35 +48,7 @@ struct EditTransferTests {
                 origin: origin),
         ]
         edits.append(.importing(ImportEdit(items, choices)))
-        var kinds: Set<UInt8> = []
-        for edit in edits {
-            let bytes = try encoded(edit)
-            kinds.insert(bytes[0])
-            // An edit has a secret, so only its bytes can be compared.
-            #expect(try encoded(parsed(bytes) as VaultEdit) == bytes)
-            refusesOthers(VaultEdit.self, bytes)
-        }
-        #expect(kinds == Set(VaultEdit.Kind.allCases.map(\.rawValue)))
-        guard case .revise(let revision) = try parsed(encoded(edits[4])) as VaultEdit else {
-            Issue.record("another edit")
-            return
-        }
-        #expect(revision.id == entry.id && revision.kind == .hotp)
-        #expect(revision.issuer == "" && revision.account == "x")
-        #expect(
-            revision.details
-                == DetailsChange(
-                    added: ["a"], removed: ["b", "b"], note: "", icon: "i", isFavourite: false))
-        #expect(revision.codes.algorithm == .sha512 && revision.codes.length == .six)
-        #expect(revision.codes.period == .max && revision.codes.counter == .max)
-        #expect(revision.codes.secret?.known == EditedVault.key.known)
-        #expect(revision.access.presence == .perUse(.pam))
-        #expect(revision.access.reuse == ReuseTime(60))
-        guard case .importing(let read) = try parsed(encoded(edits[5])) as VaultEdit else {
-            Issue.record("another edit")
-            return
-        }
-        #expect(read.choices == choices && read.items.map(\.origin) == [nil, origin])
+        try MessageForm.check(edits, of: VaultEdit.Kind.allCases)
     }
 
     @Test("each outcome is read back as it was, and nothing else is")
@@ -110,58 +82,24 @@ struct EditTransferTests {
                 .revised(name, RevisionWarnings(movesBack: true, credential: warnings)),
             ] + refusals.map(EditOutcome.refused)
             + [.imported([], replacedPerUse: []), .imported(items, replacedPerUse: [id, id])]
-        try roundTrip(outcomes, of: EditOutcome.Kind.allCases)
-        try roundTrip(refusals, of: EditRefusal.Kind.allCases)
-        try roundTrip(items, of: ItemOutcome.Kind.allCases)
-        try roundTrip(itemRefusals, of: ItemRefusal.Kind.allCases)
-        try roundTrip(updates, of: ImportUpdate.Kind.allCases)
-        try roundTrip(errors, of: CredentialError.Kind.allCases)
-        try roundTrip(warnings, of: CredentialWarning.Kind.allCases)
+        try MessageForm.check(outcomes, of: EditOutcome.Kind.allCases)
+        try MessageForm.check(refusals, of: EditRefusal.Kind.allCases)
+        try MessageForm.check(items, of: ItemOutcome.Kind.allCases)
+        try MessageForm.check(itemRefusals, of: ItemRefusal.Kind.allCases)
+        try MessageForm.check(updates, of: ImportUpdate.Kind.allCases)
+        try MessageForm.check(errors, of: CredentialError.Kind.allCases)
+        try MessageForm.check(warnings, of: CredentialWarning.Kind.allCases)
     }
 
     @Test("the answers of an import are in order, and none occurs twice")
     func answers() throws {
-        let first = try encoded(EntryName(typed: "a")) + [0]
-        let second = try encoded(EntryName(typed: "b")) + [1]
-        let sorted: DuplicateChoices = try parsed([0, 0, 0, 0, 2] + first + second)
-        #expect(sorted.answers.count == 2)
+        let first = try MessageForm.bytes(of: EntryName(typed: "a")) + [0]
+        let second = try MessageForm.bytes(of: EntryName(typed: "b")) + [1]
+        let sorted: DuplicateChoices? = MessageForm.read([0, 0, 0, 0, 2] + first + second)
+        #expect(sorted?.answers.count == 2)
         for answers in [second + first, first + first] {
-            #expect(throws: FieldReader.Unreadable()) {
-                _ = try parsed([0, 0, 0, 0, 2] + answers) as DuplicateChoices
-            }
-        }
-    }
-
-    private func roundTrip<Value: Transferable & Equatable, Kind: RawRepresentable>(
-        _ values: [Value], of kinds: [Kind]
-    ) throws where Kind.RawValue == UInt8 {
-        for value in values {
-            let bytes = try encoded(value)
-            #expect(try parsed(bytes) == value)
-            refusesOthers(Value.self, bytes)
-        }
-        // A case that is added is missing here.
-        #expect(try Set(values.map { try encoded($0)[0] }) == Set(kinds.map(\.rawValue)))
-    }
-
-    private func encoded(_ value: some Transferable) throws -> [UInt8] {
-        let writer = try FrameWriter()
-        writer.append(value)
-        return writer.withContent { [UInt8](copying: $0) }
-    }
-
-    private func parsed<Value: Transferable>(
-        _ bytes: [UInt8]
-    ) throws(FieldReader.Unreadable) -> Value {
-        try Value(parsing: bytes.span)
-    }
-
-    /// Expects that the type refuses more or fewer bytes than one value.
-    private func refusesOthers<Value: Transferable>(_ type: Value.Type, _ bytes: [UInt8]) {
-        #expect(throws: FieldReader.Unreadable()) { _ = try parsed(bytes + [0]) as Value }
-        for count in bytes.indices {
-            let part = Array(bytes.prefix(count))
-            #expect(throws: FieldReader.Unreadable()) { _ = try parsed(part) as Value }
+            let read: DuplicateChoices? = MessageForm.read([0, 0, 0, 0, 2] + answers)
+            #expect(read == nil)
         }
     }
 }

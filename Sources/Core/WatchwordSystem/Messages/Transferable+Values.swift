@@ -13,6 +13,7 @@ extension Transferable where Self: FixedWidthInteger {
 extension Int: Transferable {}
 extension Int32: Transferable {}
 extension Int64: Transferable {}
+extension UInt: Transferable {}
 extension UInt8: Transferable {}
 extension UInt16: Transferable {}
 extension UInt32: Transferable {}

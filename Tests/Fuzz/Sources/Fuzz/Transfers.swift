@@ -1,7 +1,7 @@
 @testable import DeviceLogin
 @testable import SecretVault
 @testable import VaultService
-import WatchwordSystem
+@testable import WatchwordSystem
 
 /// Parses the bytes as each type that `watchword` and its agent send to each other; an accepted value
 /// must be written back byte for byte.
