@@ -268,11 +268,7 @@ let package = Package(
             "ConfinedDecryption", path: "Tests/ConfinedDecryption", "ProcessConfinement",
             "WatchwordCryptography",
             "ExportReading", "WatchwordSystem"),
-        tests(
-            "ExportCryptographyTests", "WatchwordCryptography", "ExportReading", "WatchwordSystem"),
-        tests("GzipReadingTests", "WatchwordCryptography", "ExportReading", "Exports"),
-        tests("ImageFileTests", "PictureReading", "Pictures", "QRDrawing"),
-        tests("SymbolReadingTests", "WatchwordSystem", "PictureReading", "Pictures", "QRDrawing"),
+        tests("PictureReadingTests", "WatchwordSystem", "PictureReading", "Pictures", "QRDrawing"),
         tests("SymbolDrawingTests", "QRDrawing", "PictureReading"),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests(
@@ -315,16 +311,10 @@ let package = Package(
             "ExportReadingTests", "CSQLite", "CZip", "WatchwordCryptography", "ExportReading",
             "Exports", "JSONReading", "WatchwordCoding", "OneTimePassword", "WatchwordSystem"),
         tests(
-            "ExportWritingTests", "WatchwordCryptography", "ExportReading", "Exports",
-            "JSONReading", "WatchwordCoding", "OneTimePassword"),
-        tests("InterchangeTests", "Exports", "OneTimePassword", "WatchwordCryptography"),
+            "ExportsTests", "ProcessConfinement", "WatchwordCryptography", "ExportReading",
+            "Exports", "OneTimePassword", "WatchwordSystem"),
         tests(
-            "ExportReaderTests", "ProcessConfinement", "WatchwordCryptography", "Exports",
-            "OneTimePassword",
-            "WatchwordSystem"),
-        tests(
-            "PictureReaderTests", "ProcessConfinement", "WatchwordCryptography", "PictureReading",
-            "Pictures",
+            "PicturesTests", "ProcessConfinement", "WatchwordCryptography", "Pictures",
             "WatchwordSystem"),
         .target(
             name: "ServiceTranscripts",

@@ -54,9 +54,8 @@ struct DerivationLimitTests {
     @Test("Argon2's parameters and the product of memory and passes are limited")
     func argon2() throws {
         func derive(_ kibibytes: UInt64, _ passes: UInt64, _ lanes: UInt64) throws -> Int {
-            try decryption.argon2(
-                .id, password, salt: salt, kibibytes: kibibytes, passes: passes, lanes: lanes
-            ).count
+            let argon2 = Argon2(.id, kibibytes: kibibytes, passes: passes, lanes: lanes)
+            return try decryption.derive(argon2, password, salt: salt).count
         }
         #expect(try derive(8, 1, 1) == 32)
         #expect(throws: over(.memory, (1 << 30) + 1024, 1 << 30)) {
@@ -72,9 +71,9 @@ struct DerivationLimitTests {
             }
         }
         #expect(throws: ExportError.damaged(.aegis)) {
-            _ = try decryption.argon2(
-                .id, password, salt: SecretBytes(text: "seven b"), kibibytes: 8, passes: 1,
-                lanes: 1)
+            _ = try decryption.derive(
+                Argon2(.id, kibibytes: 8, passes: 1, lanes: 1), password,
+                salt: SecretBytes(text: "seven b"))
         }
     }
 
@@ -113,13 +112,9 @@ struct DerivationLimitTests {
 
     @Test("the work of an Aegis file is that of all its password slots")
     func slots() throws {
-        let usual = ExportLimits.standard
         // Each slot costs 1 MiB.
-        let limits = ExportLimits(
-            bytes: usual.bytes, rowFactor: 1, values: usual.values, iterations: usual.iterations,
-            rounds: usual.rounds, memory: usual.memory, scryptWork: 3 << 20,
-            argon2Work: usual.argon2Work, answer: usual.answer, addressSpace: usual.addressSpace,
-            time: usual.time)
+        var limits = ExportLimits.standard
+        limits.scryptWork = 3 << 20
         let seal =
             #"{"nonce":"\#(String(repeating: "00", count: 12))","#
             + #""tag":"\#(String(repeating: "00", count: 16))"}"#

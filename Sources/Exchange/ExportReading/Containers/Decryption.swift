@@ -150,27 +150,20 @@ extension Decryption {
     }
 
     /// Derives a key with Argon2.
-    func argon2(
-        _ variant: Argon2Variant, version: Argon2Version = .current, _ password: SecretBytes,
-        salt: SecretBytes, kibibytes: UInt64, passes: UInt64, lanes: UInt64
+    func derive(
+        _ argon2: Argon2, _ password: SecretBytes, salt: SecretBytes
     ) throws(ExportError) -> SecretBytes {
-        guard passes > 0, lanes > 0, (8...1024).contains(salt.count) else {
+        guard argon2.passes > 0, argon2.lanes > 0, (8...1024).contains(salt.count) else {
             throw .damaged(format)
         }
-        try check(.parallelism, lanes, ExportLimits.argon2Lanes)
-        try check(.iterations, passes, ExportLimits.argon2Passes)
-        guard kibibytes >= 8 * lanes else { throw .damaged(format) }
-        let (bytes, isTooLarge) = kibibytes.multipliedReportingOverflow(by: 1024)
+        try check(.parallelism, argon2.lanes, ExportLimits.argon2Lanes)
+        try check(.iterations, argon2.passes, ExportLimits.argon2Passes)
+        guard argon2.kibibytes >= 8 * argon2.lanes else { throw .damaged(format) }
+        let (bytes, isTooLarge) = argon2.kibibytes.multipliedReportingOverflow(by: 1024)
         try check(.memory, isTooLarge ? .max : bytes, limits.memory)
-        try check(.iterations, passes, limits.argon2Work / bytes)
-        let cost = Argon2Cost(
-            kibibytes: Int(kibibytes), passes: Int(passes), lanes: Int(lanes))
+        try check(.iterations, argon2.passes, limits.argon2Work / bytes)
         return try attempt {
-            try salt.withBytes { salt in
-                try ExportReading.argon2(
-                    variant, version: version, password: password, salt: salt, cost: cost,
-                    count: 32)
-            }
+            try salt.withBytes { try argon2.key(from: password, salt: $0, count: 32) }
         }
     }
 

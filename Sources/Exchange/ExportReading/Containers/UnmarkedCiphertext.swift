@@ -190,9 +190,9 @@ enum OTPClientContainer {
             let key =
                 version == 1
                 ? try decryption.pbkdf2(.sha512, password, salt: salt, iterations: 100_000)
-                : try decryption.argon2(
-                    .id, password, salt: salt, kibibytes: costs[1], passes: costs[0],
-                    lanes: costs[2])
+                : try decryption.derive(
+                    Argon2(.id, kibibytes: costs[1], passes: costs[0], lanes: costs[2]), password,
+                    salt: salt)
             return try decryption.openGCM(
                 file.part(count..<file.count), key: key, nonce: nonce,
                 associatedData: file.part(0..<count).withBytes { [UInt8](copying: $0) })

@@ -15,9 +15,8 @@ public func prepareExportCryptography() throws(ContainerError) {
     let none = [UInt8](repeating: 0, count: 16)
     _ = try decryptTwofishCBC(none.span, key: key, vector: none.span)
     _ = try Salsa20Stream(key: key, nonce: none.span.extracting(..<8)).apply(to: none.span)
-    _ = try argon2(
-        .id, password: key, salt: none.span, cost: Argon2Cost(kibibytes: 8, passes: 1, lanes: 1),
-        count: 16)
+    _ = try Argon2(.id, kibibytes: 8, passes: 1, lanes: 1)
+        .key(from: key, salt: none.span, count: 16)
 }
 
 /// The state of the two libraries.

@@ -77,10 +77,11 @@ enum BitwardenContainer {
         case 1:
             let mebibytes = try file.number("kdfMemory")
             let (kibibytes, isTooLarge) = mebibytes.multipliedReportingOverflow(by: 1024)
-            return try decryption.argon2(
-                .id, password, salt: try decryption.digest(.sha256, of: salt),
-                kibibytes: isTooLarge ? .max : kibibytes, passes: iterations,
+            let argon2 = Argon2(
+                .id, kibibytes: isTooLarge ? .max : kibibytes, passes: iterations,
                 lanes: try file.number("kdfParallelism"))
+            return try decryption.derive(
+                argon2, password, salt: try decryption.digest(.sha256, of: salt))
         default: throw decryption.unsupported
         }
     }

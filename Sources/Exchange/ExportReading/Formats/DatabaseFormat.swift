@@ -5,19 +5,23 @@ internal import WatchwordCryptography
 
 /// A format of exports that are SQLite databases: how it is recognised, and how it is read.
 struct DatabaseFormat: Sendable {
+    /// What tells the databases of an app from others.
+    struct Marks {
+        /// The table that the database must have.
+        let table: String
+        /// Columns that the table must have.
+        let columns: [String]
+    }
+
     let format: ExportFormat
-    /// The table that the database must have.
-    private let table: String
-    /// The columns that the table must have.
-    private let marks: [String]
+    private let marks: Marks
     private let read: @Sendable (DatabaseReading) throws(ExportError) -> ExportRows
 
     init(
-        _ format: ExportFormat, table: String, marks: [String],
+        _ format: ExportFormat, _ marks: Marks,
         read: @escaping @Sendable (DatabaseReading) throws(ExportError) -> ExportRows
     ) {
         self.format = format
-        self.table = table
         self.marks = marks
         self.read = read
     }
@@ -28,13 +32,12 @@ struct DatabaseFormat: Sendable {
     ///   - columns: The columns to read; those that the table does not have are null.
     ///   - position: The column that states the order of the rows.
     init(
-        _ format: ExportFormat, table: String, marks: [String], columns: [String],
-        position: String? = nil,
+        _ format: ExportFormat, _ marks: Marks, columns: [String], position: String? = nil,
         fill: @escaping @Sendable (inout ExportRow, SQLiteRow) throws(ExportRowRefusal) -> Void
     ) {
-        self.init(format, table: table, marks: marks) { database throws(ExportError) in
+        self.init(format, marks) { database throws(ExportError) in
             var rows = ExportRows(format)
-            let records = try database.rows(of: table, columns)
+            let records = try database.rows(of: marks.table, columns)
             for record in records {
                 try rows.append { row throws(ExportRowRefusal) in try fill(&row, record) }
             }
@@ -57,8 +60,8 @@ struct DatabaseFormat: Sendable {
             ])
         ) { () throws(ContainerError) in try SQLiteDatabase(file, limits: .current) }
         for format in all {
-            guard let table = database.table(named: format.table),
-                format.marks.allSatisfy({ table.has($0) })
+            guard let table = database.table(named: format.marks.table),
+                format.marks.columns.allSatisfy({ table.has($0) })
             else { continue }
             return try format.read(DatabaseReading(database: database, format: format.format))
         }
@@ -108,7 +111,7 @@ extension DatabaseFormat {
     static let all = [microsoft, authenticatorPlus, google, stratum]
 
     private static let microsoft = DatabaseFormat(
-        .microsoftAuthenticator, table: "accounts", marks: ["oath_secret_key"],
+        .microsoftAuthenticator, Marks(table: "accounts", columns: ["oath_secret_key"]),
         columns: [
             "name", "username", "oath_secret_key", "account_type", "encrypted_oath_secret_key",
         ]
@@ -132,7 +135,7 @@ extension DatabaseFormat {
 
     /// Authenticator Plus' database after its decryption.
     private static let authenticatorPlus = DatabaseFormat(
-        .authenticatorPlus, table: "accounts", marks: ["uid", "category"],
+        .authenticatorPlus, Marks(table: "accounts", columns: ["uid", "category"]),
         columns: [
             "email", "secret", "counter", "type", "issuer", "original_name", "category", "position",
         ], position: "position"
@@ -159,7 +162,7 @@ extension DatabaseFormat {
     }
 
     private static let google = DatabaseFormat(
-        .googleAuthenticator, table: "accounts", marks: ["email", "secret"],
+        .googleAuthenticator, Marks(table: "accounts", columns: ["email", "secret"]),
         columns: ["email", "secret", "counter", "type", "issuer", "isencrypted"]
     ) { row, record throws(ExportRowRefusal) in
         try row.fill([.account("email"), .issuer("issuer")], from: record)
@@ -175,7 +178,7 @@ extension DatabaseFormat {
 
     /// Stratum's database, which has the fields of its JSON.
     private static let stratum = DatabaseFormat(
-        .stratum, table: "authenticator", marks: ["username"]
+        .stratum, Marks(table: "authenticator", columns: ["username"])
     ) { database throws(ExportError) in
         let names = [
             "Type", "Issuer", "Username", "Secret", "Pin", "Algorithm", "Digits", "Period",

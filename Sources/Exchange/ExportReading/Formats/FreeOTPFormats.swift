@@ -242,14 +242,7 @@ enum FreeOTP2Container {
 
     /// A JSON list of signed bytes.
     private static func bytes(_ list: JSONValue?) throws(ExportError) -> SecretBytes {
-        guard let elements = list?.elements else { throw .damaged(.freeOTP) }
-        return try SecretBytes(capacity: elements.count) { output throws(ExportError) in
-            for element in elements {
-                guard case .number(let number) = element, (-128...255).contains(number) else {
-                    throw .damaged(.freeOTP)
-                }
-                output.append(UInt8(truncatingIfNeeded: number))
-            }
-        }
+        guard let bytes = list?.elements?.bytes else { throw .damaged(.freeOTP) }
+        return bytes
     }
 }

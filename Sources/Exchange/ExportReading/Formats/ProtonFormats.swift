@@ -107,8 +107,8 @@ enum ProtonAuthenticatorContainer {
         let sealed = try content.rest()
         guard sealed.count >= 16 else { throw .damaged(.protonAuthenticator) }
         let decryption = Decryption(.protonAuthenticator)
-        let key = try decryption.argon2(
-            .id, password, salt: salt, kibibytes: 19_456, passes: 2, lanes: 1)
+        let key = try decryption.derive(
+            Argon2(.id, kibibytes: 19_456, passes: 2, lanes: 1), password, salt: salt)
         return try decryption.openGCM(
             sealed, key: key, nonce: nonce, associatedData: associatedData)
     }

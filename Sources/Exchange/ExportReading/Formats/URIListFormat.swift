@@ -189,9 +189,10 @@ enum EnteContainer {
         let message = try file.base64("encryptedData")
         let header = try file.base64("encryptionNonce", count: 24)
         let decryption = Decryption(.ente)
-        let key = try decryption.argon2(
-            .id, password, salt: salt, kibibytes: try costs.number("memLimit") / 1024,
+        let argon2 = Argon2(
+            .id, kibibytes: try costs.number("memLimit") / 1024,
             passes: try costs.number("opsLimit"), lanes: 1)
+        let key = try decryption.derive(argon2, password, salt: salt)
         return try decryption.open(message, key: key, nonce: header, with: openSecretStream)
     }
 }

@@ -129,6 +129,26 @@ struct ExportRows {
         try append(row)
     }
 
+    /// Appends a row for each line of a text; `fill` is lent the line.
+    ///
+    /// - Parameter hasComments: Whether lines that begin with `#` are left out.
+    mutating func append(
+        linesOf text: SecretBytes, hasComments: Bool = false,
+        filling fill: (inout ExportRow, Span<UInt8>) throws(ExportRowRefusal) -> Void
+    ) throws(ExportError) {
+        try text.withBytes { text throws(ExportError) in
+            var lines = TextLines(text)
+            while let line = lines.next(in: text) {
+                let content = text.extracting(line.range)
+                if hasComments, content[0] == UInt8(ascii: "#") { continue }
+                try append { row throws(ExportRowRefusal) in
+                    row.line = line.number
+                    try fill(&row, content)
+                }
+            }
+        }
+    }
+
     /// Appends a row for each element of a JSON list; one that is not an object is refused.
     mutating func append(
         _ elements: [JSONValue],

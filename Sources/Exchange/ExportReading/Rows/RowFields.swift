@@ -91,15 +91,25 @@ extension RowFields {
     /// Bytes that are written as a list of signed or unsigned numbers.
     func bytes(_ name: String) throws(ExportRowRefusal) -> SecretBytes? {
         guard try has(name) else { return nil }
-        let elements = try list(name)
-        return try SecretBytes(capacity: elements.count) { output throws(ExportRowRefusal) in
-            for element in elements {
+        guard let bytes = try list(name).bytes else { throw .badSecret }
+        return bytes
+    }
+}
+
+extension [JSONValue] {
+    /// The bytes that are written as signed or unsigned numbers, or `nil` if it is anything else.
+    var bytes: SecretBytes? {
+        var isValid = true
+        let bytes = SecretBytes(capacity: count) { output in
+            for element in self {
                 guard case .number(let number) = element, (-128...255).contains(number) else {
-                    throw .badSecret
+                    isValid = false
+                    return
                 }
                 output.append(UInt8(truncatingIfNeeded: number))
             }
         }
+        return isValid ? bytes : nil
     }
 }
 

@@ -3,6 +3,25 @@ internal import OneTimePassword
 internal import WatchwordCryptography
 
 extension SecretBytes {
+    /// Bytes that are not secret.
+    convenience init(_ bytes: [UInt8]) { self.init(copying: bytes.span) }
+
+    /// Whether all bytes are ASCII.
+    var isASCII: Bool {
+        withBytes { bytes in bytes.indices.allSatisfy { bytes[$0] < 0x80 } }
+    }
+
+    /// The text without spaces, tabs and line breaks.
+    var withoutSpaces: SecretBytes {
+        withBytes { bytes in
+            SecretBytes(capacity: bytes.count) { output in
+                for index in bytes.indices where !bytes[index].isASCIISpace {
+                    output.append(bytes[index])
+                }
+            }
+        }
+    }
+
     /// The bytes that hexadecimal digits encode, or `nil` if it is anything else.
     func decodedHex() -> SecretBytes? {
         decoded(Hexadecimal.decode)
@@ -12,6 +31,9 @@ extension SecretBytes {
     func decodedBase64() -> SecretBytes? {
         decoded(Base64.decodeSecret)
     }
+
+    /// The bytes that one Base64 text encodes, which may be broken into lines.
+    func decodedBase64Lines() -> SecretBytes? { withoutSpaces.decodedBase64() }
 
     /// The bytes that Base32 encodes in any form that apps write, or `nil` if it is anything else.
     func decodedBase32() -> (secret: SecretBytes, tolerances: [Base32Deviation])? {

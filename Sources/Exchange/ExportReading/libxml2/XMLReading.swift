@@ -135,7 +135,7 @@ struct MarkupCheck {
         let start = text.holds("\u{FEFF}", at: 0) ? 3 : 0
         guard
             let first = text.indices.first(where: {
-                $0 >= start && !MarkupCheck.isSpace(text[$0])
+                $0 >= start && !text[$0].isXMLSpace
             }),
             text[first] == UInt8(ascii: "<")
         else { throw .damaged }
@@ -193,8 +193,9 @@ struct MarkupCheck {
         }
         throw .damaged
     }
+}
 
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        [0x20, 0x09, 0x0A, 0x0D].contains(byte)
-    }
+extension UInt8 {
+    /// Whether it is white space in XML.
+    var isXMLSpace: Bool { [0x20, 0x09, 0x0A, 0x0D].contains(self) }
 }

@@ -141,9 +141,7 @@ extension XMLTreeBuilder.OpenElement {
             return .empty
         }
         if pieces.count == 1 { return pieces[0] }
-        return SecretBytes(capacity: pieces.reduce(0) { $0 + $1.count }) { output in
-            for piece in pieces { piece.withBytes { output.append(copying: $0) } }
-        }
+        return SecretBytes(joining: pieces)
     }
 }
 
@@ -152,7 +150,7 @@ extension SecretBytes {
 
     fileprivate var isWhiteSpace: Bool {
         withBytes { bytes in
-            bytes.indices.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains(bytes[$0]) }
+            bytes.indices.allSatisfy { bytes[$0].isXMLSpace }
         }
     }
 }

@@ -68,10 +68,7 @@ internal import WatchwordSystem
             guard password.withBytes({ $0.firstIndex(of: 0, from: 0) == nil }) else {
                 throw .wrongPassword
             }
-            let terminated = SecretBytes(capacity: password.count + 1) { output in
-                password.withBytes { output.append(copying: $0) }
-                output.append(0)
-            }
+            let terminated = SecretBytes(joining: [password, SecretBytes([0])])
             unsafe opened = terminated.withBytes { text in
                 unsafe text.withUnsafeBytes { text in
                     unsafe zip_fopen_index_encrypted(

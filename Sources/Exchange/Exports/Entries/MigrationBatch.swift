@@ -24,7 +24,9 @@ public struct MigrationBatch: Sendable {
     public static let maximumCount = 1 << 20
     /// The maximum number of parts; real exports have ten entries in each part.
     public static let maximumSize = 1_000
+}
 
+extension MigrationBatch {
     /// Reads a URI.
     ///
     /// - Throws: ``MigrationError`` if the whole part is invalid. A single invalid entry is added
@@ -57,19 +59,6 @@ public struct MigrationBatch: Sendable {
         self.init(
             version: version, size: size, index: index, id: id, credentials: credentials,
             refusals: [], warnings: [])
-    }
-
-    init(
-        version: Int, size: Int, index: Int, id: Int32, credentials: [Credential],
-        refusals: [MigrationRefusal], warnings: [MigrationWarning]
-    ) {
-        self.version = version
-        self.size = size
-        self.index = index
-        self.id = id
-        self.credentials = credentials
-        self.refusals = refusals
-        self.warnings = warnings
     }
 
     /// Whether `text` begins like a migration URI.

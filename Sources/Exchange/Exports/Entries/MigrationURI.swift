@@ -106,29 +106,11 @@ extension MigrationBatch {
                 ProtobufWriter.append(wide, field: field.rawValue, to: &output)
             }
         }
-        let base64 = Base64.encode(payload)
-        let prefix = "\(MigrationURI.prefix)?data="
-        return SecretBytes(capacity: prefix.utf8.count + 3 * base64.count) { output in
-            for byte in prefix.utf8 { output.append(byte) }
-            base64.withBytes { text in
-                for index in text.indices { Self.appendEncoded(text[index], to: &output) }
-            }
-        }
-    }
-
-    /// Percent-encodes the Base64 characters that are not alphanumeric, as Google Authenticator
-    /// does.
-    private static func appendEncoded(_ byte: UInt8, to output: inout OutputSpan<UInt8>) {
-        let digits: String
-        switch byte {
-        case UInt8(ascii: "+"): digits = "%2B"
-        case UInt8(ascii: "/"): digits = "%2F"
-        case UInt8(ascii: "="): digits = "%3D"
-        default:
-            output.append(byte)
-            return
-        }
-        for digit in digits.utf8 { output.append(digit) }
+        var uri = SecretText()
+        uri.append("\(MigrationURI.prefix)?data=")
+        // Google Authenticator encodes the characters of Base64 that are not alphanumeric.
+        uri.append(Base64.encode(payload).percentEncoded)
+        return uri.bytes
     }
 }
 

@@ -69,7 +69,7 @@ public enum ExportLoop {
         var chunks: [SecretBytes] = []
         var total = 0
         while let count = try FileDescriptor.readCount(from: 0) {
-            guard count > 0 else { return joined(chunks, count: total) }
+            guard count > 0 else { return SecretBytes(joining: chunks) }
             guard count <= ExportProtocol.largestChunk, count <= limit - total else {
                 ConfinedHelper.refuseRequest()
             }
@@ -91,12 +91,6 @@ public enum ExportLoop {
             _ = try FileDescriptor.fill(&output, from: 0)
         }
         return bytes.count == count ? bytes : nil
-    }
-
-    private static func joined(_ chunks: [SecretBytes], count: Int) -> SecretBytes {
-        SecretBytes(capacity: count) { output in
-            for chunk in chunks { chunk.withBytes { output.append(copying: $0) } }
-        }
     }
 }
 

@@ -139,15 +139,3 @@ struct KDBXKeyFile {
         return key
     }
 }
-
-extension SecretBytes {
-    fileprivate var withoutSpaces: SecretBytes {
-        withBytes { bytes in
-            SecretBytes(capacity: bytes.count) { output in
-                for index in bytes.indices where !bytes[index].isASCIISpace {
-                    output.append(bytes[index])
-                }
-            }
-        }
-    }
-}

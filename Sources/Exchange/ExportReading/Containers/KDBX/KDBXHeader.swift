@@ -89,9 +89,7 @@ struct KDBXHeader {
 /// How a KDBX file's key is derived from the composite key.
 enum KDBXDerivation {
     case aes(seed: SecretBytes, rounds: UInt64)
-    case argon2(
-        Argon2Variant, Argon2Version, salt: SecretBytes, kibibytes: UInt64, passes: UInt64,
-        lanes: UInt64)
+    case argon2(Argon2, salt: SecretBytes)
 
     /// Reads version 4's parameters.
     init(parameters: SecretBytes?) throws(ExportError) {
@@ -121,10 +119,11 @@ enum KDBXDerivation {
         guard !dictionary.contains("K"), !dictionary.contains("A") else {
             throw .unreadable(.keePass, .unsupportedAlgorithm)
         }
-        self = .argon2(
-            variant, version, salt: try dictionary.bytes("S"),
-            kibibytes: try dictionary.number("M") / 1024, passes: try dictionary.number("I"),
-            lanes: try dictionary.number("P"))
+        let salt = try dictionary.bytes("S")
+        let argon2 = Argon2(
+            variant, version: version, kibibytes: try dictionary.number("M") / 1024,
+            passes: try dictionary.number("I"), lanes: try dictionary.number("P"))
+        self = .argon2(argon2, salt: salt)
     }
 
     /// The transformed key.
@@ -133,10 +132,8 @@ enum KDBXDerivation {
         switch self {
         case .aes(let seed, let rounds):
             return try decryption.aesKDF(composite, seed: seed, rounds: rounds)
-        case .argon2(let variant, let version, let salt, let kibibytes, let passes, let lanes):
-            return try decryption.argon2(
-                variant, version: version, composite, salt: salt, kibibytes: kibibytes,
-                passes: passes, lanes: lanes)
+        case .argon2(let argon2, let salt):
+            return try decryption.derive(argon2, composite, salt: salt)
         }
     }
 }

@@ -11,8 +11,8 @@ internal import WatchwordSystem
     private func read(
         _ content: String, program: String = "FaultyExportReader",
         timeout: Duration = .seconds(60)
-    ) throws -> ExportReading {
-        try ExportReading.read(Array(content.utf8), program: program, timeout: timeout)
+    ) throws -> ReadOutcome {
+        try ReadOutcome.read(Array(content.utf8), program: program, timeout: timeout)
     }
 
     @Test("an export's entries arrive")
@@ -25,13 +25,13 @@ internal import WatchwordSystem
         let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
         let file = SecretBytes(copying: Array("encrypted".utf8).span)
         #expect(
-            try ExportReading(reader.read(ExportSource(file))) == .refused(.passwordNeeded(.aegis)))
+            try ReadOutcome(reader.read(ExportSource(file))) == .refused(.passwordNeeded(.aegis)))
         for (password, expected) in [
-            ("wrong", ExportReading.refused(.wrongPassword(.aegis))),
+            ("wrong", ReadOutcome.refused(.wrongPassword(.aegis))),
             ("right", .entries(["right:encrypted"])),
         ] {
             let bytes = SecretBytes(copying: Array(password.utf8).span)
-            #expect(try ExportReading(reader.read(password: bytes)) == expected)
+            #expect(try ReadOutcome(reader.read(password: bytes)) == expected)
         }
     }
 
@@ -45,7 +45,7 @@ internal import WatchwordSystem
             let reader = try ExportProcess(
                 path: BuiltProgram.path("FaultyExportReader"), limits: limits)
             #expect(
-                try ExportReading(reader.read(source)) == .entries([":1.maFile manifest key file"]))
+                try ReadOutcome(reader.read(source)) == .entries([":1.maFile manifest key file"]))
         }
     }
 
@@ -61,7 +61,7 @@ internal import WatchwordSystem
     func largest() throws {
         let part = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
         for (size, expected) in [
-            (128 << 20, ExportReading.entries([":" + String(repeating: "a", count: 40)])),
+            (128 << 20, ReadOutcome.entries([":" + String(repeating: "a", count: 40)])),
             (
                 128 << 20 + 1,
                 .refused(.overLimit(nil, .fileSize, found: 128 << 20 + 1, allowed: 128 << 20))
@@ -72,7 +72,7 @@ internal import WatchwordSystem
                 for _ in 0..<size % part.count { output.append(part[0]) }
             }
             let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
-            #expect(try ExportReading(reader.read(ExportSource(file))) == expected)
+            #expect(try ReadOutcome(reader.read(ExportSource(file))) == expected)
         }
     }
 
@@ -102,11 +102,11 @@ internal import WatchwordSystem
         let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
         let file = SecretBytes(copying: Array("crash on a password".utf8).span)
         #expect(
-            try ExportReading(reader.read(ExportSource(file))) == .refused(.passwordNeeded(.ente)))
+            try ReadOutcome(reader.read(ExportSource(file))) == .refused(.passwordNeeded(.ente)))
         let password = SecretBytes(copying: Array("any".utf8).span)
         #expect(
-            try ExportReading(reader.read(password: password)) == .lost(.crashed(signal: 11)))
-        #expect(try ExportReading(reader.read(password: password)) == .lost(.noAnswer))
+            try ReadOutcome(reader.read(password: password)) == .lost(.crashed(signal: 11)))
+        #expect(try ReadOutcome(reader.read(password: password)) == .lost(.noAnswer))
     }
 
     @Test(
@@ -134,30 +134,30 @@ internal import WatchwordSystem
     func twice() throws {
         let reader = try ExportProcess(path: BuiltProgram.path("LyingExportReader"))
         let file = SecretBytes(copying: Array("answer twice".utf8).span)
-        #expect(try ExportReading(reader.read(ExportSource(file))) == .entries(["Acme:ann"]))
+        #expect(try ReadOutcome(reader.read(ExportSource(file))) == .entries(["Acme:ann"]))
         let password = SecretBytes(copying: Array("any".utf8).span)
-        #expect(try ExportReading(reader.read(password: password)) == .lost(.badAnswer))
+        #expect(try ReadOutcome(reader.read(password: password)) == .lost(.badAnswer))
     }
 
     @Test("a program that is not a reader is a different error")
     func otherPrograms() throws {
         #expect(throws: HelperFailure.notFound) {
-            try ExportReading.read([1], path: "/nonexistent/reader")
+            try ReadOutcome.read([1], path: "/nonexistent/reader")
         }
         // It may be killed before it has exited.
         let ended: [HelperFailure] = [.died(.exited(1)), .died(.killed)]
         let failure = #expect(throws: HelperFailure.self) {
-            try ExportReading.read([1], path: "/bin/false")
+            try ReadOutcome.read([1], path: "/bin/false")
         }
         #expect(failure.map(ended.contains) == true)
         #expect(throws: HelperFailure.otherVersion) {
-            try ExportReading.read([1], path: "/usr/bin/yes")
+            try ReadOutcome.read([1], path: "/usr/bin/yes")
         }
     }
 }
 
 /// The outcome for an export, with the names of its entries.
-enum ExportReading: Equatable {
+enum ReadOutcome: Equatable {
     case entries([String])
     case refused(ExportError)
     case lost(HelperLoss)
@@ -173,15 +173,15 @@ enum ExportReading: Equatable {
 
     static func read(
         _ content: [UInt8], program: String, timeout: Duration = .seconds(60)
-    ) throws -> ExportReading {
+    ) throws -> ReadOutcome {
         try read(content, path: BuiltProgram.path(program), timeout: timeout)
     }
 
     static func read(
         _ content: [UInt8], path: String, timeout: Duration = .seconds(60)
-    ) throws -> ExportReading {
+    ) throws -> ReadOutcome {
         let reader = try ExportProcess(path: path, timeout: timeout)
-        return ExportReading(try reader.read(ExportSource(SecretBytes(copying: content.span))))
+        return ReadOutcome(try reader.read(ExportSource(SecretBytes(copying: content.span))))
     }
 
     private static func name(_ entry: ExportedEntry) -> String {

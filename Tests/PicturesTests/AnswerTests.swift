@@ -1,4 +1,3 @@
-import PictureReading
 import TestSupport
 import Testing
 

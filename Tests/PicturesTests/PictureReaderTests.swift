@@ -1,5 +1,4 @@
 internal import Foundation
-internal import PictureReading
 internal import Pictures
 import ProcessConfinement
 internal import TestSupport
