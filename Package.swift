@@ -157,8 +157,8 @@ let package = Package(
             "Vault", "DeviceLogin", "Courier", "Devices", "SecretVault", "WatchwordCryptography",
             "WatchwordSystem"),
         module(
-            "Vault", "VaultService", "Devices", "OneTimePassword", "SecretVault",
-            "WatchwordCryptography", "WatchwordSystem"),
+            "Vault", "VaultService", "Courier", "DeviceLogin", "Devices", "OneTimePassword",
+            "SecretVault", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Vault", "Agent", "Courier", "DeviceLogin", "Devices", "OneTimePassword",
             "ProcessConfinement", "SecretVault", "VaultService", "WatchwordCryptography",

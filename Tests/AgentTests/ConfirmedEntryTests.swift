@@ -42,13 +42,26 @@ struct ConfirmedEntryTests {
         person = RemotePerson(FrameConnection(try SocketPair().takeFirst()))
     }
 
-    private func confirmed(
+    /// A request of a client that has confirmed the entry.
+    private func request(
         in use: HeldVaults.Use, since unlocking: UInt64, until end: Moment = .now + .seconds(60)
-    ) throws -> [ConfirmedEntry] {
+    ) throws -> HeldRequest {
         let entry = try #require(use.vault.entries.first)
-        return [
-            ConfirmedEntry(entry, in: place, since: unlocking, .cryptographic, until: end)
+        let other = HeldVaults.Use(vault: use.vault, unlocking: unlocking)
+        let request = request(in: use)
+        request.proofs.confirmed = [
+            (
+                ConfirmedEntry(entry, .cryptographic),
+                ClientProof(for: other, of: place, until: end)
+            )
         ]
+        return request
+    }
+
+    private func request(in use: HeldVaults.Use) -> HeldRequest {
+        HeldRequest(
+            service: service, use: use, place: place, presence: .none, person: person,
+            proofs: ClientProofs())
     }
 
     @Test("a check counts for one edit, for five minutes, and not after the vault was locked")
@@ -60,20 +73,23 @@ struct ConfirmedEntryTests {
                 of: entry, issuer: nil, account: nil, details: DetailsChange(),
                 codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
                 access: AccessControlChange(presence: .perUnlock, onFailure: nil)))
-        for var earlier in [
-            try confirmed(in: use, since: use.unlocking + 1),
-            try confirmed(in: use, since: use.unlocking, until: .now),
+        for earlier in [
+            try request(in: use, since: use.unlocking + 1),
+            try request(in: use, since: use.unlocking, until: .now),
         ] {
-            do {
-                _ = try service.edit(weaker, in: use, place, .none, person, &earlier, [])
+            guard
+                case .failed(.presenceNeeded) = earlier.response(to: .edit(place, weaker, .none))
+            else {
                 Issue.record("changed without a check")
-            } catch {
-                guard case .vault(.presenceNeeded) = error else { throw error }
+                return
             }
         }
-        var current = try confirmed(in: use, since: use.unlocking)
-        _ = try service.edit(weaker, in: use, place, .none, person, &current, [])
-        #expect(current.isEmpty)
+        let current = try request(in: use, since: use.unlocking)
+        guard case .edited = current.response(to: .edit(place, weaker, .none)) else {
+            Issue.record("not changed")
+            return
+        }
+        #expect(current.proofs.confirmed.isEmpty)
         #expect(try use.vault.entry(entry.id).accessControl.presence == .perUnlock)
     }
 
@@ -85,36 +101,34 @@ struct ConfirmedEntryTests {
             server: try ServerAddress(parsing: "https://login.example"), authorities: [],
             deviceName: "", name: Self.name,
             access: AccessControlChange(presence: nil, onFailure: nil))
-        func needsCheck(_ confirmed: inout [ConfirmedEntry]) throws -> Bool {
-            let answer = try service.answer(
-                to: .enrol(order), in: use, place, .none, person, &confirmed)
+        let task = try SecretBytes(encoding: LoginTask.enrol(order))
+        func needsCheck(_ request: HeldRequest) throws -> Bool {
+            guard case .login(let encoded, _) = request.response(to: .login(place, task, .none))
+            else { return false }
+            let answer = try encoded.withBytes { try LoginAnswer(parsing: $0) }
             guard case .failed(let error) = answer else { return false }
             return error == .vault(.presenceNeeded)
         }
-        var earlier = try confirmed(in: use, since: use.unlocking + 1)
-        #expect(try needsCheck(&earlier))
-        var expired = try confirmed(in: use, since: use.unlocking, until: .now)
-        #expect(try needsCheck(&expired))
+        #expect(try needsCheck(request(in: use, since: use.unlocking + 1)))
+        #expect(try needsCheck(request(in: use, since: use.unlocking, until: .now)))
         // There is no program that could send the ticket.
-        var current = try confirmed(in: use, since: use.unlocking)
-        #expect(try !needsCheck(&current))
-        #expect(current.isEmpty)
+        let current = try request(in: use, since: use.unlocking)
+        #expect(try !needsCheck(current))
+        #expect(current.proofs.confirmed.isEmpty)
     }
 
     @Test("what an edit would do is not told after the vault was locked")
     func rehearsed() throws {
         let use = try service.vaults.use(place)
         let edit = VaultEdit.importing(ImportEdit([], DuplicateChoices(.skip)))
-        guard case .edited = try service.rehearse(edit, in: use, place) else {
+        guard case .edited = request(in: use).response(to: .rehearse(place, edit)) else {
             Issue.record("no outcome")
             return
         }
         service.vaults.lock(place)
-        do {
-            _ = try service.rehearse(edit, in: use, place)
+        guard case .notHeld = request(in: use).response(to: .rehearse(place, edit)) else {
             Issue.record("told after the lock")
-        } catch {
-            guard case .notHeld = error else { throw error }
+            return
         }
     }
 
@@ -126,8 +140,11 @@ struct ConfirmedEntryTests {
                 .plainSecret(issuer: "", account: "a", value: SecretBytes(text: "x")),
                 accessControl: AccessControl(presence: .perUnlock, onFailure: .lockOut), now: 0)
         }
-        var confirmed: [ConfirmedEntry] = []
-        _ = try service.confirm(id, in: use, place, .none, person, &confirmed)
-        #expect(confirmed.isEmpty)
+        let request = request(in: use)
+        guard case .done = request.response(to: .confirm(place, id, .none)) else {
+            Issue.record("not confirmed")
+            return
+        }
+        #expect(request.proofs.confirmed.isEmpty)
     }
 }

@@ -352,19 +352,29 @@ struct HeldVaultsTests {
             vaults: vaults, reach: .folders([place.folder]), limitsFiles: false,
             helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
         let use = try vaults.use(place)
-        func isProved(until end: Moment, since unlocking: UInt64) -> Bool {
-            let proof = RepeatedProof(place: place, unlocking: unlocking, end: end)
-            return service.isProved([proof], in: use, place)
+        let other = HeldVaults.Use(vault: use.vault, unlocking: use.unlocking + 1)
+        let proofs = ClientProofs()
+        let person = RemotePerson(FrameConnection(try SocketPair().takeFirst()))
+        let request = HeldRequest(
+            service: service, use: use, place: place, presence: .none, person: person,
+            proofs: proofs)
+        func isProved(since use: HeldVaults.Use, until end: Moment) -> Bool {
+            proofs.repeated = [ClientProof(for: use, of: place, until: end)]
+            return request.isProved
         }
-        #expect(isProved(until: .now + .seconds(60), since: use.unlocking))
-        #expect(!isProved(until: .now, since: use.unlocking))
-        #expect(!isProved(until: .now + .seconds(60), since: use.unlocking + 1))
-        var proofs: [RepeatedProof] = []
+        #expect(isProved(since: use, until: .now + .seconds(60)))
+        #expect(!isProved(since: use, until: .now))
+        #expect(!isProved(since: other, until: .now + .seconds(60)))
         for _ in 0..<2 {
-            _ = try service.prove(.passphrase(passphrase), ceiling: 20, in: use, place, &proofs)
+            let response = request.response(
+                to: .prove(place, .passphrase(passphrase), ceiling: 20))
+            guard case .done = response else {
+                Issue.record("not proved")
+                return
+            }
         }
-        #expect(proofs.count == 1)
-        let rest = try #require(proofs.first).end.timeRemaining
+        #expect(proofs.repeated.count == 1)
+        let rest = try #require(proofs.repeated.first).end.timeRemaining
         #expect(rest > .seconds(200) && rest <= .seconds(300))
     }
 

@@ -80,6 +80,14 @@ extension LoginTask {
         case .enrol, .status, .wipe: nil
         }
     }
+
+    /// Whether it may change the vault; the others only read it.
+    package var mayChangeVault: Bool {
+        switch self {
+        case .status, .key(.server), .key(.status): false
+        case .signIn, .enrol, .wipe, .key: true
+        }
+    }
 }
 
 extension LoginTask: Transferable {

@@ -69,15 +69,17 @@ package struct KeyOrder: Sendable {
     /// Where the key is made.
     ///
     /// - Parameter access: who talks to a TPM.
-    package func keyPlace(through access: (TPMAddress) -> TPMAccess) -> KeyPlace {
+    package func keyPlace<Failure: Error>(
+        through access: (TPMAddress) throws(Failure) -> TPMAccess
+    ) throws(Failure) -> KeyPlace {
         switch place {
         case .vault: return .vault
-        case .tpmOrVault(let address): return .tpmOrVault(access(address))
+        case .tpmOrVault(let address): return .tpmOrVault(try access(address))
         case .tpm(let address, let pin, let attests):
             guard case .chosen(let pin) = pin else {
-                return .tpm(access(address), pin: nil, attests: attests)
+                return .tpm(try access(address), pin: nil, attests: attests)
             }
-            return .tpm(access(address), pin: pin, attests: attests)
+            return .tpm(try access(address), pin: pin, attests: attests)
         }
     }
 }

@@ -5,16 +5,45 @@ import SecretVault
 import VaultService
 import WatchwordCoding
 
-/// `login status` and `login wipe`: the local state of an enrolment; the server is not contacted.
-enum LoginStatusCommand {
+/// `login present`, which signs in and prints the ticket for the application, and `login status` and
+/// `login wipe`: the local state of an enrolment, for which the server is not contacted.
+enum LoginCommand {
+    static func present(_ session: Session) throws(CommandFailure) -> ExitCode {
+        try session.requireHTTPHelper()
+        let vault = try session.openVault()
+        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        try session.requireEnrolledSecret(of: entry)
+        let answer = try session.answer(
+            to: .signIn(entry.id), of: entry, by: vault, for: .signIn)
+        guard case .ticket(let ticket) = answer else { throw .agent(.malformed) }
+        try print(ticket, for: entry, session)
+        try session.recordUse(of: entry, in: vault)
+        return .done
+    }
+
+    static func print(
+        _ ticket: LoginTicket, for entry: EntrySummary, _ session: Session
+    ) throws(CommandFailure) {
+        guard session.wantsJSON else { return try session.printer.line(ticket.text) }
+        try session.printer.line(
+            .object([
+                ("account", .text(entry.account)), ("expires_at", .text(ticket.expiresAt)),
+                ("issuer", .text(entry.issuer)), ("login", .secret(ticket.text)),
+                ("verification", .text(ticket.verification)),
+            ]))
+    }
+}
+
+// The local state of an enrolment.
+extension LoginCommand {
     static func status(_ session: Session) throws(CommandFailure) -> ExitCode {
         let vault = try session.openVault()
         let entry = try vault.entries.one(named: session.arguments.operands[0])
         var facts = facts(of: entry)
-        if let wiped = LoginStatusCommand.facts(ofWiped: entry) {
+        if let wiped = LoginCommand.facts(ofWiped: entry) {
             facts += wiped
         } else {
-            facts += LoginStatusCommand.facts(of: try state(of: entry, in: vault, session))
+            facts += LoginCommand.facts(of: try state(of: entry, in: vault, session))
         }
         try print(facts, session)
         return .done
@@ -53,23 +82,13 @@ enum LoginStatusCommand {
     }
 
     private static func state(
-        of entry: EntrySummary, in vault: OpenVault, _ session: Session
+        of entry: EntrySummary, in vault: any OpenVault, _ session: Session
     ) throws(CommandFailure) -> LoginState {
         try session.requireEnrolledSecret(of: entry)
-        switch vault {
-        case .held(let vault):
-            let answer = try session.answer(
-                to: .status(entry.id), of: entry, by: vault, for: .loginStatus)
-            guard case .state(let state) = answer else { throw .agent(.malformed) }
-            return state
-        case .own(let vault):
-            let content = try session.enrolledContent(of: entry, in: vault, for: .loginStatus)
-            do throws(DeviceLoginError) {
-                return try LoginState(of: EnrolledSecret(content), in: vault)
-            } catch {
-                throw .login(entry.name.visible, error)
-            }
-        }
+        let answer = try session.answer(
+            to: .status(entry.id), of: entry, by: vault, for: .loginStatus)
+        guard case .state(let state) = answer else { throw .agent(.malformed) }
+        return state
     }
 
     private static func facts(of state: LoginState) -> [(String, JSONValue)] {
@@ -91,18 +110,8 @@ enum LoginStatusCommand {
             try Question.confirm(
                 "Wipe \(name)? To sign in again, the device must be enrolled again.")
         }
-        switch vault {
-        case .held(let vault):
-            let answer = try session.answer(to: .wipe(entry.id), about: name, by: vault)
-            guard case .wiped = answer else { throw .agent(.malformed) }
-        case .own(let vault):
-            // Wait for a login in progress.
-            let turn = try session.loginTurn(in: vault)
-            try session.change(vault) { changes throws(VaultError) in
-                try changes.erase(entry.id)
-            }
-            turn.end()
-        }
+        let answer = try session.answer(to: .wipe(entry.id), about: name, by: vault)
+        guard case .wiped = answer else { throw .agent(.malformed) }
         session.printer.note(
             "Wiped \(name) on this device; also revoke the credential on the server.")
         return .done

@@ -3,12 +3,13 @@ import Courier
 import DeviceLogin
 import SecretVault
 import VaultService
+import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
 
 /// `key present` and `key confirm`: a device key signs, and the ticket for the application is
-/// printed.
-enum KeyUseCommand {
+/// printed; and `key status`: what the vault says about a key, without contacting the server.
+enum KeyCommand {
     static func present(_ session: Session) throws(CommandFailure) -> ExitCode {
         try use(session, to: .signIn)
     }
@@ -40,48 +41,28 @@ enum KeyUseCommand {
     private static func use(
         _ session: Session, to purpose: Purpose
     ) throws(CommandFailure) -> ExitCode {
-        // Before any prompt, so that nobody types a passphrase in vain if a program is missing.
-        let helper = try session.httpHelper()
-        let choice = try session.checkChoice()
+        try session.requireHTTPHelper()
+        // Check the option before any prompt.
+        _ = try session.checkChoice()
         let address = try session.tpmAddress()
         // Also before any prompt, so that nobody enters a passphrase for a text not yet seen.
         try show(purpose, session)
-        let name = session.arguments.operands[0]
-        switch try session.openVault(despite: [.tpm, .pinFile]) {
-        case .own(let vault):
-            let turn = try session.loginTurn(in: vault)
-            let entry = try vault.entries.one(named: name)
-            try session.requireDeviceKey(of: entry)
-            let server = try session.inVault { () throws(VaultError) in
-                try vault.server(of: entry.id)
+        let vault = try session.openVault(despite: [.tpm, .pinFile])
+        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        try session.requireDeviceKey(of: entry)
+        let server = try session.server(of: entry, by: vault)
+        try ask(purpose, at: server.text, afterOpening: !vault.isHeldByAgent, session)
+        let order = SigningOrder(for: server, in: address)
+        let task: KeyTask =
+            switch purpose {
+            case .signIn: .signIn(entry.id, order)
+            case .confirm(let text): .confirm(entry.id, text, order)
             }
-            try ask(purpose, at: server ?? "", afterOpening: true, session)
-            let content = try session.content(
-                of: entry, in: vault, for: purpose.use(at: server ?? ""))
-            let presence = choice.keyPresence(
-                under: entry.accessControl,
-                unlockingProvesPresence: vault.unlockingProvesPresence)
-            let key = OpenedKey(content: content, entry: entry, presence: presence)
-            let ticket = try sign(
-                purpose, with: key, in: vault, turn, over: helper, TPMAccess(address), session)
-            try LoginPresentCommand.print(ticket, for: entry, session)
-            try session.recordUse(of: entry, in: vault)
-        case .held(let vault):
-            let entry = try vault.entries.one(named: name)
-            try session.requireDeviceKey(of: entry)
-            let server = try session.server(of: entry, by: vault)
-            try ask(purpose, at: server.text, afterOpening: false, session)
-            let order = SigningOrder(for: server, in: address)
-            let task: KeyTask =
-                switch purpose {
-                case .signIn: .signIn(entry.id, order)
-                case .confirm(let text): .confirm(entry.id, text, order)
-                }
-            let answer = try session.answer(
-                to: .key(task), of: entry, by: vault, for: purpose.use(at: server.text))
-            guard case .ticket(let ticket) = answer else { throw .agent(.malformed) }
-            try LoginPresentCommand.print(ticket, for: entry, session)
-        }
+        let answer = try session.answer(
+            to: .key(task), of: entry, by: vault, for: purpose.use(at: server.text))
+        guard case .ticket(let ticket) = answer else { throw .agent(.malformed) }
+        try LoginCommand.print(ticket, for: entry, session)
+        try session.recordUse(of: entry, in: vault)
         return .done
     }
 
@@ -125,36 +106,44 @@ enum KeyUseCommand {
         do throws(TerminalError) { size = try Terminal().size() } catch { return }
         try text.require(question, toFit: size)
     }
+}
 
-    /// A key that this process has opened.
-    private struct OpenedKey {
-        let content: EntryContent
-        let entry: EntrySummary
-        let presence: DeviceKeyTranscript.Presence
+// The local state of a key.
+extension KeyCommand {
+    static func status(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.openVault()
+        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        var facts = LoginCommand.facts(of: entry)
+        if let wiped = LoginCommand.facts(ofWiped: entry) {
+            facts += wiped
+        } else {
+            facts += KeyCommand.facts(of: try state(of: entry, in: vault, session))
+        }
+        try LoginCommand.print(facts, session)
+        return .done
     }
 
-    private static func sign(
-        _ purpose: Purpose, with key: OpenedKey, in vault: UnlockedVault,
-        _ turn: borrowing LoginLock, over helper: HTTPHelper, _ tpm: TPMAccess,
-        _ session: Session
-    ) throws(CommandFailure) -> LoginTicket {
-        var helper = helper
-        var person = TokenPerson(session: session, token: .tpm, purpose: nil)
-        let now = SystemClock.unixTime()
-        do {
-            let login = try KeyLogin(
-                key.content, of: key.entry.id, in: vault, presence: key.presence, tpm: tpm)
-            return switch purpose {
-            case .signIn:
-                try login.signIn(turn: turn, over: &helper, asking: &person, now: now)
-            case .confirm(let text):
-                try login.confirm(text, turn: turn, over: &helper, asking: &person, now: now)
-            }
-        } catch {
-            // Why there was no PIN says more than that there was none.
-            if let failure = person.failure { throw failure }
-            throw .deviceKey(key.entry.name.visible, error)
+    private static func state(
+        of entry: EntrySummary, in vault: any OpenVault, _ session: Session
+    ) throws(CommandFailure) -> KeyState {
+        try session.requireDeviceKey(of: entry)
+        let answer = try session.answer(
+            to: .key(.status(entry.id)), of: entry, by: vault, for: .loginStatus)
+        guard case .key(let state) = answer else { throw .agent(.malformed) }
+        return state
+    }
+
+    private static func facts(of key: KeyState) -> [(String, JSONValue)] {
+        let facts: [(String, JSONValue)] = [
+            ("changed_at", .text(Timestamp(unixTime: key.changed).text)),
+            ("custody", .text(key.custody.rawValue)),
+            ("pin", .text(key.requiresPIN ? "required" : "none")),
+            ("server", .text(key.server.text)),
+        ]
+        guard let credential = key.credential else {
+            return facts + [("state", .text("unregistered"))]
         }
+        return facts + [("credential", .text(credential.text)), ("state", .text("ready"))]
     }
 }
 
@@ -168,26 +157,11 @@ extension Session {
 
     /// The server of `entry`, a device key.
     func server(
-        of entry: EntrySummary, by vault: AgentVault
+        of entry: EntrySummary, by vault: any OpenVault
     ) throws(CommandFailure) -> ServerAddress {
         let answer = try answer(
             to: .key(.server(entry.id)), about: entry.name.visible, by: vault)
         guard case .server(let server) = answer else { throw .agent(.malformed) }
         return server
-    }
-}
-
-extension CheckChoice {
-    /// What a device key says about the check before its use.
-    func keyPresence(
-        under access: AccessControl, unlockingProvesPresence: Bool
-    ) -> DeviceKeyTranscript.Presence {
-        guard access.presence.isPerUse else {
-            return unlockingProvesPresence ? .cryptographic : .none
-        }
-        return switch check(for: access.presence) {
-        case .passphrase: .cryptographic
-        case .pam: .advisory
-        }
     }
 }
