@@ -164,6 +164,11 @@ public final class HelperProcess {
         }
     }
 
+    /// Appends a frame with `value` to ``outgoing``.
+    package func appendFrame(_ value: some Transferable) throws(SystemCallFailure) {
+        try FrameWriter(value).finished().withBytes { outgoing.append($0) }
+    }
+
     /// Sends as much as the pipe accepts.
     ///
     /// - Returns: `.moved` once everything is sent, `.ended` if the helper has closed its input.

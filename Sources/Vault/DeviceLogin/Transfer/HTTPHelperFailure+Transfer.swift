@@ -60,45 +60,6 @@ extension HTTPHelperFailure: Transferable {
     }
 }
 
-extension HelperFailure: Transferable {
-    private enum Kind: UInt8 {
-        case notFound, cannotStart, notConfined, otherVersion, died, system
-    }
-
-    package func write(to output: FrameWriter) {
-        switch self {
-        case .notFound: output.append(choice: Kind.notFound)
-        case .cannotStart(let failure):
-            output.append(choice: Kind.cannotStart)
-            output.append(failure)
-        case .notConfined(let failure):
-            output.append(choice: Kind.notConfined)
-            output.append(failure)
-        case .otherVersion: output.append(choice: Kind.otherVersion)
-        case .died(let ending):
-            output.append(choice: Kind.died)
-            output.append(ending)
-        case .system(let failure):
-            output.append(choice: Kind.system)
-            output.append(failure)
-        }
-    }
-
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind: Kind = try fields.choice(bytes)
-        switch kind {
-        case .notFound: self = .notFound
-        case .cannotStart: self = .cannotStart(try fields.value(bytes))
-        case .notConfined: self = .notConfined(try fields.value(bytes))
-        case .otherVersion: self = .otherVersion
-        case .died: self = .died(try fields.value(bytes))
-        case .system: self = .system(try fields.value(bytes))
-        }
-    }
-}
-
 extension HelperResponse.Problem: Transferable {
     package func write(to output: FrameWriter) {
         output.append(signed: Int64(status))
