@@ -144,7 +144,8 @@ let package = Package(
         module(
             "Vault", "Courier", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Vault", "Devices", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
+            "Vault", "Devices", "ProcessConfinement", "WatchwordCoding", "WatchwordCryptography",
+            "WatchwordSystem"),
         module("Vault", "PAMAuthentication", "CPAM", "Devices", "WatchwordSystem"),
         module(
             "Vault", "SecretVault", documents: ["Security.md", "VaultFile.md"], "Devices",
@@ -252,14 +253,14 @@ let package = Package(
         program(
             "PresenceAsker", path: "Tests/PresencePrograms/PresenceAsker", "WatchwordSystem",
             "Devices"),
-        tests("PresenceDevicesTests", "WatchwordSystem", "Devices"),
+        tests("PresenceDevicesTests", "WatchwordCryptography", "WatchwordSystem", "Devices"),
         // `watchword-token` with an authenticator in software.
         program(
             "software-authenticator", path: "Tests/SoftwareAuthenticator", "CFIDO2", "COpenSSL",
             "TokenDrivers", "Devices"),
         tests(
-            "HardwareTokensTests", "Attestation", "WatchwordCryptography", "Devices",
-            "WatchwordSystem"),
+            "HardwareTokensTests", "Attestation", "WatchwordCoding", "WatchwordCryptography",
+            "Devices", "WatchwordSystem"),
         tests("AttestationTests", "Attestation", "WatchwordCryptography"),
         tests("CBORReadingTests", "Attestation"),
         tests("CryptographyTests", "WatchwordCryptography"),

@@ -80,17 +80,3 @@ extension PAMCheckFailure.Reason: Transferable {
         }
     }
 }
-
-extension PAMCallFailure: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(position: call)
-        output.append(code)
-    }
-
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        self.init(
-            call: try fields.choiceByPosition(bytes), code: Int32(try fields.byte(bytes)))
-    }
-}

@@ -64,10 +64,6 @@ extension KeyAttestation {
 
     /// The maximum size of a part in bytes.
     package static let largestPart = largestCertificate
-    /// The maximum size in bytes of all parts together, each with a length of four bytes.
-    package static let largest =
-        mostCertificates * (4 + largestCertificate) + 4 * (4 + largestStructure)
-        + 4 + longestSignature
 }
 
 /// A secret that only the TPM with an attested key reveals (`TPM2_ActivateCredential`).

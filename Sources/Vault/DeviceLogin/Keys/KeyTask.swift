@@ -112,16 +112,3 @@ extension KeyConfirmation: Transferable {
         self = confirmation
     }
 }
-
-extension TPMAddress: Transferable {
-    package func write(to output: FrameWriter) { output.append(text) }
-
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        guard let address = TPMAddress(try fields.value(bytes) as String) else {
-            throw FieldReader.Unreadable()
-        }
-        self = address
-    }
-}
