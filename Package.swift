@@ -142,7 +142,8 @@ let package = Package(
 
         // Vault: the user's side
         module(
-            "Vault", "Courier", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
+            "Vault", "Courier", "ProcessConfinement", "WatchwordCoding", "WatchwordCryptography",
+            "WatchwordSystem"),
         module(
             "Vault", "Devices", "ProcessConfinement", "WatchwordCoding", "WatchwordCryptography",
             "WatchwordSystem"),

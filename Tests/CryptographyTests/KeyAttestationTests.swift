@@ -32,14 +32,6 @@ import WatchwordCryptography
         #expect(attestation(signature: 0) == nil && attestation(signature: 97) == nil)
     }
 
-    @Test("an attestation is combined again from its parts")
-    func parts() throws {
-        let whole = try #require(attestation(certificates: [1, 2, 3]))
-        #expect(whole.parts.count == 8 && KeyAttestation(parts: whole.parts) == whole)
-        #expect(KeyAttestation(parts: Array(whole.parts.prefix(5))) == nil)
-        #expect(KeyAttestation(parts: []) == nil)
-    }
-
     @Test("a secret for a TPM has a blob and a seed of limited size")
     func activation() {
         func activation(_ blob: Int, _ seed: Int) -> KeyActivation? {
