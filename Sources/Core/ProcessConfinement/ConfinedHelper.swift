@@ -24,16 +24,21 @@ public enum ConfinedHelper {
             do throws(SystemCallFailure) {
                 try Confinement.enter(limits, runsLibraries: runsLibraries)
             } catch {
-                try send(HelperGreeting.notConfined(error).bytes(from: program))
+                try send(HelperGreeting.frame(from: program, failure: error))
                 ProcessEnd.atOnce(with: Status.failure)
             }
-            try send(HelperGreeting.confined.bytes(from: program))
+            try send(HelperGreeting.frame(from: program))
             try serve()
             ProcessEnd.atOnce(with: Status.done)
         } catch {
             // There is no way to report the failure.
             ProcessEnd.atOnce(with: Status.failure)
         }
+    }
+
+    /// Sends an answer.
+    public static func send(_ frame: FrameWriter) throws(SystemCallFailure) {
+        try frame.write(to: StandardStream.output.rawValue)
     }
 
     /// Sends an answer.

@@ -4,7 +4,7 @@ internal import Lies
 /// the “export” names.
 @main struct Program {
     static func main() throws {
-        say(frame(Array("WWX".utf8) + [1, 0]))
+        say(frame([3] + Array("WWX".utf8) + [1, 0]))
         while let order = try nextOrder(skipping: 1, hasty: {}) {
             if let lie = pipeLies[order] {
                 lie()

@@ -4,7 +4,7 @@ internal import Lies
 /// the “picture” names.
 @main struct Program {
     static func main() throws {
-        say(frame(Array("WWR".utf8) + [2, 0]))
+        say(frame([3] + Array("WWR".utf8) + [2, 0]))
         while let order = try nextOrder(hasty: { say(frame(echo("hasty"))) }) {
             if let lie = pipeLies[order] ?? lies[order] { lie() } else { say(frame(echo(order))) }
         }
