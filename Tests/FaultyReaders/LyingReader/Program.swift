@@ -1,4 +1,5 @@
 internal import Lies
+internal import WatchwordSystem
 
 /// A reader that sends the correct greeting and then violates the pipe's protocol in the way that
 /// the “picture” names.
@@ -28,6 +29,6 @@ internal import Lies
     ]
 
     private static func echo(_ text: String) -> [UInt8] {
-        [0, 0, 1, 0] + number(text.utf8.count) + Array(text.utf8)
+        [0, 0, 1, 0] + UInt32(text.utf8.count).littleEndianBytes + Array(text.utf8)
     }
 }

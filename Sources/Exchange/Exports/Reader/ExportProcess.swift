@@ -142,7 +142,7 @@ extension ExportProcess {
     private func awaitAnswer() throws(Loss) -> ExportOutcome {
         switch try receive() {
         case .frame(let frame):
-            switch frame.withBytes({ ExportAnswer(parsing: $0) }) {
+            switch frame.value(as: ExportAnswer.self) {
             case .export(let export): return .export(export)
             case .refused(let error): return .refused(error)
             case nil: throw distrust()
