@@ -237,7 +237,7 @@ let package = Package(
         .target(
             name: "Lies", dependencies: ["WatchwordSystem"], path: "Tests/FaultyReaders/Lies",
             swiftSettings: settings),
-        program("LyingReader", path: "Tests/FaultyReaders/LyingReader", "Lies", "WatchwordSystem"),
+        program("LyingReader", path: "Tests/FaultyReaders/LyingReader", "Lies"),
         program("LyingExportReader", path: "Tests/FaultyReaders/LyingExportReader", "Lies"),
         program(
             "UnconfinedReader", path: "Tests/FaultyReaders/UnconfinedReader", "CSeccomp", "Pictures"

@@ -41,11 +41,6 @@ public enum ConfinedHelper {
         try frame.write(to: StandardStream.output.rawValue)
     }
 
-    /// Sends an answer.
-    public static func send(_ frame: [UInt8]) throws(SystemCallFailure) {
-        try FileDescriptor.writeFrame(frame, to: 1)
-    }
-
     /// Ends the process after a request that violates the protocol.
     public static func refuseRequest() -> Never { ProcessEnd.atOnce(with: Status.badRequest) }
 }

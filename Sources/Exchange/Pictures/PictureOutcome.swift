@@ -43,7 +43,7 @@ public enum PictureRefusal: Error, Hashable, Sendable {
 }
 
 /// The limit that a picture exceeds.
-public enum PictureLimit: Hashable, Sendable {
+public enum PictureLimit: CaseIterable, Hashable, Sendable {
     case bytes
     case pixels
     case side

@@ -15,11 +15,6 @@ public struct ShortWord: Hashable, Sendable {
             decoding: bytes.map { ShortWord.isPlain($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
 
-    /// Encodes a word; characters other than printable ASCII become question marks.
-    public static func bytes(of text: String) -> [UInt8] {
-        Array(ShortWord(showing: text).text.utf8)
-    }
-
     /// Whether a byte may occur in a word.
     static func isPlain(_ byte: UInt8) -> Bool { (0x20..<0x7f).contains(byte) }
 }
@@ -36,12 +31,5 @@ extension ShortWord: Transferable {
         let range = try fields.take(count, of: bytes)
         guard range.allSatisfy({ ShortWord.isPlain(bytes[$0]) }) else { throw Unreadable() }
         text = String(decoding: range.map { bytes[$0] }, as: UTF8.self)
-    }
-}
-
-extension FieldReader {
-    /// Reads a ``ShortWord``.
-    public mutating func word(_ bytes: Span<UInt8>) throws(Unreadable) -> String {
-        try ShortWord(reading: &self, in: bytes).text
     }
 }
