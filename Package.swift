@@ -142,9 +142,11 @@ let package = Package(
 
         // Vault: the user's side
         module(
-            "Vault", "Courier", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
+            "Vault", "Courier", "ProcessConfinement", "WatchwordCoding", "WatchwordCryptography",
+            "WatchwordSystem"),
         module(
-            "Vault", "Devices", "CSystemd", "ProcessConfinement", "WatchwordCryptography",
+            "Vault", "Devices", "CSystemd", "ProcessConfinement", "WatchwordCoding",
+            "WatchwordCryptography",
             "WatchwordSystem"),
         module("Vault", "PAMAuthentication", "CPAM", "Devices", "WatchwordSystem"),
         module(
@@ -252,14 +254,14 @@ let package = Package(
         program(
             "PresenceAsker", path: "Tests/PresencePrograms/PresenceAsker", "WatchwordSystem",
             "Devices"),
-        tests("DevicesTests", "WatchwordSystem", "Devices"),
+        tests("DevicesTests", "WatchwordCryptography", "WatchwordSystem", "Devices"),
         // `watchword-token` with an authenticator in software.
         program(
             "software-authenticator", path: "Tests/SoftwareAuthenticator", "CFIDO2", "COpenSSL",
             "TokenDrivers", "Devices"),
         tests(
-            "TokenDriversTests", "Attestation", "WatchwordCryptography", "Devices",
-            "WatchwordSystem"),
+            "TokenDriversTests", "Attestation", "WatchwordCoding", "WatchwordCryptography",
+            "Devices", "WatchwordSystem"),
         tests("AttestationTests", "Attestation", "WatchwordCryptography"),
         tests("CBORReadingTests", "Attestation"),
         tests("CryptographyTests", "WatchwordCryptography"),

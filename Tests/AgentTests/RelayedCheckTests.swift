@@ -24,8 +24,7 @@ struct RelayedCheckTests {
         let frames: [ModuleFrame] = [
             .ready(version: ModuleFrame.version), .asks("Password: ", isEchoed: false),
         ]
-        let bytes = frames.flatMap(\.bytes)
-        try modules.second.writeAll(bytes.span)
+        for frame in frames { try FrameWriter(frame).write(to: modules.second) }
         let context = RelayContext(
             helpers: HelperChannel(try supervisor.first.duplicate()), vaults: vaults,
             place: place, unlocking: unlocking, turn: nil)

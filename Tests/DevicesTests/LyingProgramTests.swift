@@ -2,22 +2,24 @@ import Glibc
 import TestSupport
 import Testing
 
-private let ready = "\\002\\000\\000\\000\\001\\001"
-private let granted = "\\002\\000\\000\\000\\006\\001"
+private let ready = "\\002\\000\\000\\000\\001\\002"
+private let granted = "\\002\\000\\000\\000\\004\\000"
 
 /// What a program sends, and the expected outcome.
 private let liesAndThoughts: [(String, String)] = [
     ("", "ended"), (ready, "ended"), (granted, "nonsense"),
     ("\(ready)\(ready)\(granted)", "nonsense"),
-    ("\\002\\000\\000\\000\\001\\002\(granted)", "otherVersion"),
-    ("\(ready)\\002\\000\\000\\000\\006", "ended"),
-    ("\(ready)\\003\\000\\000\\000\\006\\001\\001", "nonsense"),
-    ("\(ready)\\002\\000\\000\\000\\006\\011", "nonsense"),
-    ("\(ready)\\001\\000\\000\\000\\006", "nonsense"),
-    ("\(ready)\\002\\000\\000\\000\\007\\001", "nonsense"),
+    ("\\002\\000\\000\\000\\001\\001\(granted)", "otherVersion"),
+    ("\(ready)\\002\\000\\000\\000\\004", "ended"),
+    ("\(ready)\\003\\000\\000\\000\\004\\000\\000", "nonsense"),
+    ("\(ready)\\002\\000\\000\\000\\004\\011", "nonsense"),
+    ("\(ready)\\001\\000\\000\\000\\004", "nonsense"),
+    ("\(ready)\\002\\000\\000\\000\\007\\000", "nonsense"),
     ("\(ready)\\000\\000\\000\\000", "nonsense"),
     ("\(ready)\\377\\377\\377\\377", "nonsense"),
-    ("\(ready)\\003\\000\\000\\000\\006\\006x", "nonsense"),
+    ("\(ready)\\003\\000\\000\\000\\004\\005x", "nonsense"),
+    // A message that is not UTF-8.
+    ("\(ready)\\007\\000\\000\\000\\002\\000\\000\\000\\001\\377\\000", "nonsense"),
 ]
 
 /// Programs in place of `watchword-presence` that break the protocol.

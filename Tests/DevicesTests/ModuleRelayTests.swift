@@ -1,4 +1,6 @@
+import TestSupport
 import Testing
+import WatchwordCryptography
 import WatchwordSystem
 
 @testable import Devices
@@ -13,22 +15,57 @@ struct ModuleRelayTests {
     ) throws -> Bool {
         let modules = try SocketPair()
         let person = try SocketPair()
-        let bytes = frames.flatMap(\.bytes)
-        try modules.second.writeAll(bytes.span)
+        for frame in frames { try FrameWriter(frame).write(to: modules.second) }
         let relay = try ModuleRelay(modules.first, until: .now + .seconds(60))
         let left = try person.first.duplicate()
         person.second.shutDown()
         var number = 0
         return try relay.verdict(unless: .reading(left)) { _ throws(PAMCheckFailure.Reason) in
             throw .cancelled
-        } asking: { _, _, lastAnswer, _ throws(PAMCheckFailure.Reason) in
+        } asking: { _, _, lastAnswer throws(PAMCheckFailure.Reason) in
             number += 1
             try ask(number, lastAnswer)
+            return SecretBytes(text: "answer")
         }
     }
 
     private static func failed(_ code: Int32) -> PAMCallFailure {
         PAMCallFailure(call: .authenticate, code: code)
+    }
+
+    @Test("each frame is read as it was sent, and nothing else is")
+    func frames() throws {
+        var verdicts: [ModuleVerdict] = [.granted, .denied, .noServiceFile, .noUserName]
+        for call in PAMCallFailure.Call.allCases {
+            let failure = PAMCallFailure(call: call, code: 7)
+            verdicts += [.accountRefused(failure), .failed(failure)]
+        }
+        var frames: [ModuleFrame] = [.ready(version: ModuleFrame.version)]
+        for isTrue in [false, true] {
+            frames += [.says("é\n", isError: isTrue), .asks("", isEchoed: isTrue)]
+        }
+        for frame in frames + verdicts.map(ModuleFrame.verdict) { try MessageForm.check(frame) }
+        let longest = 3 * ModuleFrame.longestText
+        for (count, isRead) in [(longest, true), (longest + 1, false)] {
+            let text = ModuleFrame.says(String(repeating: "x", count: count), isError: false)
+            let bytes = try MessageForm.bytes(of: text)
+            #expect((MessageForm.read(bytes, as: ModuleFrame.self) != nil) == isRead)
+        }
+    }
+
+    @Test("an answer is read as it was sent, up to the longest one")
+    func answers() throws {
+        func received(_ text: String) throws -> String {
+            let bytes = try MessageForm.bytes(of: SecretBytes(text: text))
+            let frame = try WipedBuffer(capacity: bytes.count)
+            frame.append(bytes)
+            return try ModuleAnswer(parsing: frame).withBytes {
+                String(decoding: [UInt8](copying: $0), as: UTF8.self)
+            }
+        }
+        let longest = String(repeating: "a", count: ModuleFrame.longestAnswer)
+        for text in ["", "é", longest] { #expect(try received(text) == text) }
+        #expect(throws: FieldReader.Unreadable()) { try received(longest + "a") }
     }
 
     @Test(

@@ -3,6 +3,7 @@ import OneTimePassword
 import TestSupport
 import Testing
 import WatchwordCryptography
+import WatchwordSystem
 
 @Suite struct ExportAnswerTests {
     private static let errors: [ExportError] =
@@ -79,13 +80,10 @@ import WatchwordCryptography
     @Test("an encoded export is decoded unchanged")
     func roundTrip() throws {
         let export = try Self.export()
-        let bytes = ExportAnswer.bytes(for: export)
-        guard case .export(let decoded) = ExportAnswer(parsing: bytes.span) else {
+        guard case .export(let decoded) = try Self.sent(.export(export)) else {
             Issue.record("the answer was rejected")
             return
         }
-        // The encoding contains every field.
-        #expect(ExportAnswer.bytes(for: decoded) == bytes)
         #expect(decoded.format == export.format)
         #expect(decoded.iconCount == 3)
         #expect(decoded.missingPictures == [2, 5])
@@ -111,37 +109,13 @@ import WatchwordCryptography
         }
     }
 
-    @Test("an encoded error is decoded unchanged", arguments: errors)
-    func errorRoundTrip(error: ExportError) {
-        let bytes = ExportAnswer.bytes(for: error)
-        guard case .refused(let decoded) = ExportAnswer(parsing: bytes.span) else {
-            Issue.record("the answer was rejected")
-            return
-        }
-        #expect(decoded == error)
-        for count in 0..<bytes.count { #expect(isRejected(Array(bytes.prefix(count)))) }
-        #expect(isRejected(bytes + [0]))
-    }
-
-    @Test("a truncated answer and one with trailing bytes are rejected")
-    func wrongLength() throws {
-        let bytes = ExportAnswer.bytes(for: try Self.export())
-        for count in 0..<bytes.count { #expect(isRejected(Array(bytes.prefix(count)))) }
-        #expect(isRejected(bytes + [0]))
-    }
-
-    @Test("a corrupt answer is rejected or decoded to values that encode to the same bytes")
-    func spoiled() throws {
-        let sound = ExportAnswer.bytes(for: try Self.export())
-        for index in sound.indices {
-            for value in [0, 1, 2, 3, 127, 128, 254, 255] as [UInt8] {
-                var bytes = sound
-                bytes[index] = value
-                guard case .export(let export) = ExportAnswer(parsing: bytes.span) else {
-                    continue
-                }
-                #expect(ExportAnswer.bytes(for: export) == bytes, "byte \(index), value \(value)")
-            }
+    @Test("an answer is read as it was sent, and nothing else is")
+    func form() throws {
+        try MessageForm.check(ExportAnswer.export(Self.export()))
+        for warning in Self.warnings { try MessageForm.check(warning) }
+        for error in Self.errors {
+            try MessageForm.check(error)
+            try MessageForm.check(ExportAnswer.refused(error))
         }
     }
 
@@ -155,8 +129,8 @@ import WatchwordCryptography
             format: .keePass, entries: Array(repeating: entry, count: 64), refusals: [],
             iconCount: 0)
         guard
-            case .refused(.overLimit(.keePass, .documentSize, _, let allowed)) = ExportAnswer(
-                parsing: ExportAnswer.bytes(for: export).span)
+            case .refused(.overLimit(.keePass, .documentSize, _, let allowed)) = try Self.sent(
+                .export(export))
         else {
             Issue.record("the export was sent")
             return
@@ -164,7 +138,8 @@ import WatchwordCryptography
         #expect(allowed == 64 << 20)
     }
 
-    private func isRejected(_ bytes: [UInt8]) -> Bool {
-        if case nil = ExportAnswer(parsing: bytes.span) { true } else { false }
+    /// What arrives of an answer.
+    private static func sent(_ answer: ExportAnswer) throws -> ExportAnswer {
+        try answer.frame().withContent { bytes in try ExportAnswer(parsing: bytes) }
     }
 }

@@ -31,7 +31,7 @@ struct FaultyHelperTests {
 
     private func frame(_ body: [UInt8]) -> [UInt8] { [UInt8(body.count), 0, 0, 0] + body }
 
-    private var ready: [UInt8] { frame([1, 3]) }
+    private var ready: [UInt8] { frame([1, 4]) }
 
     @Test("a helper that says nothing is killed at the deadline")
     func silent() throws {
@@ -47,11 +47,11 @@ struct FaultyHelperTests {
     @Test("a helper that is killed while it waits for the PIN is reported")
     func killed() throws {
         var person = TestPerson("1234")
-        let asks = frame([2, 0, 0, 0, 0, 3])
-        // The request and the PIN have 48 bytes. If the helper ended before it reads them, the test
+        let asks = frame([2, 0, 1, 0, 0, 0, 3])
+        // The request and the PIN have 52 bytes. If the helper ended before it reads them, the test
         // would end with SIGPIPE.
         let failure = try failure(
-            of: ready + asks, then: "/usr/bin/head -c 48 >/dev/null; kill -9 $$", asking: &person)
+            of: ready + asks, then: "/usr/bin/head -c 52 >/dev/null; kill -9 $$", asking: &person)
         #expect(failure == .helper(.died(.killed)))
         #expect(person.questions == [.init(isRepeated: false, left: 3)])
     }
@@ -80,12 +80,12 @@ struct FaultyHelperTests {
             [0, 0, 0, 0], [0, 0, 1, 0], [255, 255, 255, 255],  // sizes
             [1, 0, 0, 0, 99], [1, 0, 0, 0, 1], [2, 0, 0, 0, 1, 1],  // kinds
             // A secret that is too short, and one with a byte after it.
-            [7, 0, 0, 0, 6, 0, 0, 0, 1, 9, 9],
-            [5 + 33, 0, 0, 0, 6, 0, 0, 0, 32] + [UInt8](repeating: 7, count: 33),
-            // A refusal of an unknown kind, and one without a word.
-            [8, 0, 0, 0, 7, 99, 0, 0, 0, 0, 1, 45], [7, 0, 0, 0, 7, 1, 0, 0, 0, 0, 0],
+            [7, 0, 0, 0, 4, 5, 0, 0, 0, 1, 9],
+            [6 + 33, 0, 0, 0, 4, 5, 0, 0, 0, 32] + [UInt8](repeating: 7, count: 33),
+            // A refusal of an unknown kind, and a failed call without a name.
+            [3, 0, 0, 0, 5, 0, 99], [7, 0, 0, 0, 5, 2, 0, 0, 0, 0, 0],
             // An empty object.
-            [11, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            [12, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
         ] as [[UInt8]])
     func broken(answer: [UInt8]) throws {
         var nobody = TestPerson()
@@ -97,7 +97,7 @@ struct FaultyHelperTests {
     @Test("a helper that asks without end is stopped")
     func endless() throws {
         var person = TestPerson("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12")
-        let asks = frame([2, 1, 0, 0, 0, 3])
+        let asks = frame([2, 1, 1, 0, 0, 0, 3])
         let all = (0..<20).flatMap { _ in asks }
         #expect(
             try failure(of: ready + all, then: "exec /bin/sleep 60", asking: &person) == .badAnswer)

@@ -43,6 +43,6 @@ public enum PictureRefusal: Hashable, Sendable {
 }
 
 /// The limit that a picture exceeds.
-public enum PictureLimit: Hashable, Sendable {
+public enum PictureLimit: CaseIterable, Hashable, Sendable {
     case bytes, pixels, side, frames
 }

@@ -164,10 +164,10 @@ extension ReaderConnection {
 
     private func answer(in frame: WipedBuffer) throws(HelperFailure) -> PictureAnswer {
         // An answer that arrives before the whole picture has been sent is invalid.
-        guard case .awaitingAnswer = task, !helper.hasUnsent,
-            let answer = PictureAnswer(parsing: frame)
-        else { return try distrust() }
-        return answer
+        guard case .awaitingAnswer = task, !helper.hasUnsent else { return try distrust() }
+        do throws(FieldReader.Unreadable) { return try PictureAnswer(parsing: frame) } catch {
+            return try distrust()
+        }
     }
 
     /// Ends a process that broke the protocol.

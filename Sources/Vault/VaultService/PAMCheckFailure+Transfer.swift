@@ -59,13 +59,3 @@ extension PAMCheckFailure.Reason: Transferable {
             }
     }
 }
-
-extension PAMCallFailure: Transferable {
-    package func write(to output: FrameWriter) { output.append(call, code) }
-
-    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        self.init(call: try fields.value(bytes), code: Int32(try fields.byte(bytes)))
-    }
-}
-
-extension PAMCallFailure.Call: Transferable {}

@@ -5,14 +5,16 @@ internal import Glibc
 /// Numbers are big-endian. If memory runs out, or the frame exceeds its limit, ``finished()`` reports
 /// it.
 public final class FrameWriter {
-    /// The maximum size of a frame's content in bytes.
+    /// The maximum size of a frame's content in bytes, unless its writer sets another one.
     public static let largestFrame = 64 << 20
 
+    private let limit: Int
     private var buffer: WipedBuffer
     private var failure: SystemCallFailure?
 
-    /// Starts a frame.
-    public init() throws(SystemCallFailure) {
+    /// Starts a frame whose content has at most `limit` bytes.
+    public init(limit: Int = largestFrame) throws(SystemCallFailure) {
+        self.limit = limit
         buffer = try WipedBuffer(capacity: 4096)
         buffer.append(UInt32(0).littleEndianBytes)
     }
@@ -61,7 +63,7 @@ public final class FrameWriter {
         guard failure == nil else { return false }
         let needed = buffer.count + room
         guard needed > buffer.capacity else { return true }
-        guard needed - 4 <= FrameWriter.largestFrame else {
+        guard needed - 4 <= limit else {
             failure = SystemCallFailure(call: "send", number: EMSGSIZE)
             return false
         }
@@ -71,6 +73,23 @@ public final class FrameWriter {
         } catch {
             failure = error
             return false
+        }
+    }
+}
+
+extension FrameWriter {
+    /// Starts a frame with `value`.
+    package convenience init(
+        _ value: some Transferable, limit: Int = largestFrame
+    ) throws(SystemCallFailure) {
+        try self.init(limit: limit)
+        append(value)
+    }
+
+    /// Writes the frame to a descriptor that is owned elsewhere.
+    package func write(to number: Int32) throws(SystemCallFailure) {
+        try finished().withBytes { bytes throws(SystemCallFailure) in
+            try FileDescriptor.writeAll(bytes, to: number)
         }
     }
 }

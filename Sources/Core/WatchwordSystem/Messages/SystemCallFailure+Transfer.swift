@@ -1,13 +1,11 @@
 extension SystemCallFailure: Transferable {
     package func write(to output: FrameWriter) {
-        let call = ShortWord.bytes(of: call)
-        output.append(UInt8(call.count))
-        for byte in call { output.append(byte) }
-        output.append(number)
+        output.append(ShortWord(showing: call), number)
     }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        self.init(call: try fields.word(bytes), number: try fields.value(bytes))
+        let call: ShortWord = try fields.value(bytes)
+        self.init(call: call.text, number: try fields.value(bytes))
     }
 }
 
@@ -35,6 +33,34 @@ extension ChildProcess.Ending: Transferable {
         case .processorTimeSpent: self = .processorTimeSpent
         case .killed: self = .killed
         case .unknown: self = .unknown
+        }
+    }
+}
+
+extension HelperFailure: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case notFound, cannotStart, notConfined, otherVersion, died, system
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .notFound: output.append(Kind.notFound)
+        case .cannotStart(let failure): output.append(Kind.cannotStart, failure)
+        case .notConfined(let failure): output.append(Kind.notConfined, failure)
+        case .otherVersion: output.append(Kind.otherVersion)
+        case .died(let ending): output.append(Kind.died, ending)
+        case .system(let failure): output.append(Kind.system, failure)
+        }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .notFound: self = .notFound
+        case .cannotStart: self = try fields.make(Self.cannotStart, from: bytes)
+        case .notConfined: self = try fields.make(Self.notConfined, from: bytes)
+        case .otherVersion: self = .otherVersion
+        case .died: self = try fields.make(Self.died, from: bytes)
+        case .system: self = try fields.make(Self.system, from: bytes)
         }
     }
 }

@@ -88,3 +88,39 @@ extension Transferable where Self: CaseIterable & Equatable & RawRepresentable, 
         self = try fields.choice(bytes)
     }
 }
+
+// A case among others of its enum that have associated values: its position in a table.
+
+extension FrameWriter {
+    /// Appends the position of `value` in `table`.
+    package func append<Value: Equatable>(_ value: Value, in table: [Value]) {
+        append(UInt8(clamping: table.firstIndex(of: value) ?? Int(UInt8.max)))
+    }
+}
+
+extension FieldReader {
+    /// Reads the position of a value in `table`.
+    package mutating func value<Value>(
+        _ bytes: Span<UInt8>, in table: [Value]
+    ) throws(Unreadable) -> Value {
+        let position = Int(try byte(bytes))
+        guard table.indices.contains(position) else { throw Unreadable() }
+        return table[position]
+    }
+}
+
+// A result: a flag that says whether there is a value, and then the value or the error.
+extension Result: Transferable where Success: Transferable, Failure: Transferable {
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .success(let value): output.append(true, value)
+        case .failure(let error): output.append(false, error)
+        }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            try fields.flag(bytes)
+            ? .success(try fields.value(bytes)) : .failure(try fields.value(bytes))
+    }
+}

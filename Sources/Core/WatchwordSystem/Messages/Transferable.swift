@@ -35,6 +35,19 @@ extension Transferable {
     }
 }
 
+extension WipedBuffer {
+    /// The value that fills the buffer; `nil` if there is none.
+    package func value<Value: Transferable>(as type: Value.Type = Value.self) -> Value? {
+        do throws(FieldReader.Unreadable) {
+            return try withBytes { bytes throws(FieldReader.Unreadable) in
+                try Value(parsing: bytes)
+            }
+        } catch {
+            return nil
+        }
+    }
+}
+
 /// The limits of a value that another process sends, unless its reader sets a lower one.
 package enum TransferLimits {
     /// The maximum size of a text or secret in bytes.

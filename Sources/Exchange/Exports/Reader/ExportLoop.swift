@@ -19,18 +19,15 @@ public enum ExportLoop {
         ConfinedHelper.run(as: ExportProtocol.identity, limits: Confinement.Limits(limits)) {
             () throws(SystemCallFailure) in
             guard let source = try receiveSource(limits) else { return }
-            func answer(_ password: SecretBytes?) -> [UInt8] {
-                do {
-                    return ExportAnswer.bytes(
-                        for: try read(source, password), limit: limits.answer)
-                } catch {
-                    return ExportAnswer.bytes(for: error)
+            func answer(_ password: SecretBytes?) throws(SystemCallFailure) {
+                let answer: ExportAnswer
+                do throws(ExportError) { answer = .export(try read(source, password)) } catch {
+                    answer = .refused(error)
                 }
+                try ConfinedHelper.send(answer.frame(limit: limits.answer))
             }
-            try ConfinedHelper.send(answer(nil))
-            while let password = try receivePassword() {
-                try ConfinedHelper.send(answer(password))
-            }
+            try answer(nil)
+            while let password = try receivePassword() { try answer(password) }
         }
     }
 

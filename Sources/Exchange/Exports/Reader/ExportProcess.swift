@@ -122,7 +122,7 @@ extension ExportProcess {
     private func awaitAnswer() throws(HelperFailure) -> ExportOutcome {
         switch try receive() {
         case .frame(let frame)?:
-            switch frame.withBytes({ ExportAnswer(parsing: $0) }) {
+            switch frame.value(as: ExportAnswer.self) {
             case .export(let export)?:
                 awaitsPassword = true
                 return .export(export)

@@ -89,11 +89,3 @@ extension KeyConfirmation: Transferable {
         self = confirmation
     }
 }
-
-extension TPMAddress: Transferable {
-    package func write(to output: FrameWriter) { output.append(text) }
-
-    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        self = try fields.make({ (text: String) in Self(text) }, from: bytes)
-    }
-}
