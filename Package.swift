@@ -61,12 +61,11 @@ let package = Package(
             name: "Verification",
             targets: ["OneTimePassword", "Verification", "WatchwordCryptography"]),
         .library(
-            name: "DeviceKeys", targets: ["Attestation", "Verification", "WatchwordCryptography"]),
+            name: "DeviceKeys", targets: ["Verification", "WatchwordCryptography"]),
         .library(
             name: "Passkeys",
             targets: [
-                "Attestation", "Verification", "WatchwordCoding", "WatchwordCryptography",
-                "WebAuthnMessages",
+                "PasskeyVerification", "Verification", "WatchwordCoding", "WatchwordCryptography",
             ]),
         .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
         .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore"]),
@@ -74,10 +73,10 @@ let package = Package(
         .library(
             name: "InternalModules",
             targets: [
-                "Attestation", "Courier", "DeviceLogin", "Devices", "ExportReading", "Exports",
-                "JSONReading", "OneTimePassword", "PictureReading", "QRDrawing", "SecretVault",
-                "VaultService", "Verification", "WatchwordCoding", "WatchwordCryptography",
-                "WatchwordSystem", "WebAuthnMessages",
+                "Courier", "DeviceLogin", "Devices", "ExportReading", "Exports", "JSONReading",
+                "OneTimePassword", "PasskeyVerification", "PictureReading", "QRDrawing",
+                "SecretVault", "VaultService", "Verification", "WatchwordCoding",
+                "WatchwordCryptography", "WatchwordSystem",
             ]),
     ],
     targets: [
@@ -164,12 +163,11 @@ let package = Package(
             "WatchwordSystem"),
 
         // Server: the verifying side
-        module("Server", "Attestation", "CCBOR", "WatchwordCryptography", "WatchwordSystem"),
         module("Server", "HTTPListener", "CMicroHTTPD", "WatchwordCoding", "WatchwordCryptography"),
         module(
             "Server", "Verification",
-            documents: ["DeviceKeys.md", "EnrolledSecrets.md", "Passkeys.md"], "Attestation",
-            "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"),
+            documents: ["DeviceKeys.md", "EnrolledSecrets.md"], "OneTimePassword",
+            "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Server", "PostgreSQLStore", "CPostgreSQL", "Verification", "WatchwordCryptography",
             "WatchwordSystem"),
@@ -177,14 +175,14 @@ let package = Package(
             "Server", "SQLiteStore", "CSQLite", "Verification", "WatchwordCryptography",
             "WatchwordSystem"),
         module(
-            "Server", "WebAuthnMessages", "JSONReading", "Verification", "WatchwordCoding",
-            "WatchwordCryptography"),
+            "Server", "PasskeyVerification", documents: ["Passkeys.md"], "CCBOR", "JSONReading",
+            "Verification", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Server", "VerificationService", documents: ["API.md", "Pages/Pages.md"],
             resources: ["enrol.html", "page.css", "page.js", "sign-in.html"].map {
                 .embedInCode("Pages/Files/\($0)")
-            }, "Attestation", "JSONReading", "OneTimePassword", "QRDrawing", "Verification",
-            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem", "WebAuthnMessages"),
+            }, "JSONReading", "OneTimePassword", "PasskeyVerification", "QRDrawing", "Verification",
+            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
 
         // Programs
         program("watchword-clipboard", "Devices", "WatchwordSystem"),
@@ -207,8 +205,9 @@ let package = Package(
         module(
             "Programs", "ServerCommands", documents: ["Operations.md"],
             resources: documentsOfProgram, "CommandLineInterface", "Exports", "HTTPListener",
-            "JSONReading", "OneTimePassword", "PostgreSQLStore", "ProcessConfinement",
-            "SQLiteStore", "Verification", "VerificationService", "WatchwordCoding",
+            "JSONReading", "OneTimePassword", "PasskeyVerification", "PostgreSQLStore",
+            "ProcessConfinement", "SQLiteStore", "Verification", "VerificationService",
+            "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
         program("watchword", "Commands"),
         program("watchword-agent", "Agent"),
@@ -258,10 +257,8 @@ let package = Package(
             "software-authenticator", path: "Tests/SoftwareAuthenticator", "CFIDO2", "COpenSSL",
             "TokenDrivers", "Devices"),
         tests(
-            "HardwareTokensTests", "Attestation", "WatchwordCryptography", "Devices",
+            "HardwareTokensTests", "Verification", "WatchwordCryptography", "Devices",
             "WatchwordSystem"),
-        tests("AttestationTests", "Attestation", "WatchwordCryptography"),
-        tests("CBORReadingTests", "Attestation"),
         tests("CryptographyTests", "WatchwordCryptography"),
         // Decrypts in a confined process.
         program(
@@ -289,11 +286,11 @@ let package = Package(
             "constant-time-probe", path: "Tests/ConstantTimeProbe", "WatchwordCryptography",
             "InstructionCounter", "OneTimePassword", "Verification"),
         tests(
-            "VerificationTests", "Attestation", "Verification", "OneTimePassword",
+            "VerificationTests", "PasskeyVerification", "Verification", "OneTimePassword",
             "WatchwordCryptography", "StoreContract"),
         tests(
-            "WebAuthnMessagesTests", "WatchwordCryptography", "JSONReading", "WatchwordCoding",
-            "Verification", "WebAuthnMessages"),
+            "PasskeyVerificationTests", "WatchwordCryptography", "JSONReading", "WatchwordCoding",
+            "PasskeyVerification", "Verification"),
         .target(
             name: "StoreContract", dependencies: ["WatchwordCryptography", "Verification"],
             path: "Tests/StoreContract", swiftSettings: settings),
@@ -330,11 +327,12 @@ let package = Package(
             name: "ServiceTranscripts",
             dependencies: [
                 "WatchwordCryptography", "WatchwordCoding", "JSONReading", "OneTimePassword",
-                "TestSupport", "Verification", "VerificationService",
+                "PasskeyVerification", "TestSupport", "Verification", "VerificationService",
             ], path: "Tests/ServiceTranscripts", swiftSettings: settings),
         tests(
             "VerificationServiceTests", "WatchwordCryptography", "WatchwordCoding", "JSONReading",
-            "OneTimePassword", "WatchwordSystem", "ServiceTranscripts", "StoreContract",
+            "OneTimePassword", "PasskeyVerification", "WatchwordSystem", "ServiceTranscripts",
+            "StoreContract",
             "Verification", "VerificationService"),
         tests("JSONReadingTests", "JSONReading", "WatchwordCoding", "WatchwordCryptography"),
         program("FaultyCourier", path: "Tests/FaultyCourier", "Courier", "WatchwordSystem"),
@@ -366,9 +364,9 @@ let package = Package(
             "SecretVault", "VaultService"),
         tests("HTTPListenerTests", "HTTPListener", "WatchwordCoding", "WatchwordCryptography"),
         tests(
-            "ServerTests", "CommandLineInterface", "Attestation", "WatchwordCryptography",
-            "DeviceLogin", "Devices", "HTTPListener", "WatchwordCoding", "JSONReading",
-            "OneTimePassword", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
+            "ServerTests", "CommandLineInterface", "WatchwordCryptography", "DeviceLogin",
+            "Devices", "HTTPListener", "WatchwordCoding", "JSONReading", "OneTimePassword",
+            "PasskeyVerification", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
             "ServerCommands", "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
             "VerificationService"),
     ]

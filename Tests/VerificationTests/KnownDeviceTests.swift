@@ -1,3 +1,4 @@
+import PasskeyVerification
 import TestSupport
 import Testing
 import WatchwordCryptography

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import JSONReading
+internal import PasskeyVerification
 import Verification
 import WatchwordCoding
 import WatchwordCryptography

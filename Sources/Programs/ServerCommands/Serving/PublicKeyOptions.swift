@@ -1,4 +1,5 @@
 import CommandLineInterface
+internal import PasskeyVerification
 import Verification
 import VerificationService
 import WatchwordCryptography

@@ -1,4 +1,3 @@
-internal import Attestation
 public import WatchwordCryptography
 
 // Keys in TPMs whose maker the server trusts.

@@ -1,4 +1,3 @@
-internal import Attestation
 internal import WatchwordCryptography
 
 // How a device proves that it has the key that it registers.

@@ -1,4 +1,3 @@
-internal import Attestation
 public import WatchwordCryptography
 
 /// Registers the public keys of devices, and verifies their signatures.

@@ -16,7 +16,7 @@ extension Decision {
     /// The decision with an event that is written as often as ``DenialCounter`` permits.
     ///
     /// If `sender` is `nil`, the event is always written, unless it denies what was not checked.
-    func counting(
+    package func counting(
         _ event: Event, _ others: [Event] = [], by sender: DenialCounter.Sender?
     ) -> Decision {
         var decision = self

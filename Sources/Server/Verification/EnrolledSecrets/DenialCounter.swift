@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import WatchwordSystem
+package import WatchwordSystem
 
 /// Counts denials, so that they fill neither the audit log nor the disk.
 ///
@@ -15,9 +15,9 @@ internal import WatchwordSystem
 ///
 /// Each process keeps its own counts in memory. They only decide which events are written and which
 /// senders have to wait.
-final class DenialCounter: Sendable {
+package final class DenialCounter: Sendable {
     /// The sender of denied requests.
-    enum Sender: Hashable, Sendable {
+    package enum Sender: Hashable, Sendable {
         /// A sender without a valid secret, by network address.
         case stranger(NetworkAddress)
         /// A holder of a secret that the server issued.
@@ -179,7 +179,7 @@ extension DenialCounter.Sender {
 
     /// The sender of a request without a valid secret; `nil` if an application sent it, whose address
     /// many users share, or if the verifier is not given addresses.
-    init?(strangerAt origin: Origin) {
+    package init?(strangerAt origin: Origin) {
         guard origin.client == nil, !origin.address.isEmpty else { return nil }
         self = NetworkAddress(origin.address).map { .stranger($0.sender) } ?? .others
     }

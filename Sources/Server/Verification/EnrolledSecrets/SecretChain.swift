@@ -1,7 +1,7 @@
 /// The stored state of an enrolled secret.
 ///
 /// It contains only digests of the current secret and its successor, never the secrets.
-struct SecretChain: Hashable, Sendable {
+package struct SecretChain: Hashable, Sendable {
     /// The generation of the current secret.
     var generation: UInt64
     /// The digest of the current secret under the row's pepper.

@@ -18,11 +18,11 @@ public struct KeyRing: Sendable {
     public let current: KeyVersion
     /// The key that authenticates rows and chains events.
     public let auditKey: AuditKey
-    let lookup: LookupKey
+    package let lookup: LookupKey
     /// The dummy credential that is checked if there is no real one.
     let dummyCredential: DummyCredential
     /// The public keys that are read if there is no real one.
-    let dummyPublicKeys: DummyPublicKeys
+    package let dummyPublicKeys: DummyPublicKeys
     /// The lookup key as stored in the file.
     let lookupSecret: SecretBytes
 

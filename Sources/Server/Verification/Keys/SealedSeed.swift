@@ -82,7 +82,7 @@ struct SealedSeed: Hashable, Sendable {
 /// The row that data is sealed for.
 ///
 /// The data cannot be opened in any other row.
-struct SealingContext: Sendable {
+package struct SealingContext: Sendable {
     let id: CredentialID
     let subject: Subject
     let kind: CredentialKind
@@ -99,7 +99,7 @@ struct SealingContext: Sendable {
 }
 
 extension CredentialRecord {
-    var place: SealingContext { SealingContext(id: id, subject: subject, kind: kind) }
+    package var place: SealingContext { SealingContext(id: id, subject: subject, kind: kind) }
 }
 
 extension VerifierError {

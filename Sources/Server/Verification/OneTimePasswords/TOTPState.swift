@@ -1,5 +1,5 @@
 /// The stored state of a TOTP credential.
-struct TOTPState: Hashable, Sendable {
+package struct TOTPState: Hashable, Sendable {
     var seed: SealedSeed
     /// The last spent step.
     ///
@@ -87,7 +87,7 @@ struct TOTPState: Hashable, Sendable {
 }
 
 /// The stored state of an HOTP credential.
-struct HOTPState: Hashable, Sendable {
+package struct HOTPState: Hashable, Sendable {
     var seed: SealedSeed
     /// The counter of the next code.
     ///

@@ -1,9 +1,9 @@
 internal import WatchwordCryptography
 
 /// An open authentication ceremony: a ``ChallengeRow`` with its body decoded.
-struct Challenge: Hashable, Sendable {
+package struct Challenge: Hashable, Sendable {
     /// What the answer has to match.
-    enum Content: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
         /// A passkey signs in.
         ///
         /// - Parameter bytes: the random bytes that the client data has to contain.
@@ -15,28 +15,28 @@ struct Challenge: Hashable, Sendable {
     }
 
     /// The keyed digest of the token that names the ceremony.
-    let digest: [UInt8]
+    package let digest: [UInt8]
     /// What the answer has to match.
-    let content: Content
+    package let content: Content
     /// The subject that has to answer; `nil` if the answer names it.
-    let subject: Subject?
+    package let subject: Subject?
     /// The credential that has to answer; `nil` if any credential may.
     let credential: CredentialID?
     /// The client that began the ceremony, and the only one that may end it; `nil` if a browser or
     /// a device began it.
     let client: ClientID?
     /// When the ceremony began.
-    let createdAt: UnixTime
+    package let createdAt: UnixTime
     /// The time from which an answer is too late.
-    let expiresAt: UnixTime
+    package let expiresAt: UnixTime
 
     /// The number of random bytes in a challenge (NIST SP 800-63B-4, section 3.1.6.2, requires 8).
-    static let byteCount = 32
+    package static let byteCount = 32
     /// The lifetime of a challenge, in milliseconds: five minutes.
-    static let lifetime: Int64 = 300_000
+    package static let lifetime: Int64 = 300_000
     /// The lifetime of a challenge that a page requests before anybody wants to sign in, in
     /// milliseconds: ten minutes.
-    static let conditionalLifetime: Int64 = 600_000
+    package static let conditionalLifetime: Int64 = 600_000
     private static let format: UInt8 = 1
 }
 
@@ -58,7 +58,7 @@ extension Challenge {
     }
 
     /// The row that stores the challenge.
-    var row: ChallengeRow {
+    package var row: ChallengeRow {
         var writer = ByteWriter()
         writer.write(Self.format)
         writer.writeOptional(client) { $0.write($1.bytes) }

@@ -36,7 +36,7 @@ struct RegisteredDeviceKey: Hashable, Sendable {
 }
 
 /// The stored state of a device key that is being registered.
-struct PendingDeviceKey: Hashable, Sendable {
+package struct PendingDeviceKey: Hashable, Sendable {
     /// The weakest presence check that is accepted.
     let presence: DeviceKeyTranscript.Presence
     /// The credential to be revoked once the key is registered.
@@ -54,7 +54,7 @@ struct PendingDeviceKey: Hashable, Sendable {
 
 /// The stored state of a device key, which stays when the credential is revoked, so that only the
 /// key's holder learns of it.
-struct DeviceKeyState: Hashable, Sendable {
+package struct DeviceKeyState: Hashable, Sendable {
     private var registration: SealedBox
     /// The weakest presence check that is accepted.
     let presence: DeviceKeyTranscript.Presence

@@ -1,13 +1,13 @@
 /// What an authenticator said about one ceremony.
-struct PasskeyFlags: Hashable, Sendable {
+package struct PasskeyFlags: Hashable, Sendable {
     /// The user was verified (UV).
-    let isUserVerified: Bool
+    package let isUserVerified: Bool
     /// The passkey may be backed up (BE).
-    let isBackupEligible: Bool
+    package let isBackupEligible: Bool
     /// The passkey is backed up (BS).
-    let isBackedUp: Bool
+    package let isBackedUp: Bool
 
-    init(isUserVerified: Bool, isBackupEligible: Bool, isBackedUp: Bool) {
+    package init(isUserVerified: Bool, isBackupEligible: Bool, isBackedUp: Bool) {
         self.isUserVerified = isUserVerified
         self.isBackupEligible = isBackupEligible
         self.isBackedUp = isBackedUp

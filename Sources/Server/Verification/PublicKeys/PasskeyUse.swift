@@ -29,3 +29,25 @@ struct PasskeyUse: OpenUse {
         self.stepUp = stepUp
     }
 }
+
+/// Why an assertion whose signature is valid needs a second proof.
+public enum StepUpReason: String, CaseIterable, Hashable, Sendable {
+    /// The passkey was not used in this browser before.
+    case newDevice = "new-device"
+    /// The passkey was bound to its device, and can now be copied.
+    case becameSyncable = "became-syncable"
+    /// The passkey could be copied, and is now bound to its device.
+    case backupFlags = "backup-flags"
+    /// The user was verified for the first time.
+    case firstVerification = "first-verification"
+    /// The signature counter did not increase.
+    case counter
+}
+
+/// What the application learns about a passkey's signature when it redeems a login ticket.
+public struct PasskeyFacts: Hashable, Sendable {
+    /// Whether the user was verified.
+    public let isUserVerified: Bool
+    /// Why the policy requires a second proof; empty if it does not.
+    public let stepUp: [StepUpReason]
+}

@@ -2,18 +2,18 @@
 ///
 /// Its challenge is not in a row of its own: confirming the registration changes this row, so that
 /// it happens once, and closing the account ends it.
-struct PendingPasskey: Hashable, Sendable {
+package struct PendingPasskey: Hashable, Sendable {
     /// The random bytes that the client data has to contain: ``Challenge/byteCount``.
-    var challenge: [UInt8]
+    package var challenge: [UInt8]
     /// The ID of the relying party that the passkey will be for.
-    let relyingParty: String
+    package let relyingParty: String
     /// What the registration requires.
-    let policy: PasskeyPolicy
+    package let policy: PasskeyPolicy
     /// The credential to be revoked once the passkey is confirmed.
-    let replaces: CredentialID?
+    package let replaces: CredentialID?
     /// The account's names; `nil` unless the registration has a ticket, because the server's own
     /// page needs them later.
-    var account: PasskeyAccount?
+    package var account: PasskeyAccount?
 
     func write(into writer: inout ByteWriter) {
         writer.write(challenge)
@@ -41,7 +41,7 @@ struct PendingPasskey: Hashable, Sendable {
         guard challenge.count == Challenge.byteCount else { throw .malformed }
     }
 
-    init(
+    package init(
         challenge: [UInt8], relyingParty: String, policy: PasskeyPolicy, replaces: CredentialID?,
         account: PasskeyAccount? = nil
     ) {
@@ -50,5 +50,19 @@ struct PendingPasskey: Hashable, Sendable {
         self.policy = policy
         self.replaces = replaces
         self.account = account
+    }
+}
+
+/// The names of an account, which authenticators store and browsers show.
+public struct PasskeyAccount: Hashable, Sendable {
+    /// The name by which the user recognises the account.
+    public let userName: String
+    /// A friendlier form of it.
+    public let displayName: String
+
+    /// Names an account.
+    public init(userName: String, displayName: String) {
+        self.userName = userName
+        self.displayName = displayName
     }
 }

@@ -1,7 +1,7 @@
 /// The part of a passkey that never changes after its registration.
-struct RegisteredPasskey: Hashable, Sendable {
+package struct RegisteredPasskey: Hashable, Sendable {
     /// What is known about the authenticator's maker.
-    enum Attestation: String, Hashable, Sendable {
+    package enum Attestation: String, Hashable, Sendable {
         /// There was no statement.
         case none
         /// The passkey's own key signed the statement.
@@ -13,30 +13,35 @@ struct RegisteredPasskey: Hashable, Sendable {
     }
 
     /// The ID of the relying party that the passkey is for.
-    let relyingParty: String
+    package let relyingParty: String
     /// The id that the authenticator chose: 1 to ``maximumIDCount`` bytes.
-    let credentialID: [UInt8]
+    package let credentialID: [UInt8]
     /// The public key, as the authenticator encoded it (COSE).
-    let publicKey: [UInt8]
+    package let publicKey: [UInt8]
     /// The authenticator's model (AAGUID): 16 bytes.
     let model: [UInt8]
     /// The flags at the registration.
-    let flags: PasskeyFlags
+    package let flags: PasskeyFlags
     /// How the browser reaches the authenticator, in the browser's own words.
     let transports: [String]
     /// What is known about the authenticator's maker.
-    let attestation: Attestation
+    package let attestation: Attestation
     /// SHA-256 of the certificate of the statement's signer, if it has one.
     let leafDigest: [UInt8]?
 
     /// The authenticator's model; `nil` if it is not stated.
-    var knownModel: [UInt8]? { model.contains { $0 != 0 } ? model : nil }
+    package var knownModel: [UInt8]? { model.contains { $0 != 0 } ? model : nil }
+
+    /// What a browser needs to find the passkey.
+    package var descriptor: PasskeyDescriptor {
+        PasskeyDescriptor(id: credentialID, transports: transports)
+    }
 
     /// The maximum length of an id in bytes.
     static let maximumIDCount = 1_023
     /// The maximum number of transports, and the maximum length of each in bytes.
-    static let maximumTransports = 8
-    static let maximumTransportCount = 32
+    package static let maximumTransports = 8
+    package static let maximumTransportCount = 32
 
     func write(into writer: inout ByteWriter) {
         writer.write(relyingParty)
@@ -66,7 +71,7 @@ struct RegisteredPasskey: Hashable, Sendable {
         }
     }
 
-    init(
+    package init(
         relyingParty: String, credentialID: [UInt8], publicKey: [UInt8], model: [UInt8],
         flags: PasskeyFlags, transports: [String], attestation: Attestation, leafDigest: [UInt8]?
     ) {
@@ -79,4 +84,12 @@ struct RegisteredPasskey: Hashable, Sendable {
         self.attestation = attestation
         self.leafDigest = leafDigest
     }
+}
+
+/// What a browser needs to find a passkey.
+public struct PasskeyDescriptor: Hashable, Sendable {
+    /// The passkey's id.
+    public let id: [UInt8]
+    /// How the browser reaches its authenticator.
+    public let transports: [String]
 }

@@ -1,7 +1,7 @@
 internal import WatchwordCryptography
 
 /// What a token names.
-enum ChallengeFinding: Sendable {
+package enum ChallengeFinding: Sendable {
     /// An open challenge, which the decision spends, whatever its result.
     case open(Challenge)
     /// An expired challenge, which the decision spends.
@@ -14,7 +14,7 @@ extension Verifier {
     /// Creates the challenge of a ceremony that begins now.
     ///
     /// - Returns: the token that names the ceremony, and the row to insert.
-    func newChallenge(
+    package func newChallenge(
         _ kind: Token.Kind, _ content: Challenge.Content, subject: Subject?,
         credential: CredentialID?, client: ClientID?, lifetime: Int64 = Challenge.lifetime,
         _ context: DecisionContext
@@ -29,7 +29,7 @@ extension Verifier {
 
     /// The challenge that a token names, if this client began the ceremony, and the credential that
     /// answers it.
-    func challenge(
+    package func challenge(
         _ token: Token, for purpose: ChallengeRow.Purpose, by client: ClientID?,
         answeredBy credential: AnsweringCredential, _ context: DecisionContext
     ) async throws(VerifierError) -> (finding: ChallengeFinding, record: CredentialRecord?) {

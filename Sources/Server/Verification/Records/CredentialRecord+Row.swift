@@ -1,6 +1,6 @@
 extension CredentialRecord {
     /// The record as the next version of its row.
-    var row: CredentialRow {
+    package var row: CredentialRow {
         CredentialRow(
             id: id, subject: subject, kind: kind, state: state, version: version + 1,
             keyID: keyID, fingerprint: fingerprint, createdAt: createdAt, lapsesAt: lapsesAt,
@@ -10,7 +10,7 @@ extension CredentialRecord {
     /// Reads a stored row.
     ///
     /// - Throws: ``VerifierError/damagedRow``.
-    init(_ row: CredentialRow) throws(VerifierError) {
+    package init(_ row: CredentialRow) throws(VerifierError) {
         do throws(ByteReaderError) {
             try self.init(strictlyReading: row)
         } catch { throw .damagedRow }

@@ -6,7 +6,7 @@ internal import WatchwordCryptography
 /// one hash is enough to look up a code in the whole set. The hashes are sealed like seeds rather
 /// than keyed with a pepper, so that a key rotation includes them. The hashes of spent codes follow
 /// the others, so that a spent code is recognised. Older versions deleted them.
-struct RecoverySet: Hashable, Sendable {
+package struct RecoverySet: Hashable, Sendable {
     /// 16 random bytes.
     let salt: [UInt8]
     /// The binary logarithm of scrypt's N.

@@ -1,3 +1,4 @@
+internal import PasskeyVerification
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography

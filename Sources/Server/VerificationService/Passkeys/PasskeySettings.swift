@@ -1,4 +1,5 @@
-package import Verification
+package import PasskeyVerification
+internal import Verification
 
 /// The settings of passkeys.
 package struct PasskeySettings: Sendable {

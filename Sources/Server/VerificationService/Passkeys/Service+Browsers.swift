@@ -1,7 +1,7 @@
+internal import PasskeyVerification
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
-internal import WebAuthnMessages
 
 // The routes of the server's own pages, which need no API key and return no reasons; after a
 // registration, only whether another attempt can help.

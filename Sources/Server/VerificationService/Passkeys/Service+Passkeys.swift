@@ -1,7 +1,7 @@
+internal import PasskeyVerification
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
-internal import WebAuthnMessages
 
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials` with the type `passkey`.

@@ -1,3 +1,5 @@
+internal import PasskeyVerification
+
 // The shapes of the requests about passkeys.
 extension RequestShapes {
     private static let policy = Field.optional(
