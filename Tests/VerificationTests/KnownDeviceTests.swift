@@ -302,7 +302,7 @@ struct KnownDeviceTests {
             do {
                 _ = try KnownDevices(from: &reader)
                 #expect(!isDamaged)
-            } catch ByteReaderError.malformed {
+            } catch VerifierError.damagedRow {
                 #expect(isDamaged)
             }
         }

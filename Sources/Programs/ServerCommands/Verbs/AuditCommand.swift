@@ -52,12 +52,7 @@ enum AuditVerifyCommand {
                 throw .store(path, error)
             }
         case .postgreSQL(let address):
-            let kept: [AcknowledgedCheckpoint]
-            do throws(CheckpointFileError) {
-                kept = try CheckpointFile(path: places.endsFile).read()
-            } catch {
-                throw .endsFile(places.endsFile, error)
-            }
+            let kept = try CheckpointFile(path: places.endsFile).read()
             do throws(PostgreSQLStoreError) {
                 return try PostgreSQLVerificationStore.audit(
                     at: address, key: key, checkpoints: kept.map(\.mark) + checkpoints)

@@ -147,11 +147,7 @@ enum RestorePostgreSQL {
             throw .postgreSQL(places.database.shown, error)
         }
         // With the ends recorded before the rollback, the server would reject this database.
-        do throws(CheckpointFileError) {
-            try CheckpointFile(path: places.endsFile).replace(with: end)
-        } catch {
-            throw .endsFile(places.endsFile, error)
-        }
+        try CheckpointFile(path: places.endsFile).replace(with: end)
         try session.printer.line(
             "Credentials kept: \(report.kept). Ended, to be enrolled again: \(report.ended). "
                 + "API keys revoked: \(report.clientsRevoked).")

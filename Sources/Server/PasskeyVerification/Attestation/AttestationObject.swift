@@ -48,11 +48,10 @@ public struct AttestationObject: Sendable {
                 default: .unknownFormat
                 }
             return .verified(verdict)
+        } catch let failure as CryptographyFailure {
+            throw failure
         } catch {
-            switch error {
-            case .invalid: return .denied(.attestation)
-            case .failed(let failure): throw failure
-            }
+            return .denied(.attestation)
         }
     }
 }

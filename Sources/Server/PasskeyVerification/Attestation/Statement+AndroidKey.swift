@@ -3,20 +3,19 @@ internal import WatchwordCryptography
 
 /// The format `android-key` (WebAuthn Level 3, section 8.4).
 extension Statement {
-    func verifyAndroidKey(_ attested: AttestedData) throws(StatementError) -> AttestationVerdict {
+    func verifyAndroidKey(_ attested: AttestedData) throws -> AttestationVerdict {
         try requireExactly("alg", "sig", "x5c")
         let (leaf, chain) = try certificates()
-        guard leaf.publicKey == attested.registration.key.publicKey else { throw .invalid }
-        try requireSignature(by: leaf, try algorithm(), over: attested.signedBytes)
-        guard let found = leaf.extension("1.3.6.1.4.1.11129.2.1.17") else { throw .invalid }
-        let description: AndroidKeyDescription
-        do {
-            description = try AndroidKeyDescription(found.value)
-        } catch {
-            throw .invalid
+        guard leaf.publicKey == attested.registration.key.publicKey else {
+            throw DenialReason.attestation
         }
+        try requireSignature(by: leaf, try algorithm(), over: attested.signedBytes)
+        guard let found = leaf.extension("1.3.6.1.4.1.11129.2.1.17") else {
+            throw DenialReason.attestation
+        }
+        let description = try AndroidKeyDescription(found.value)
         guard description.challenge == attested.clientDataHash, description.isAcceptable else {
-            throw .invalid
+            throw DenialReason.attestation
         }
         return .certified(
             AttestationCertificates(

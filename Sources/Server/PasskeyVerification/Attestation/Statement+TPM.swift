@@ -3,39 +3,27 @@ internal import WatchwordCryptography
 
 /// The format `tpm` (WebAuthn Level 3, section 8.3).
 extension Statement {
-    func verifyTPM(_ attested: AttestedData) throws(StatementError) -> AttestationVerdict {
+    func verifyTPM(_ attested: AttestedData) throws -> AttestationVerdict {
         try requireExactly("ver", "alg", "x5c", "sig", "certInfo", "pubArea")
         // Windows uses SHA-1 on many computers.
         let isWeak = members["alg"]?.integer == Self.rs1
         let algorithm = isWeak ? nil : try self.algorithm()
         let (leaf, chain) = try certificates()
         let certInfo = try bytes("certInfo")
-        let publicArea: TPMPublicArea
-        let certified: TPMCertification
-        do {
-            publicArea = try TPMPublicArea(try bytes("pubArea"))
-            certified = try TPMCertification(certInfo)
-        } catch {
-            throw .invalid
-        }
+        let publicArea = try TPMPublicArea(try bytes("pubArea"))
+        let certified = try TPMCertification(certInfo)
         guard members["ver"]?.textString == "2.0",
             publicArea.publicKey == attested.registration.key.publicKey
-        else { throw .invalid }
-        do {
-            let digest: [UInt8]? =
-                if let algorithm {
-                    try algorithm.digest(attested.signedBytes)
-                } else {
-                    try sha1(attested.signedBytes.span)
-                }
-            guard let digest, certified.qualifyingData == digest,
-                certified.name == (try publicArea.name())
-            else { throw StatementError.invalid }
-        } catch let failure as CryptographyFailure {
-            throw .failed(failure)
-        } catch {
-            throw .invalid
-        }
+        else { throw DenialReason.attestation }
+        let digest: [UInt8]? =
+            if let algorithm {
+                try algorithm.digest(attested.signedBytes)
+            } else {
+                try sha1(attested.signedBytes.span)
+            }
+        guard let digest, certified.qualifyingData == digest,
+            certified.name == (try publicArea.name())
+        else { throw DenialReason.attestation }
         if let algorithm {
             try requireSignature(by: leaf, algorithm, over: certInfo)
         } else {
@@ -53,22 +41,22 @@ extension Statement {
 
     private func requireWeakSignature(
         by leaf: Certificate, over message: [UInt8]
-    ) throws(StatementError) {
+    ) throws {
         let signature = try bytes("sig")
         // Without OpenSSL's help it stays unchecked: the passkey is not trusted in any case.
         let isValid = try key(of: leaf, .rs256).isValidWithSHA1(signature.span, of: message.span)
-        guard isValid != false else { throw .invalid }
+        guard isValid != false else { throw DenialReason.attestation }
     }
 
     /// The requirements of section 8.3.1.
-    private func requireAIKCertificate(_ leaf: Certificate) throws(StatementError) {
+    private func requireAIKCertificate(_ leaf: Certificate) throws {
         let names = Set(leaf.alternativeNames.map(\.identifier))
         guard leaf.version == 3, !leaf.hasSubject, !leaf.isAuthority,
             leaf.extension("2.5.29.17")?.isCritical == true,
             // Manufacturer, model and version of the TPM.
             names.isSuperset(of: ["2.23.133.2.1", "2.23.133.2.2", "2.23.133.2.3"]),
             leaf.extendedKeyUsage.contains("2.23.133.8.3")
-        else { throw .invalid }
+        else { throw DenialReason.attestation }
     }
 }
 

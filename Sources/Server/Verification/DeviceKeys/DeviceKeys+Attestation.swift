@@ -38,7 +38,7 @@ extension DeviceKeys {
     ) throws(VerifierError) -> Decision<DeviceKeyRegistration> {
         guard let roots else { return denied(row, .attestationUntrusted, context) }
         let attestation: DeviceKeyAttestation
-        do throws(DeviceKeyAttestationError) {
+        do throws(TPMAttestationError) {
             attestation = try DeviceKeyAttestation(
                 evidence, point: point, transcript: transcript, anchors: roots,
                 at: context.now.seconds)

@@ -78,24 +78,24 @@ package struct SecretChain: Hashable, Sendable {
         for login in openLogins { writer.write(login.bytes) }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         generation = try reader.read()
         digest = try reader.readBytes()
         enrolledAt = try reader.readTime()
         usedAt = try reader.readTime()
         failures = Int(try reader.read(UInt8.self))
-        handedOut = try reader.readOptional { reader throws(ByteReaderError) in
+        handedOut = try reader.readOptional { reader throws(VerifierError) in
             let digest = try reader.readBytes()
             let nonceDigest = try reader.readBytes()
-            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
             return Issued(
                 digest: digest, nonceDigest: nonceDigest, verification: id,
                 time: try reader.readTime())
         }
         let count = Int(try reader.read(UInt8.self))
-        guard count <= Self.maximumOpenLogins else { throw .malformed }
+        guard count <= Self.maximumOpenLogins else { throw .damagedRow }
         for _ in 0..<count {
-            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
             openLogins.append(id)
         }
     }

@@ -248,32 +248,32 @@ extension Event {
         writer.writeOptional(number) { $0.write($1) }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
-        guard let kind = Kind(rawValue: try reader.readText()) else { throw .malformed }
+    init(from reader: inout ByteReader) throws(VerifierError) {
+        guard let kind = Kind(rawValue: try reader.readText()) else { throw .damagedRow }
         self.kind = kind
-        reason = try reader.readOptional { reader throws(ByteReaderError) in
-            guard let reason = Reason(rawValue: try reader.readText()) else { throw .malformed }
+        reason = try reader.readOptional { reader throws(VerifierError) in
+            guard let reason = Reason(rawValue: try reader.readText()) else { throw .damagedRow }
             return reason
         }
         time = try reader.readTime()
-        subject = try reader.readOptional { reader throws(ByteReaderError) in
-            guard let subject = Subject(utf8: try reader.readBytes()) else { throw .malformed }
+        subject = try reader.readOptional { reader throws(VerifierError) in
+            guard let subject = Subject(utf8: try reader.readBytes()) else { throw .damagedRow }
             return subject
         }
-        credential = try reader.readOptional { reader throws(ByteReaderError) in
-            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .malformed }
+        credential = try reader.readOptional { reader throws(VerifierError) in
+            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .damagedRow }
             return id
         }
-        verification = try reader.readOptional { reader throws(ByteReaderError) in
-            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+        verification = try reader.readOptional { reader throws(VerifierError) in
+            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
             return id
         }
         let (address, userAgent) = (try reader.readText(), try reader.readText())
-        let client = try reader.readOptional { reader throws(ByteReaderError) in
-            guard let id = ClientID(bytes: try reader.readBytes()) else { throw .malformed }
+        let client = try reader.readOptional { reader throws(VerifierError) in
+            guard let id = ClientID(bytes: try reader.readBytes()) else { throw .damagedRow }
             return id
         }
         origin = Origin(address: address, userAgent: userAgent, client: client)
-        number = try reader.readOptional { reader throws(ByteReaderError) in try reader.read() }
+        number = try reader.readOptional { reader throws(VerifierError) in try reader.read() }
     }
 }

@@ -63,17 +63,17 @@ struct SealedSeed: Hashable, Sendable {
         writer.write(box)
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         guard let algorithm = HashAlgorithm(rawValue: try reader.readText()) else {
-            throw .malformed
+            throw .damagedRow
         }
         self.algorithm = algorithm
         digits = Int(try reader.read(UInt8.self))
-        period = try reader.readOptional { reader throws(ByteReaderError) in
+        period = try reader.readOptional { reader throws(VerifierError) in
             Int(try reader.read(UInt16.self))
         }
         guard (6...8).contains(digits), period.map({ (1...120).contains($0) }) ?? true else {
-            throw .malformed
+            throw .damagedRow
         }
         box = try reader.readBytes()
     }
@@ -151,5 +151,5 @@ struct SealedBox: Hashable, Sendable {
 
     func write(into writer: inout ByteWriter) { writer.write(bytes) }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) { bytes = try reader.readBytes() }
+    init(from reader: inout ByteReader) throws(VerifierError) { bytes = try reader.readBytes() }
 }

@@ -75,14 +75,14 @@ package struct TOTPState: Hashable, Sendable {
         writer.writeOptional(driftAdjustedAt) { $0.write($1) }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         seed = try SealedSeed(from: &reader)
-        spentThrough = try reader.readOptional { reader throws(ByteReaderError) in
+        spentThrough = try reader.readOptional { reader throws(VerifierError) in
             try reader.read()
         }
         drift = try reader.read()
         driftAdjustedAt = try reader.readOptionalTime()
-        guard seed.period != nil, isPermitted(drift) else { throw .malformed }
+        guard seed.period != nil, isPermitted(drift) else { throw .damagedRow }
     }
 }
 
@@ -107,9 +107,9 @@ package struct HOTPState: Hashable, Sendable {
         writer.write(counter)
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         seed = try SealedSeed(from: &reader)
         counter = try reader.read()
-        guard seed.period == nil else { throw .malformed }
+        guard seed.period == nil else { throw .damagedRow }
     }
 }

@@ -83,23 +83,17 @@ extension Challenge {
     ///
     /// - Throws: ``VerifierError/damagedRow``.
     init(_ row: ChallengeRow) throws(VerifierError) {
-        do throws(ByteReaderError) { try self.init(strictlyReading: row) } catch {
-            throw .damagedRow
-        }
-    }
-
-    private init(strictlyReading row: ChallengeRow) throws(ByteReaderError) {
         var reader = ByteReader(row.body)
-        guard try reader.read(UInt8.self) == Self.format else { throw .malformed }
-        client = try reader.readOptional { reader throws(ByteReaderError) in
-            guard let id = ClientID(bytes: try reader.readBytes()) else { throw .malformed }
+        guard try reader.read(UInt8.self) == Self.format else { throw .damagedRow }
+        client = try reader.readOptional { reader throws(VerifierError) in
+            guard let id = ClientID(bytes: try reader.readBytes()) else { throw .damagedRow }
             return id
         }
-        guard try reader.readTime() == row.expiresAt else { throw .malformed }
+        guard try reader.readTime() == row.expiresAt else { throw .damagedRow }
         switch row.purpose {
         case .assertion:
             let bytes = try reader.readBytes()
-            guard bytes.count == Self.byteCount else { throw .malformed }
+            guard bytes.count == Self.byteCount else { throw .damagedRow }
             content = .assertion(
                 bytes: bytes, relyingParty: try reader.readText(),
                 policy: try PasskeyPolicy(from: &reader))

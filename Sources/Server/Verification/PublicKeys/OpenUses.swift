@@ -3,7 +3,7 @@ protocol OpenUse: Hashable, Sendable {
     /// The id of the decision.
     var verification: VerificationID { get }
     func write(into writer: inout ByteWriter)
-    init(from reader: inout ByteReader) throws(ByteReaderError)
+    init(from reader: inout ByteReader) throws(VerifierError)
 }
 
 /// The uses of a credential whose login tickets have not been redeemed yet, oldest first.
@@ -34,9 +34,9 @@ struct OpenUses<Use: OpenUse>: Hashable, Sendable {
         for use in uses { use.write(into: &writer) }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         let count = Int(try reader.read(UInt8.self))
-        guard count <= Self.limit else { throw .malformed }
+        guard count <= Self.limit else { throw .damagedRow }
         for _ in 0..<count { uses.append(try Use(from: &reader)) }
     }
 }
@@ -57,8 +57,8 @@ struct PasskeyUse: OpenUse {
         for reason in stepUp { writer.write(reason.rawValue) }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
-        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+    init(from reader: inout ByteReader) throws(VerifierError) {
+        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
         verification = id
         isUserVerified = try reader.readFlag()
         var reasons: [StepUpReason] = []

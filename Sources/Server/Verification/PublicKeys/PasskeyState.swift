@@ -82,11 +82,9 @@ package struct PasskeyState: Hashable, Sendable {
         for row: SealingContext, under key: KeyVersion
     ) throws(VerifierError) -> RegisteredPasskey {
         var reader = ByteReader(try registration.open(as: Self.purpose, for: row, under: key))
-        do throws(ByteReaderError) {
-            let passkey = try RegisteredPasskey(from: &reader)
-            try reader.end()
-            return passkey
-        } catch { throw .damagedRow }
+        let passkey = try RegisteredPasskey(from: &reader)
+        try reader.end()
+        return passkey
     }
 
     /// The facts to be listed.
@@ -187,21 +185,21 @@ package struct PasskeyState: Hashable, Sendable {
         spent.write(into: &writer)
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         registration = try SealedBox(from: &reader)
         flags = try PasskeyFlags(from: &reader)
         let history = try reader.read(UInt8.self)
-        guard history < 4 else { throw .malformed }
+        guard history < 4 else { throw .damagedRow }
         wasUserVerified = history & 1 != 0
         wasBackupEligible = history & 2 != 0
         count = try reader.read()
         let deviceCount = Int(try reader.read(UInt8.self))
-        guard deviceCount <= Self.maximumDevices else { throw .malformed }
+        guard deviceCount <= Self.maximumDevices else { throw .damagedRow }
         for _ in 0..<deviceCount {
             devices.append(
                 KnownDevice(digest: try reader.readBytes(), usedAt: try reader.readTime()))
         }
-        stepUp = try reader.readOptional { reader throws(ByteReaderError) in
+        stepUp = try reader.readOptional { reader throws(VerifierError) in
             try OpenStepUp(from: &reader)
         }
         openUses = try OpenUses(from: &reader)
@@ -218,8 +216,8 @@ extension PasskeyState.OpenStepUp {
         writer.writeOptional(device) { $0.write($1) }
     }
 
-    fileprivate init(from reader: inout ByteReader) throws(ByteReaderError) {
-        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+    fileprivate init(from reader: inout ByteReader) throws(VerifierError) {
+        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
         verification = id
         time = try reader.readTime()
         flags = try PasskeyFlags(from: &reader)

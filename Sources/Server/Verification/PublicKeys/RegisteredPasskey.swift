@@ -55,7 +55,7 @@ package struct RegisteredPasskey: Hashable, Sendable {
         writer.writeOptional(leafDigest) { $0.write($1) }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         relyingParty = try reader.readText()
         credentialID = try reader.readBytes()
         publicKey = try reader.readBytes()
@@ -67,7 +67,7 @@ package struct RegisteredPasskey: Hashable, Sendable {
         attestation = try reader.readChoice()
         leafDigest = try reader.readOptionalBytes()
         guard (1...Self.maximumIDCount).contains(credentialID.count), model.count == 16 else {
-            throw .malformed
+            throw .damagedRow
         }
     }
 
@@ -115,11 +115,11 @@ package struct PasskeyFlags: Hashable, Sendable {
         writer.write(isBackedUp)
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         isUserVerified = try reader.readFlag()
         isBackupEligible = try reader.readFlag()
         isBackedUp = try reader.readFlag()
-        guard isBackupEligible || !isBackedUp else { throw .malformed }
+        guard isBackupEligible || !isBackedUp else { throw .damagedRow }
     }
 }
 
@@ -151,19 +151,19 @@ package struct PendingPasskey: Hashable, Sendable {
         }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         challenge = try reader.readBytes()
         relyingParty = try reader.readText()
         policy = try PasskeyPolicy(from: &reader)
-        replaces = try reader.readOptional { reader throws(ByteReaderError) in
-            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .malformed }
+        replaces = try reader.readOptional { reader throws(VerifierError) in
+            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .damagedRow }
             return id
         }
-        account = try reader.readOptional { reader throws(ByteReaderError) in
+        account = try reader.readOptional { reader throws(VerifierError) in
             PasskeyAccount(
                 userName: try reader.readText(), displayName: try reader.readText())
         }
-        guard challenge.count == Challenge.byteCount else { throw .malformed }
+        guard challenge.count == Challenge.byteCount else { throw .damagedRow }
     }
 
     package init(

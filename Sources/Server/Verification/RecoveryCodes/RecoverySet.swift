@@ -87,14 +87,14 @@ package struct RecoverySet: Hashable, Sendable {
         writer.write(box)
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         salt = try reader.readBytes()
         logN = Int(try reader.read(UInt8.self))
         remaining = Int(try reader.read(UInt8.self))
         // Limit the cost (`logN`) before any hash is computed.
         guard salt.count == Self.saltCount, (10...14).contains(logN),
             remaining <= RecoveryCode.codesPerSet
-        else { throw .malformed }
+        else { throw .damagedRow }
         box = try reader.readBytes()
     }
 }

@@ -95,22 +95,22 @@ package struct PolicyFloor: Hashable, Sendable {
     ///
     /// A member that is missing has its default, or the weakest permitted value if that is stronger.
     ///
-    /// - Throws: ``Problem/weakPolicy`` if a chosen value is weaker than permitted.
-    func policy(_ chosen: JSONValue?) throws(Problem) -> PasskeyPolicy {
+    /// - Throws: A ``Refusal`` with ``Problem/weakPolicy`` if a chosen value is weaker than permitted.
+    func policy(_ chosen: JSONValue?) throws(Refusal) -> PasskeyPolicy {
         var values: [PolicyMember: String] = [:]
         for member in PolicyMember.allCases {
             let least = least[member] ?? member.values[0]
             let value = chosen?[member.rawValue]?.string
             let isStrongEnough =
                 member.strength(of: value ?? member.standard) >= member.strength(of: least)
-            guard isStrongEnough || value == nil else { throw .weakPolicy }
+            guard isStrongEnough || value == nil else { throw Refusal(.weakPolicy) }
             values[member] = isStrongEnough ? value ?? member.standard : least
         }
         func choice<Choice: RawRepresentable<String>>(
             _ member: PolicyMember, _ type: Choice.Type
-        ) throws(Problem) -> Choice {
+        ) throws(Refusal) -> Choice {
             guard let choice = values[member].flatMap(Choice.init(rawValue:)) else {
-                throw .invalidField("policy")
+                throw Refusal(.invalidField("policy"))
             }
             return choice
         }

@@ -143,8 +143,7 @@ extension Service {
     private func policy(
         _ call: Call, _ settings: PasskeySettings
     ) throws(Refusal) -> PasskeyPolicy {
-        do throws(Problem) { return try settings.floor.policy(call.fields.object("policy")) } catch
-        { throw Refusal(error) }
+        try settings.floor.policy(call.fields.object("policy"))
     }
 
     func ceremony(_ call: Call) throws(Refusal) -> Token {

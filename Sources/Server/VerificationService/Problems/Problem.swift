@@ -4,7 +4,7 @@ internal import WatchwordCryptography
 /// The reason for an error response.
 ///
 /// A problem may name the field at fault, but never repeats anything that the client sent.
-enum Problem: Error, Hashable, Sendable {
+enum Problem: Hashable, Sendable {
     /// The header could be interpreted in more than one way.
     case malformedRequest
     /// An expectation other than `100-continue`.

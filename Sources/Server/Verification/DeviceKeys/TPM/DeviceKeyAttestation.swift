@@ -1,7 +1,7 @@
 public import WatchwordCryptography
 
-/// Why a TPM's attestation of a device key is refused.
-public enum DeviceKeyAttestationError: Error, Hashable, Sendable {
+/// Why a TPM's structure, or its attestation of a device key, is refused.
+public enum TPMAttestationError: Error, Hashable, Sendable {
     /// A structure is malformed, or its algorithms are not supported.
     case malformed
     /// The certificate is not an endorsement certificate, or is for another key.
@@ -37,7 +37,7 @@ public struct DeviceKeyAttestation: Sendable {
     public init(
         _ evidence: KeyAttestation, point: [UInt8], transcript: DeviceKeyTranscript,
         anchors: TrustAnchors, at time: Int64
-    ) throws(DeviceKeyAttestationError) {
+    ) throws(TPMAttestationError) {
         let areas = try Areas(evidence)
         try Self.checkEndorsement(evidence, areas.endorsement, anchors, time)
         guard areas.attestation.attributes == Self.attestationAttributes,
@@ -67,15 +67,11 @@ public struct DeviceKeyAttestation: Sendable {
         let device: TPMPublicArea
         let certified: TPMCertification
 
-        init(_ evidence: KeyAttestation) throws(DeviceKeyAttestationError) {
-            do {
-                endorsement = try TPMPublicArea(evidence.endorsementKey)
-                attestation = try TPMPublicArea(evidence.attestationKey)
-                device = try TPMPublicArea(evidence.deviceKey)
-                certified = try TPMCertification(evidence.certification)
-            } catch {
-                throw .malformed
-            }
+        init(_ evidence: KeyAttestation) throws(TPMAttestationError) {
+            endorsement = try TPMPublicArea(evidence.endorsementKey)
+            attestation = try TPMPublicArea(evidence.attestationKey)
+            device = try TPMPublicArea(evidence.deviceKey)
+            certified = try TPMCertification(evidence.certification)
         }
     }
 
@@ -95,7 +91,7 @@ public struct DeviceKeyAttestation: Sendable {
     private static func checkEndorsement(
         _ evidence: KeyAttestation, _ endorsement: TPMPublicArea, _ anchors: TrustAnchors,
         _ time: Int64
-    ) throws(DeviceKeyAttestationError) {
+    ) throws(TPMAttestationError) {
         var chain: [Certificate] = []
         for encoded in evidence.certificates {
             do { chain.append(try Certificate(encoded)) } catch { throw .endorsementCertificate }
@@ -113,7 +109,7 @@ public struct DeviceKeyAttestation: Sendable {
 
     private static func checkCertification(
         _ evidence: KeyAttestation, _ areas: Areas, _ transcript: DeviceKeyTranscript
-    ) throws(DeviceKeyAttestationError) {
+    ) throws(TPMAttestationError) {
         let (digest, name): ([UInt8], [UInt8])
         do {
             (digest, name) = (try sha256(transcript.bytes.span), try areas.device.name())
