@@ -64,9 +64,10 @@ extension Passkeys {
             case .success where known.state.hasSpent(challenge, at: context.now):
                 return denied(challenge, known.record, .challenge, context)
             case .success(let signed):
-                return try decide(
-                    challenge, policy, known.record, known.state, passkey, signed, device, context,
-                    issuingLogin: issuesLogin)
+                let assertion = SignedAssertion(
+                    challenge: challenge, policy: policy, record: known.record,
+                    state: known.state, passkey: passkey, signed: signed)
+                return try decide(assertion, device, issuingLogin: issuesLogin, context)
             }
         }
     }
@@ -116,17 +117,29 @@ extension Passkeys {
         return isEqualInConstantTime(sent.span, handle.span) ? nil : .userHandle
     }
 
+    /// A valid signature, and what it answers.
+    private struct SignedAssertion {
+        let challenge: Challenge
+        let policy: PasskeyPolicy
+        let record: CredentialRecord
+        let state: PasskeyState
+        let passkey: RegisteredPasskey
+        let signed: AssertionCheck.Signed
+    }
+
     /// Decides on a valid signature under the ceremony's policy.
     private func decide(
-        _ challenge: Challenge, _ policy: PasskeyPolicy, _ record: CredentialRecord,
-        _ state: PasskeyState, _ passkey: RegisteredPasskey, _ signed: AssertionCheck.Signed,
-        _ device: Token?, _ context: DecisionContext, issuingLogin issuesLogin: Bool
+        _ assertion: SignedAssertion, _ device: Token?, issuingLogin issuesLogin: Bool,
+        _ context: DecisionContext
     ) throws(VerifierError) -> Decision<AssertionOutcome> {
+        let (challenge, policy) = (assertion.challenge, assertion.policy)
+        let signed = assertion.signed
+        var (record, state) = (assertion.record, assertion.state)
         let presented = try device.map { device throws(VerifierError) in
             try verifier.digest(device, context)
         }
         let isKnown = presented.map { state.knows($0) } ?? false
-        let wasEverBackupEligible = state.wasEverBackupEligible(passkey)
+        let wasEverBackupEligible = state.wasEverBackupEligible(assertion.passkey)
         let meaning = AssertionPolicy(
             policy: policy, wasEverBackupEligible: wasEverBackupEligible, stored: state.flags,
             flags: signed.flags, storedCount: state.count, count: signed.count,
@@ -149,7 +162,6 @@ extension Passkeys {
         let use = PasskeyState.OpenStepUp(
             verification: context.verification, time: context.now, flags: signed.flags,
             count: signed.count, device: isKnown || newDevice != nil ? digest : nil)
-        var (record, state) = (record, state)
         if stepUp.isEmpty {
             state.apply(use, at: context.now, verifies: policy.userVerification != .discouraged)
             record.lastUsedAt = context.now

@@ -110,26 +110,41 @@ public struct DeviceKeys: Sendable {
             guard try await verifier.record(fingerprint: fingerprint) == nil else {
                 return denied(row, .credentialKnown, context)
             }
+            let registration = OpenRegistration(
+                record: record, pending: pending, ticket: row, name: name, origin: origin)
             if let evidence {
-                return try attested(
-                    by: evidence, point, transcript, record, pending, name, row, context)
+                return try attested(by: evidence, point, transcript, registration, context)
             }
             let registered = RegisteredDeviceKey(
                 point: point, custody: custody == .vault ? .vault : .tpm,
                 attestationKeyDigest: nil, endorsementKeyDigest: nil)
-            return try await accepted(
-                registered, fingerprint, record, pending, name, from: origin,
-                [.spendTicket(digest: row.digest)], context)
+            return try await accepted(registered, fingerprint, registration, context)
         }
+    }
+
+    /// A registration whose key has not been accepted yet.
+    struct OpenRegistration {
+        let record: CredentialRecord
+        let pending: PendingDeviceKey
+        /// The ticket to be spent; `nil` if it was spent when the key was sent.
+        let ticket: TicketRow?
+        /// Replaces the credential's name; `nil` keeps it.
+        let name: String?
+        /// Where the device sent the key from.
+        let origin: Origin
+
+        /// The change that spends the ticket.
+        var spending: [StoreChange] { ticket.map { [.spendTicket(digest: $0.digest)] } ?? [] }
     }
 
     /// Makes the credential active.
     func accepted(
-        _ registered: RegisteredDeviceKey, _ fingerprint: [UInt8], _ record: CredentialRecord,
-        _ pending: PendingDeviceKey, _ name: String?, from origin: Origin,
-        _ changes: [StoreChange], _ context: DecisionContext
+        _ registered: RegisteredDeviceKey, _ fingerprint: [UInt8],
+        _ registration: OpenRegistration, _ context: DecisionContext
     ) async throws(VerifierError) -> Decision<DeviceKeyRegistration> {
-        var active = record.confirmed(name: name, from: origin, context)
+        let pending = registration.pending
+        var active = registration.record.confirmed(
+            name: registration.name, from: registration.origin, context)
         active.fingerprint = fingerprint
         let place = active.place
         active.material = .deviceKey(
@@ -140,7 +155,7 @@ public struct DeviceKeys: Sendable {
             })
         return Decision(
             outcome: .accepted(active.id, registered.custody),
-            changes: changes + [
+            changes: registration.spending + [
                 .updateCredential(active.row), .endAnswers(of: active.id),
                 context.event(.enrolled, of: active),
             ] + (try await verifier.replacing(pending.replaces, context)))
