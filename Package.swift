@@ -61,12 +61,11 @@ let package = Package(
             name: "Verification",
             targets: ["OneTimePassword", "Verification", "WatchwordCryptography"]),
         .library(
-            name: "DeviceKeys", targets: ["Attestation", "Verification", "WatchwordCryptography"]),
+            name: "DeviceKeys", targets: ["Verification", "WatchwordCryptography"]),
         .library(
             name: "Passkeys",
             targets: [
-                "Attestation", "Verification", "WatchwordCoding", "WatchwordCryptography",
-                "WebAuthnMessages",
+                "PasskeyVerification", "Verification", "WatchwordCoding", "WatchwordCryptography",
             ]),
         .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
         .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore"]),
@@ -74,10 +73,10 @@ let package = Package(
         .library(
             name: "InternalModules",
             targets: [
-                "Attestation", "Courier", "DeviceLogin", "Devices", "ExportReading", "Exports",
-                "JSONReading", "OneTimePassword", "PictureReading", "QRDrawing", "SecretVault",
-                "VaultService", "Verification", "WatchwordCoding", "WatchwordCryptography",
-                "WatchwordSystem", "WebAuthnMessages",
+                "Courier", "DeviceLogin", "Devices", "ExportReading", "Exports", "JSONReading",
+                "OneTimePassword", "PasskeyVerification", "PictureReading", "QRDrawing",
+                "SecretVault", "VaultService", "Verification", "WatchwordCoding",
+                "WatchwordCryptography", "WatchwordSystem",
             ]),
     ],
     targets: [
@@ -167,12 +166,11 @@ let package = Package(
             "WatchwordSystem"),
 
         // Server: the verifying side
-        module("Server", "Attestation", "CCBOR", "WatchwordCryptography", "WatchwordSystem"),
         module("Server", "HTTPListener", "CMicroHTTPD", "WatchwordCoding", "WatchwordCryptography"),
         module(
             "Server", "Verification",
-            documents: ["DeviceKeys.md", "EnrolledSecrets.md", "Passkeys.md"], "Attestation",
-            "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"),
+            documents: ["DeviceKeys.md", "EnrolledSecrets.md"], "OneTimePassword",
+            "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Server", "PostgreSQLStore", "CPostgreSQL", "Verification", "WatchwordCryptography",
             "WatchwordSystem"),
@@ -180,14 +178,14 @@ let package = Package(
             "Server", "SQLiteStore", "CSQLite", "Verification", "WatchwordCryptography",
             "WatchwordSystem"),
         module(
-            "Server", "WebAuthnMessages", "JSONReading", "Verification", "WatchwordCoding",
-            "WatchwordCryptography"),
+            "Server", "PasskeyVerification", documents: ["Passkeys.md"], "CCBOR", "JSONReading",
+            "Verification", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Server", "VerificationService", documents: ["API.md", "Pages/Pages.md"],
             resources: ["enrol.html", "page.css", "page.js", "sign-in.html"].map {
                 .embedInCode("Pages/Files/\($0)")
-            }, "Attestation", "JSONReading", "OneTimePassword", "QRDrawing", "Verification",
-            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem", "WebAuthnMessages"),
+            }, "JSONReading", "OneTimePassword", "PasskeyVerification", "QRDrawing", "Verification",
+            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
 
         // Programs
         program("watchword-clipboard", "Devices", "WatchwordSystem"),
@@ -210,8 +208,9 @@ let package = Package(
         module(
             "Programs", "ServerCommands", documents: ["Operations.md"],
             resources: documentsOfProgram, "CommandLineInterface", "Exports", "HTTPListener",
-            "JSONReading", "OneTimePassword", "PostgreSQLStore", "ProcessConfinement",
-            "SQLiteStore", "Verification", "VerificationService", "WatchwordCoding",
+            "JSONReading", "OneTimePassword", "PasskeyVerification", "PostgreSQLStore",
+            "ProcessConfinement", "SQLiteStore", "Verification", "VerificationService",
+            "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
         program("watchword", "Commands"),
         program("watchword-agent", "Agent"),
@@ -260,10 +259,8 @@ let package = Package(
             "software-authenticator", path: "Tests/SoftwareAuthenticator", "CFIDO2", "COpenSSL",
             "TokenDrivers", "Devices"),
         tests(
-            "TokenDriversTests", "Attestation", "WatchwordCoding", "WatchwordCryptography",
+            "TokenDriversTests", "Verification", "WatchwordCoding", "WatchwordCryptography",
             "Devices", "WatchwordSystem"),
-        tests("AttestationTests", "Attestation", "WatchwordCryptography"),
-        tests("CBORReadingTests", "Attestation"),
         tests("CryptographyTests", "WatchwordCryptography"),
         // Decrypts in a confined process.
         program(
@@ -287,11 +284,11 @@ let package = Package(
             "constant-time-probe", path: "Tests/ConstantTimeProbe", "WatchwordCryptography",
             "InstructionCounter", "OneTimePassword", "Verification"),
         tests(
-            "VerificationTests", "Attestation", "Verification", "OneTimePassword",
+            "VerificationTests", "PasskeyVerification", "Verification", "OneTimePassword",
             "WatchwordCryptography", "StoreContract"),
         tests(
-            "WebAuthnMessagesTests", "WatchwordCryptography", "JSONReading", "WatchwordCoding",
-            "Verification", "WebAuthnMessages"),
+            "PasskeyVerificationTests", "WatchwordCryptography", "JSONReading", "WatchwordCoding",
+            "PasskeyVerification", "Verification"),
         .target(
             name: "StoreContract", dependencies: ["WatchwordCryptography", "Verification"],
             path: "Tests/StoreContract", swiftSettings: settings),
@@ -322,11 +319,12 @@ let package = Package(
             name: "ServiceTranscripts",
             dependencies: [
                 "WatchwordCryptography", "WatchwordCoding", "JSONReading", "OneTimePassword",
-                "TestSupport", "Verification", "VerificationService",
+                "PasskeyVerification", "TestSupport", "Verification", "VerificationService",
             ], path: "Tests/ServiceTranscripts", swiftSettings: settings),
         tests(
             "VerificationServiceTests", "WatchwordCryptography", "WatchwordCoding", "JSONReading",
-            "OneTimePassword", "WatchwordSystem", "ServiceTranscripts", "StoreContract",
+            "OneTimePassword", "PasskeyVerification", "WatchwordSystem", "ServiceTranscripts",
+            "StoreContract",
             "Verification", "VerificationService"),
         tests("JSONReadingTests", "JSONReading", "WatchwordCoding", "WatchwordCryptography"),
         program("FaultyCourier", path: "Tests/FaultyCourier", "Courier", "WatchwordSystem"),
@@ -358,9 +356,9 @@ let package = Package(
             "SecretVault", "VaultService"),
         tests("HTTPListenerTests", "HTTPListener", "WatchwordCoding", "WatchwordCryptography"),
         tests(
-            "ServerTests", "CommandLineInterface", "Attestation", "WatchwordCryptography",
-            "DeviceLogin", "Devices", "HTTPListener", "WatchwordCoding", "JSONReading",
-            "OneTimePassword", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
+            "ServerTests", "CommandLineInterface", "WatchwordCryptography", "DeviceLogin",
+            "Devices", "HTTPListener", "WatchwordCoding", "JSONReading", "OneTimePassword",
+            "PasskeyVerification", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
             "ServerCommands", "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
             "VerificationService"),
     ]

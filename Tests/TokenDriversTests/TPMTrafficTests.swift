@@ -1,7 +1,7 @@
-import Attestation
 import Devices
 import TestSupport
 import Testing
+import Verification
 import WatchwordCryptography
 
 /// What somebody learns who reads the bus between the processor and the TPM.

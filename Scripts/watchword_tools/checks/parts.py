@@ -52,7 +52,7 @@ FOLDERS = {
     "Exchange/PictureReading/Symbols/Filters": {"Glibc"},
     "Exchange/PictureReading/Symbols/FinderPatterns": {"Glibc"},
     "Exchange/PictureReading/Symbols/ZBar": {"CZBar", "Glibc"},
-    "Server/Attestation/libcbor": {"CCBOR"},
+    "Server/PasskeyVerification/libcbor": {"CCBOR"},
     "Server/HTTPListener": {"CMicroHTTPD", "Glibc"},
     "Server/PostgreSQLStore/PostgreSQL": {"CPostgreSQL", "Glibc"},
     "Server/SQLiteStore/SQLite": {"CSQLite"},

@@ -1,7 +1,7 @@
-internal import WatchwordCryptography
+package import WatchwordCryptography
 
 /// Computes the keyed indexes by which rows are found, without revealing what is indexed.
-struct LookupKey: Sendable {
+package struct LookupKey: Sendable {
     private let seeds: HMACKey
     private let tokens: HMACKey
     private let marks: HMACKey
@@ -66,7 +66,7 @@ struct LookupKey: Sendable {
 
     /// The blind index of a passkey, which finds the row of an assertion, and under which no second
     /// credential can be registered.
-    func fingerprint(
+    package func fingerprint(
         ofPasskey id: [UInt8], for relyingParty: String
     ) throws(CryptographyFailure) -> [UInt8] {
         var name = ByteWriter()
@@ -81,7 +81,7 @@ struct LookupKey: Sendable {
     }
 
     /// The user handle of a subject: always the same 32 bytes, which reveal nothing.
-    func userHandle(of subject: Subject) throws(CryptographyFailure) -> [UInt8] {
+    package func userHandle(of subject: Subject) throws(CryptographyFailure) -> [UInt8] {
         try userHandles.authenticationCode(of: subject.utf8.span)
     }
 
@@ -89,7 +89,7 @@ struct LookupKey: Sendable {
     ///
     /// The second half of its id authenticates the first one, so that ``isMadeUp(_:)`` recognises
     /// it.
-    func madeUpPasskey(
+    package func madeUpPasskey(
         of subject: Subject, for relyingParty: String
     ) throws(CryptographyFailure) -> PasskeyDescriptor {
         var name = ByteWriter()
@@ -110,7 +110,7 @@ struct LookupKey: Sendable {
         + [16, 16, 16, 20, 20, 20].map { ($0, ["hybrid", "internal"]) }
 
     /// Whether ``madeUpPasskey(of:for:)`` made this id.
-    func isMadeUp(_ id: [UInt8]) throws(CryptographyFailure) -> Bool {
+    package func isMadeUp(_ id: [UInt8]) throws(CryptographyFailure) -> Bool {
         guard Self.madeUpKinds.contains(where: { $0.count == id.count }) else { return false }
         let half = id.count / 2
         let tail = try madeUpTail(Array(id.prefix(half)))
@@ -118,7 +118,7 @@ struct LookupKey: Sendable {
     }
 
     /// A number that selects the dummy key of an id; it is always the same for one id.
-    func dummyChoice(of id: [UInt8]) throws(CryptographyFailure) -> UInt8 {
+    package func dummyChoice(of id: [UInt8]) throws(CryptographyFailure) -> UInt8 {
         try dummyPasskeys.authenticationCode(of: id.span)[0]
     }
 
