@@ -1,4 +1,3 @@
-package import Devices
 package import WatchwordSystem
 
 extension SlotSummary: Transferable {
@@ -35,36 +34,5 @@ extension SlotSummary.Method: Transferable {
             case .fido2: try fields.make(Self.fido2, from: bytes)
             case .other: try fields.make(Self.other, from: bytes)
             }
-    }
-}
-
-extension TPMObject: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(publicArea, privateArea, requiresPIN, isBoundToPCR7)
-    }
-
-    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        let object = TPMObject(
-            publicArea: try fields.data(bytes, limit: TPMObject.largestArea),
-            privateArea: try fields.data(bytes, limit: TPMObject.largestArea),
-            requiresPIN: try fields.value(bytes), isBoundToPCR7: try fields.value(bytes))
-        guard let object else { throw Unreadable() }
-        self = object
-    }
-}
-
-extension FIDOCredential: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(id, salt, relyingParty, requiresPIN)
-    }
-
-    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        let credential = FIDOCredential(
-            id: try fields.data(bytes, limit: FIDOCredential.largestID),
-            salt: try fields.data(bytes, limit: FIDOCredential.saltCount),
-            relyingParty: try fields.text(bytes, limit: FIDOCredential.longestRelyingParty),
-            requiresPIN: try fields.value(bytes))
-        guard let credential else { throw Unreadable() }
-        self = credential
     }
 }
