@@ -24,9 +24,10 @@ struct LoginTransferTests {
     @Test("every task is read as it was sent, and larger ones than the program sends are refused")
     func tasks() throws {
         let id = try RecordID(parsing: [UInt8](1...16).span)
-        for task in [.signIn(id), .status(id), .wipe(id), .enrol(try order())] as [LoginTask] {
-            try MessageForm.check(task)
-        }
+        let tasks: [LoginTask] = [
+            .signIn(id), .status(id), .wipe(id), .enrol(try order()), .key(.server(id)),
+        ]
+        try MessageForm.check(tasks, of: LoginTask.Kind.allCases)
         let most = Enrolment.largestAuthorities
         let name = String(repeating: "x", count: Enrolment.longestDeviceName)
         let largest = try order(authorities: [UInt8](repeating: 7, count: most), deviceName: name)
@@ -48,19 +49,16 @@ struct LoginTransferTests {
         let order = SigningOrder(for: server, in: tpm)
         let file = "wwx_SIeaR8idBVnfcBJc64GIjtadkHmDZ_g8E8kCAsGel5w\n1800000000000\nPay 120.00 EUR"
         let text = try #require(KeyConfirmation(parsing: file))
-        for task in [
-            .server(id), .signIn(id, order), .confirm(id, text, order), .status(id),
-        ] as [KeyTask] {
-            try MessageForm.check(LoginTask.key(task))
-        }
         let places: [KeyOrder.Place] = [
             .vault, .tpmOrVault(tpm), .tpm(tpm, .none, attests: true),
             .tpm(tpm, .wanted, attests: false),
             .tpm(tpm, .chosen(SecretBytes(text: "2580")), attests: true),
         ]
-        for place in places {
-            try MessageForm.check(LoginTask.key(.enrol(KeyOrder(try self.order(), in: place))))
-        }
+        let orders = try places.map { KeyOrder(try self.order(), in: $0) }
+        let tasks: [KeyTask] = [
+            .server(id), .signIn(id, order), .confirm(id, text, order), .status(id),
+        ]
+        try MessageForm.check(tasks + orders.map(KeyTask.enrol), of: KeyTask.Kind.allCases)
         // No TPM accepts such a PIN.
         for count in [0, 33] {
             let pin = SecretBytes(text: String(repeating: "1", count: count))
@@ -118,9 +116,9 @@ struct LoginTransferTests {
         failures += helpers.map(HTTPHelperFailure.helper)
         failures += HTTPHelperFailure.CertificateFault.allCases.map(HTTPHelperFailure.certificate)
         var errors: [DeviceLoginError] = [
-            .otherKind, .unreadable, .stale, .badTicket, .vault(.busy), .denied, .wipeNotObeyed,
-            .unexpectedResponse, .alreadyEnrolled(as: "Mill:alice"),
+            .vault(.busy), .alreadyEnrolled(as: "Mill:alice"),
             .problem(.init(status: 429, type: PlainText(showing: "urn:x"), retryAfter: 7)),
+            .cryptography(CryptographyFailure(call: .scrypt, code: 7)),
         ]
         errors += failures.map(DeviceLoginError.helper)
         let refusals: [TokenRefusal] = [
@@ -133,15 +131,14 @@ struct LoginTransferTests {
             [.timedOut, .badAnswer] + helpers.map(TokenHelper.Failure.helper)
             + refusals.map(TokenHelper.Failure.refused)
         errors += tokens.map(DeviceLoginError.token)
-        errors += [.deviceKey, .unregistered, .otherPlace, .adoptedElsewhere, .otherTPM]
         errors += Tombstone.Reason.allCases.map(DeviceLoginError.wiped)
+        try MessageForm.check(errors, of: DeviceLoginError.Kind.allCases)
         var answers: [LoginAnswer] = [
             .ticket(
                 LoginTicket(
                     text: SecretBytes(text: "wwl_1"), expiresAt: "2026", verification: "vf_1")),
-            .enrolled(credential: credential, server: server), .wiped, .nameTaken,
-            .state(try LoginState(of: secret, in: vault)), .server(server),
-            .pinNeeded,
+            .enrolled(credential: credential, server: server), .server(server),
+            .state(try LoginState(of: secret, in: vault)), .failed(.denied),
         ]
         for custody in KeyState.Custody.allCases {
             for credential in [credential, nil] {
@@ -151,8 +148,6 @@ struct LoginTransferTests {
                 answers += [.key(state), .adopted(state)]
             }
         }
-        answers += errors.map(LoginAnswer.failed)
-        for answer in answers { try MessageForm.check(answer) }
-        for error in errors { try MessageForm.check(error) }
+        try MessageForm.check(answers, of: LoginAnswer.Kind.allCases)
     }
 }

@@ -58,30 +58,29 @@ struct EditTransferTests {
             .shortKey(bits: 8), .digits(10), .longPeriod(seconds: .max),
         ]
         let errors: [CredentialError] = [
-            .emptyKey, .spaceAround(.issuer), .spaceAround(.account), .tooLong,
-            .parameter(position: 3), .unsupportedLength(-1), .periodOutOfRange,
+            .spaceAround(.issuer), .spaceAround(.account), .parameter(position: 3),
+            .unsupportedLength(-1),
         ]
-        let refusals: [EditRefusal] =
-            [.emptyName, .nameTaken(name), .noSuchTag(name, tag: "é"), .period]
-            + errors.map(EditRefusal.credential)
+        let refusals: [EditRefusal] = [
+            .nameTaken(name), .noSuchTag(name, tag: "é"), .credential(.tooLong),
+        ]
         let updates: [ImportUpdate] = [.counter(from: 0, to: .max), .pin, .details]
         let itemRefusals: [ItemRefusal] = [
-            .keyRepeatedTooOften, .nameTaken(name), .requiresCheckPerUse(name), .tooLong,
-            .notCompared(name),
+            .nameTaken(name), .requiresCheckPerUse(name), .notCompared(name),
         ]
-        let items: [ItemOutcome] =
-            [
-                .added(name), .replaced(name), .present(name, as: name, missing: []),
-                .updated(name, as: name, updates, missing: MissingDetail.allCases),
-                .declined(name),
-            ] + itemRefusals.map(ItemOutcome.refused)
+        let twin = EntryName(issuer: "", account: "b")
+        let items: [ItemOutcome] = [
+            .added(name), .replaced(name), .present(name, as: twin, missing: []),
+            .updated(name, as: twin, updates, missing: MissingDetail.allCases),
+            .declined(name), .refused(.tooLong),
+        ]
         let id = try EditedVault().add(EditedVault.totp("a", "b")).id
-        let outcomes: [EditOutcome] =
-            [
-                .added(twin: nil), .added(twin: name), .renamed, .removed,
-                .revised(name, RevisionWarnings(movesBack: true, credential: warnings)),
-            ] + refusals.map(EditOutcome.refused)
-            + [.imported([], replacedPerUse: []), .imported(items, replacedPerUse: [id, id])]
+        let outcomes: [EditOutcome] = [
+            .added(twin: nil), .added(twin: name),
+            .revised(name, RevisionWarnings(movesBack: true, credential: warnings)),
+            .refused(.period), .imported([], replacedPerUse: []),
+            .imported(items, replacedPerUse: [id, id]),
+        ]
         try MessageForm.check(outcomes, of: EditOutcome.Kind.allCases)
         try MessageForm.check(refusals, of: EditRefusal.Kind.allCases)
         try MessageForm.check(items, of: ItemOutcome.Kind.allCases)

@@ -91,7 +91,7 @@ extension LoginTask {
 }
 
 extension LoginTask: Transferable {
-    private enum Kind: UInt8, Transferable {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case signIn, enrol, status, wipe, key
     }
 
@@ -135,7 +135,7 @@ extension EnrolmentOrder: Transferable {
 }
 
 extension LoginAnswer: Transferable {
-    private enum Kind: UInt8, Transferable {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case ticket, enrolled, state, wiped, nameTaken, failed, server, key, pinNeeded, adopted
     }
 

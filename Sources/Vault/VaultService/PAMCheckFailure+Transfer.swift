@@ -10,7 +10,7 @@ extension PAMCheckFailure: Transferable {
 }
 
 extension PAMCheckFailure.Reason: Transferable {
-    private enum Kind: UInt8, Transferable {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case timedOut, cancelled, noServiceFile, noTerminal, answerTooLong, terminal, noUserName
         case accountRefused, failed, ended, talksTooMuch, nonsense, programNotFound, otherVersion
         case system, alreadyAsking

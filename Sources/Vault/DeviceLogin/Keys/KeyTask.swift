@@ -41,7 +41,7 @@ extension KeyTask {
 }
 
 extension KeyTask: Transferable {
-    private enum Kind: UInt8, Transferable {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case server, signIn, confirm, status, enrol
     }
 

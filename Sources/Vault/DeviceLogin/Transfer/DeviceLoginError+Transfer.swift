@@ -4,7 +4,7 @@ internal import SecretVault
 package import WatchwordSystem
 
 extension DeviceLoginError: Transferable {
-    private enum Kind: UInt8, Transferable {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case otherKind, unreadable, stale, badTicket, vault, helper, problem, denied
         case wipeNotObeyed, wiped, unexpectedResponse, cryptography, deviceKey, unregistered
         case token, otherPlace, otherTPM, adoptedElsewhere, alreadyEnrolled

@@ -4,8 +4,11 @@ extension AccessControl: Transferable {
     package func write(to output: FrameWriter) { output.append(presence, onFailure, reuse) }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
-        self = try fields.make(Self.init, from: bytes)
+        let presence: Presence = try fields.value(bytes)
+        let onFailure: OnFailure = try fields.value(bytes)
+        let reuse: ReuseTime = try fields.value(bytes)
         guard presence.isPerUse || reuse == .none else { throw Unreadable() }
+        self.init(presence: presence, onFailure: onFailure, reuse: reuse)
     }
 }
 

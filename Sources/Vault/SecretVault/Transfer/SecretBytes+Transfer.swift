@@ -3,7 +3,7 @@ package import WatchwordCryptography
 package import WatchwordSystem
 
 extension VaultOpener: Transferable {
-    private enum Kind: UInt8, Transferable {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case passphrase, recoveryKey, device
     }
 

@@ -11,7 +11,7 @@ extension SlotSummary: Transferable {
 }
 
 extension SlotSummary.Method: Transferable {
-    private enum Kind: UInt8, Transferable {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case passphrase, recoveryKey, tpm2, fido2, other
     }
 
