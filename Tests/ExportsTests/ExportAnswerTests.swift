@@ -80,10 +80,7 @@ import WatchwordCryptography
     func roundTrip() throws {
         let export = try Self.export()
         let bytes = ExportAnswer.bytes(for: export)
-        guard case .export(let decoded) = ExportAnswer(parsing: bytes.span) else {
-            Issue.record("the answer was rejected")
-            return
-        }
+        let decoded = try #require(ExportAnswer(parsing: bytes.span)?.export)
         // The encoding contains every field.
         #expect(ExportAnswer.bytes(for: decoded) == bytes)
         #expect(decoded.format == export.format)
@@ -114,21 +111,12 @@ import WatchwordCryptography
     @Test("an encoded error is decoded unchanged", arguments: errors)
     func errorRoundTrip(error: ExportError) {
         let bytes = ExportAnswer.bytes(for: error)
-        guard case .refused(let decoded) = ExportAnswer(parsing: bytes.span) else {
-            Issue.record("the answer was rejected")
-            return
-        }
-        #expect(decoded == error)
-        for count in 0..<bytes.count { #expect(isRejected(Array(bytes.prefix(count)))) }
-        #expect(isRejected(bytes + [0]))
+        #expect(ExportAnswer(parsing: bytes.span)?.refusal == error)
+        rejectsOtherLengths(bytes)
     }
 
     @Test("a truncated answer and one with trailing bytes are rejected")
-    func wrongLength() throws {
-        let bytes = ExportAnswer.bytes(for: try Self.export())
-        for count in 0..<bytes.count { #expect(isRejected(Array(bytes.prefix(count)))) }
-        #expect(isRejected(bytes + [0]))
-    }
+    func wrongLength() throws { rejectsOtherLengths(ExportAnswer.bytes(for: try Self.export())) }
 
     @Test("a corrupt answer is rejected or decoded to values that encode to the same bytes")
     func spoiled() throws {
@@ -137,9 +125,7 @@ import WatchwordCryptography
             for value in [0, 1, 2, 3, 127, 128, 254, 255] as [UInt8] {
                 var bytes = sound
                 bytes[index] = value
-                guard case .export(let export) = ExportAnswer(parsing: bytes.span) else {
-                    continue
-                }
+                guard let export = ExportAnswer(parsing: bytes.span)?.export else { continue }
                 #expect(ExportAnswer.bytes(for: export) == bytes, "byte \(index), value \(value)")
             }
         }
@@ -155,16 +141,28 @@ import WatchwordCryptography
             format: .keePass, entries: Array(repeating: entry, count: 64), refusals: [],
             iconCount: 0)
         guard
-            case .refused(.overLimit(.keePass, .documentSize, _, let allowed)) = ExportAnswer(
+            case .refused(.overLimit(.keePass, .documentSize, _, allowed: 64 << 20)) = ExportAnswer(
                 parsing: ExportAnswer.bytes(for: export).span)
         else {
             Issue.record("the export was sent")
             return
         }
-        #expect(allowed == 64 << 20)
     }
 
-    private func isRejected(_ bytes: [UInt8]) -> Bool {
-        if case nil = ExportAnswer(parsing: bytes.span) { true } else { false }
+    private func rejectsOtherLengths(_ bytes: [UInt8]) {
+        for bytes in bytes.indices.map({ Array(bytes.prefix($0)) }) + [bytes + [0]] {
+            guard case nil = ExportAnswer(parsing: bytes.span) else {
+                Issue.record("\(bytes.count) bytes were accepted")
+                continue
+            }
+        }
+    }
+}
+
+extension ExportAnswer {
+    fileprivate var export: Export? { if case .export(let export) = self { export } else { nil } }
+
+    fileprivate var refusal: ExportError? {
+        if case .refused(let error) = self { error } else { nil }
     }
 }
