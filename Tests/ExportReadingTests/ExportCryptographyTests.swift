@@ -129,9 +129,7 @@ struct ExportCryptographyTests {
         #expect(throws: ContainerError.wrongPassword) {
             _ = try open(message, Array(header.reversed()))
         }
-        #expect(throws: ContainerError.damaged) {
-            _ = try open(Array(message.prefix(16)), header)
-        }
+        #expect(throws: ContainerError.damaged) { try open(Array(message.prefix(16)), header) }
         #expect(throws: ContainerError.damaged) { _ = try open(message, []) }
     }
 }

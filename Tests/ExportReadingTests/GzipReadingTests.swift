@@ -44,8 +44,6 @@ struct GzipReadingTests {
         #expect(throws: ContainerError.self) {
             _ = try gunzip(hello.span.extracting(..<index), limit: 1 << 20)
         }
-        #expect(throws: ContainerError.damaged) {
-            _ = try gunzip((hello + [0]).span, limit: 1 << 30)
-        }
+        #expect(throws: ContainerError.damaged) { try gunzip((hello + [0]).span, limit: 1 << 30) }
     }
 }

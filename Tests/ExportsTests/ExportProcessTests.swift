@@ -23,24 +23,20 @@ internal import WatchwordSystem
     @Test("an encrypted export is read again with each password")
     func passwords() throws {
         let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
-        let file = SecretBytes(copying: Array("encrypted".utf8).span)
-        #expect(
-            try ReadOutcome(reader.read(ExportSource(file))) == .refused(.passwordNeeded(.aegis)))
+        #expect(try reader.outcome(of: "encrypted") == .refused(.passwordNeeded(.aegis)))
         for (password, expected) in [
             ("wrong", ReadOutcome.refused(.wrongPassword(.aegis))),
             ("right", .entries(["right:encrypted"])),
         ] {
-            let bytes = SecretBytes(copying: Array(password.utf8).span)
-            #expect(try ReadOutcome(reader.read(password: bytes)) == expected)
+            #expect(try reader.outcome(with: password) == expected)
         }
     }
 
     @Test("the name, the manifest and the key file reach the reader with the file")
     func parts() throws {
-        func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8).span) }
         let source = ExportSource(
-            secret("a file"), name: "1.maFile", manifest: secret("manifest"),
-            keyFile: secret("key file"))
+            SecretBytes(text: "a file"), name: "1.maFile", manifest: SecretBytes(text: "manifest"),
+            keyFile: SecretBytes(text: "key file"))
         for limits in [ExportLimits.standard, .raised] {
             let reader = try ExportProcess(
                 path: BuiltProgram.path("FaultyExportReader"), limits: limits)
@@ -78,8 +74,7 @@ internal import WatchwordSystem
 
     @Test("20,000 entries arrive in one answer")
     func manyEntries() throws {
-        #expect(
-            try read("20,000 entries") == .entries((0..<20_000).map { ":\($0)" }))
+        #expect(try read("20,000 entries") == .entries((0..<20_000).map { ":\($0)" }))
     }
 
     @Test(
@@ -100,13 +95,10 @@ internal import WatchwordSystem
     @Test("a reader that crashes while it decrypts is reported, and is not used again")
     func crashWithPassword() throws {
         let reader = try ExportProcess(path: BuiltProgram.path("FaultyExportReader"))
-        let file = SecretBytes(copying: Array("crash on a password".utf8).span)
         #expect(
-            try ReadOutcome(reader.read(ExportSource(file))) == .refused(.passwordNeeded(.ente)))
-        let password = SecretBytes(copying: Array("any".utf8).span)
-        #expect(
-            try ReadOutcome(reader.read(password: password)) == .lost(.crashed(signal: 11)))
-        #expect(try ReadOutcome(reader.read(password: password)) == .lost(.noAnswer))
+            try reader.outcome(of: "crash on a password") == .refused(.passwordNeeded(.ente)))
+        #expect(try reader.outcome(with: "any") == .lost(.crashed(signal: 11)))
+        #expect(try reader.outcome(with: "any") == .lost(.noAnswer))
     }
 
     @Test(
@@ -133,10 +125,8 @@ internal import WatchwordSystem
     @Test("an answer that was not asked for is not used for the next password")
     func twice() throws {
         let reader = try ExportProcess(path: BuiltProgram.path("LyingExportReader"))
-        let file = SecretBytes(copying: Array("answer twice".utf8).span)
-        #expect(try ReadOutcome(reader.read(ExportSource(file))) == .entries(["Acme:ann"]))
-        let password = SecretBytes(copying: Array("any".utf8).span)
-        #expect(try ReadOutcome(reader.read(password: password)) == .lost(.badAnswer))
+        #expect(try reader.outcome(of: "answer twice") == .entries(["Acme:ann"]))
+        #expect(try reader.outcome(with: "any") == .lost(.badAnswer))
     }
 
     @Test("a program that is not a reader is a different error")
@@ -153,6 +143,16 @@ internal import WatchwordSystem
         #expect(throws: HelperFailure.otherVersion) {
             try ReadOutcome.read([1], path: "/usr/bin/yes")
         }
+    }
+}
+
+extension ExportProcess {
+    fileprivate func outcome(of file: String) throws -> ReadOutcome {
+        ReadOutcome(try read(ExportSource(SecretBytes(text: file))))
+    }
+
+    fileprivate func outcome(with password: String) throws -> ReadOutcome {
+        ReadOutcome(try read(password: SecretBytes(text: password)))
     }
 }
 

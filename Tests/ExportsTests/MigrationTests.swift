@@ -38,6 +38,12 @@ struct Message {
     static let entry = Message().text(1, "12345678901234567890").text(2, "A:b").text(3, "A")
         .number(4, 1).number(5, 1).number(6, 2)
 
+    /// An entry with a time step and six digits.
+    static func entry(_ name: String, issuer: String? = nil) -> Message {
+        let named = Message().text(1, "k").text(2, name)
+        return (issuer.map { named.text(3, $0) } ?? named).number(4, 1).number(5, 1).number(6, 2)
+    }
+
     /// A payload with one entry.
     static func payload(_ entry: Message = entry) -> Message {
         Message().bytes(1, entry.bytes).number(2, 1).number(3, 1).number(4, 0).number(5, 7)
@@ -78,9 +84,7 @@ struct MigrationTests {
             ("A:b", "A", "b"), ("A:b:c", "A", "b:c"), ("C:b", "A", "C:b"), ("A:b", "", "A:b"),
             ("AA:b", "A", "AA:b"), ("b", "A", "b"), ("", "A", ""),
         ] {
-            let entry = Message().text(1, "k").text(2, name).text(3, issuer).number(4, 1)
-                .number(5, 1).number(6, 2)
-            let batch = try MigrationBatch(.payload(entry))
+            let batch = try MigrationBatch(.payload(.entry(name, issuer: issuer)))
             #expect(batch.warnings.isEmpty)
             #expect(batch.credentials.map(\.issuer) == [issuer])
             #expect(batch.credentials.map(\.account) == [account])
@@ -122,18 +126,8 @@ struct MigrationTests {
                     Message().text(1, "k").bytes(2, [0xe9]).number(4, 1).number(5, 1).number(6, 2)),
                 .readAsLatin1(entry: 0)
             ),
-            (
-                .payload(
-                    Message().text(1, "k").text(2, "A: b").text(3, "A").number(4, 1).number(5, 1)
-                        .number(6, 2)),
-                .spacesAround(entry: 0)
-            ),
-            (
-                .payload(
-                    Message().text(1, "k").text(2, "b").text(3, "\u{3000}A\u{A0}").number(4, 1)
-                        .number(5, 1).number(6, 2)),
-                .spacesAround(entry: 0)
-            ),
+            (.payload(.entry("A: b", issuer: "A")), .spacesAround(entry: 0)),
+            (.payload(.entry("b", issuer: "\u{3000}A\u{A0}")), .spacesAround(entry: 0)),
         ])
     func warnings(message: Message, warning: MigrationWarning) throws {
         let batch = try MigrationBatch(message)
@@ -150,11 +144,7 @@ struct MigrationTests {
             (Message().text(1, "k").number(4, .max).number(6, 2), .unknownAlgorithm),
             (Message().text(1, "k").number(4, 1).number(5, 3).number(6, 2), .unknownDigits),
             (Message().text(1, "k").number(4, 1).number(5, 1).number(6, 3), .unknownType),
-            (
-                Message().text(1, "k").text(2, String(repeating: "a", count: 22_000)).number(4, 1)
-                    .number(5, 1).number(6, 2),
-                .tooLong
-            ),
+            (.entry(String(repeating: "a", count: 22_000)), .tooLong),
             (
                 Message().text(1, "k").number(4, 1).number(5, 1).number(6, 1).number(7, .max),
                 .counterOutOfRange

@@ -47,13 +47,7 @@ struct OTPAuthLinesTests {
         let text = [0xef, 0xbb, 0xbf] + Array("\(uri)\r\n\r\n\(uri)\r\n\(uri)".utf8)
         let lines = read(text).lines
         #expect(lines.map(\.number) == [1, 3, 4])
-        for line in lines {
-            guard case .key(let uri) = line.content else {
-                Issue.record("line \(line.number) was refused")
-                continue
-            }
-            #expect(uri.warnings.isEmpty)
-        }
+        #expect(lines.allSatisfy { $0.key?.warnings.isEmpty == true })
     }
 
     @Test(
@@ -76,10 +70,7 @@ struct OTPAuthLinesTests {
     func sharedLists(file: String) throws {
         let folder = try #require(PackageFolder.shared).appending(path: "exports/uri-list")
         let lines = read([UInt8](try Data(contentsOf: folder.appending(path: file)))).lines
-        let credentials = try lines.map { line in
-            guard case .key(let uri) = line.content else { throw NotRead() }
-            return uri.credential
-        }
+        let credentials = try lines.map { try #require($0.key).credential }
         let expected = try ExpectedFile(folder.appending(path: "expected/\(file).json")).entries
         #expect(credentials.count == expected.count)
         for (credential, entry) in zip(credentials, expected) { try entry.check(credential) }
@@ -92,10 +83,7 @@ struct OTPAuthLinesTests {
     func sharedMigrations(file: String) throws {
         let folder = try #require(PackageFolder.shared).appending(path: "exports/google-migration")
         let lines = read([UInt8](try Data(contentsOf: folder.appending(path: file)))).lines
-        let batches = try lines.map { line in
-            guard case .migration(let batch) = line.content else { throw NotRead() }
-            return batch
-        }
+        let batches = try lines.map { try #require($0.migration) }
         let expected = try ExpectedExport(folder.appending(path: "expected/\(file).json")).entries
         #expect(batches.count == expected.count)
         for (batch, part) in zip(batches, expected) {
@@ -119,8 +107,7 @@ struct OTPAuthLinesTests {
             path: "exports/google-migration/expected/"
                 + "proton__GoogleAuthImportScreenshotCropped.jpg.json")
         let found = try #require(ExpectedPicture(file).entries.first)
-        let lines = read(Array(found.text.utf8)).lines
-        guard case .migration(let batch) = lines.first?.content else { throw NotRead() }
+        let batch = try #require(read(Array(found.text.utf8)).lines.first?.migration)
         #expect((batch.version, batch.id) == (2, 0))
         #expect(batch.warnings.isEmpty && batch.refusals.isEmpty)
         #expect(batch.credentials.count == found.decoded.entries.count)
@@ -134,9 +121,13 @@ struct OTPAuthLinesTests {
     }
 }
 
-struct NotRead: Error {}
-
 extension OTPAuthLines.Line {
+    fileprivate var key: KeyURI? { if case .key(let uri) = content { uri } else { nil } }
+
+    fileprivate var migration: MigrationBatch? {
+        if case .migration(let batch) = content { batch } else { nil }
+    }
+
     /// A one-word summary of the line.
     fileprivate var summary: String {
         switch content {

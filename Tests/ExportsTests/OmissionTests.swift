@@ -27,8 +27,7 @@ struct OmissionTests {
 
     @Test("each reason applies to what the app cannot hold, and only to that", arguments: cases)
     func reason(target: ExportTarget, uri: String, reason: EntryOmission?) throws {
-        let text = SecretBytes(
-            text: "otpauth://\(uri)&secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")
+        let text = SecretBytes(text: "otpauth://\(uri)&secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ")
         let credential = try text.withBytes { text throws(KeyURIError) in
             try KeyURI(parsing: text).credential
         }
@@ -68,8 +67,7 @@ struct OmissionTests {
         let secret = try SecretBytes(text: text).withBytes { text throws(Base32Error) in
             try Base32.decodeTolerantly(text).secret
         }
-        let code = UncomputedCode(
-            kind: .yandex, issuer: "", account: "a", secret: secret, pin: nil)
+        let code = UncomputedCode(kind: .yandex, issuer: "", account: "a", secret: secret, pin: nil)
         let entry = ExportedEntry(content: .notComputed(code))
         #expect(ExportTarget.aegis.omission(of: entry) == (isAccepted ? nil : .yandexSecret))
         #expect(ExportTarget.keyURIs.omission(of: entry) == nil)

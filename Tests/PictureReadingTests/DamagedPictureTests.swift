@@ -20,8 +20,7 @@ import Testing
         // The last bytes may be a checksum or padding that the decoder does not read.
         for length in stride(from: 0, to: bytes.count - 40, by: 7) {
             do throws(ImageFileError) {
-                let image = try EncodedImage(
-                    Array(bytes.prefix(length)), library: vector.library)
+                let image = try EncodedImage(Array(bytes.prefix(length)), library: vector.library)
                 let frame = try image.frame(image.frameCount - 1)
                 let isComplete = frame.isWhole && image.frameCount == vector.frames
                 #expect(!isComplete, "\(length) of \(bytes.count) bytes")

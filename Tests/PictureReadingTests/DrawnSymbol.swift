@@ -23,8 +23,7 @@ func beside(_ pictures: [GrayImage]) -> GrayImage {
                 : [UInt8](repeating: 255, count: picture.width)
         }
     }
-    return GrayImage(
-        width: pictures.map(\.width).reduce(0, +), height: height, pixels: pixels)
+    return GrayImage(width: pictures.map(\.width).reduce(0, +), height: height, pixels: pixels)
 }
 
 extension GrayImage {

@@ -33,12 +33,9 @@ import Testing
 
     @Test(
         "a uniform picture stays uniform when reduced, enlarged, blurred or sharpened",
-        arguments: [
-            0, 1, 127, 254, 255,
-        ])
+        arguments: [0, 1, 127, 254, 255])
     func even(value: UInt8) {
-        let even = GrayImage(
-            width: 30, height: 20, pixels: [UInt8](repeating: value, count: 600))
+        let even = GrayImage(width: 30, height: 20, pixels: [UInt8](repeating: value, count: 600))
         let filtered = [
             even.reduced(longerSide: 7), even.enlarged(times: 3), even.blurred(sigma: 2),
             even.sharpened(sigma: 4, amount: 2),
@@ -57,8 +54,7 @@ import Testing
 
     @Test("a blur spreads a point evenly and preserves its total brightness")
     func blur() {
-        let point = GrayImage(
-            width: 21, height: 21, pixels: (0..<441).map { $0 == 220 ? 255 : 0 })
+        let point = GrayImage(width: 21, height: 21, pixels: (0..<441).map { $0 == 220 ? 255 : 0 })
         let soft = point.blurred(sigma: 1)
         let sum = soft.pixels.reduce(0) { $0 + Int($1) }
         #expect(abs(sum - 255) < 12)

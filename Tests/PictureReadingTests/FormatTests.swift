@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct FormatTests {
-    @Test(
-        "every format is decoded to the correct brightness", arguments: try FormatVector.all())
+    @Test("every format is decoded to the correct brightness", arguments: try FormatVector.all())
     func brightness(vector: FormatVector) throws {
         let image = try vector.image()
         #expect(image.format.rawValue == vector.format)

@@ -4,6 +4,14 @@ import TestSupport
 import Testing
 
 @Suite struct ImageLimitsTests {
+    private let tooManyPixels = ImageFileError.tooLarge(.pixels, found: 9_801, allowed: 9_800)
+
+    private func limits(
+        _ bytes: Int = 1 << 20, pixels: Int = 1 << 20, side: Int = 100, frames: Int = 1
+    ) -> ImageLimits {
+        ImageLimits(bytes: bytes, pixels: pixels, side: side, frames: frames)
+    }
+
     @Test("a PNG of 65,500 × 65,500 pixels is refused once its header has been read")
     func hugeSides() {
         // 100 KB that would decompress to gigabytes; nothing after the header is read.
@@ -15,50 +23,35 @@ import Testing
 
     @Test("a picture with too many pixels is refused even if its sides are within the limit")
     func pixels() {
-        let limits = ImageLimits(bytes: 1 << 20, pixels: 9_800, side: 100, frames: 1)
         let wide = pngStart(width: 99, height: 99)
-        #expect(throws: ImageFileError.tooLarge(.pixels, found: 9_801, allowed: 9_800)) {
-            try EncodedImage(wide, limits: limits)
-        }
+        #expect(throws: tooManyPixels) { try EncodedImage(wide, limits: limits(pixels: 9_800)) }
     }
 
     @Test("a picture just within every limit is accepted, and one over any limit is refused")
     func edges() throws {
-        let vector = try FormatVector.named("animated-lossy.webp")
-        let bytes = try vector.bytes()
-        func limits(_ bytes: Int, _ pixels: Int, _ side: Int, _ frames: Int) -> ImageLimits {
-            ImageLimits(bytes: bytes, pixels: pixels, side: side, frames: frames)
-        }
-        #expect(
-            try EncodedImage(bytes, limits: limits(bytes.count, 9_801, 99, 3)).frameCount == 3)
-        #expect(
-            throws: ImageFileError.tooLarge(
-                .bytes, found: bytes.count, allowed: bytes.count - 1)
-        ) { try EncodedImage(bytes, limits: limits(bytes.count - 1, 9_801, 99, 3)) }
-        #expect(throws: ImageFileError.tooLarge(.pixels, found: 9_801, allowed: 9_800)) {
-            try EncodedImage(bytes, limits: limits(bytes.count, 9_800, 99, 3))
-        }
-        #expect(throws: ImageFileError.tooLarge(.side, found: 99, allowed: 98)) {
-            try EncodedImage(bytes, limits: limits(bytes.count, 9_801, 98, 3))
-        }
-        #expect(throws: ImageFileError.tooLarge(.frames, found: 3, allowed: 2)) {
-            try EncodedImage(bytes, limits: limits(bytes.count, 9_801, 99, 2))
+        let bytes = try FormatVector.named("animated-lossy.webp").bytes()
+        let count = bytes.count
+        let edge = limits(count, pixels: 9_801, side: 99, frames: 3)
+        #expect(try EncodedImage(bytes, limits: edge).frameCount == 3)
+        for (limits, limit, found) in [
+            (limits(count - 1, pixels: 9_801, side: 99, frames: 3), PictureLimit.bytes, count),
+            (limits(count, pixels: 9_800, side: 99, frames: 3), .pixels, 9_801),
+            (limits(count, pixels: 9_801, side: 98, frames: 3), .side, 99),
+            (limits(count, pixels: 9_801, side: 99, frames: 2), .frames, 3),
+        ] {
+            #expect(throws: ImageFileError.tooLarge(limit, found: found, allowed: found - 1)) {
+                try EncodedImage(bytes, limits: limits)
+            }
         }
     }
 
     @Test(
         "JPEG and WebP headers are checked against the limits",
-        arguments: [
-            "baseline.jpg", "progressive.jpg", "lossy.webp", "lossless.webp",
-        ])
+        arguments: ["baseline.jpg", "progressive.jpg", "lossy.webp", "lossless.webp"])
     func otherFormats(name: String) throws {
-        let vector = try FormatVector.named(name)
-        let limits = ImageLimits(bytes: 1 << 20, pixels: 9_800, side: 100, frames: 1)
         // The header is enough: most of the picture is cut off.
-        let start = Array(try vector.bytes().prefix(700))
-        #expect(throws: ImageFileError.tooLarge(.pixels, found: 9_801, allowed: 9_800)) {
-            try EncodedImage(start, limits: limits)
-        }
+        let start = Array(try FormatVector.named(name).bytes().prefix(700))
+        #expect(throws: tooManyPixels) { try EncodedImage(start, limits: limits(pixels: 9_800)) }
     }
 
     @Test(
@@ -68,16 +61,11 @@ import Testing
         ])
     func loadedFormats(name: String) throws {
         let vector = try FormatVector.named(name)
-        let pixels = ImageLimits(bytes: 1 << 20, pixels: 9_800, side: 100, frames: 1)
-        #expect(throws: ImageFileError.tooLarge(.pixels, found: 9_801, allowed: 9_800)) {
-            try vector.image(limits: pixels)
-        }
-        let side = ImageLimits(bytes: 1 << 20, pixels: 1 << 20, side: 98, frames: 1)
+        #expect(throws: tooManyPixels) { try vector.image(limits: limits(pixels: 9_800)) }
         #expect(throws: ImageFileError.tooLarge(.side, found: 99, allowed: 98)) {
-            try vector.image(limits: side)
+            try vector.image(limits: limits(side: 98))
         }
-        let enough = ImageLimits(bytes: 1 << 20, pixels: 9_801, side: 99, frames: 1)
-        #expect(try vector.image(limits: enough).width == 99)
+        #expect(try vector.image(limits: limits(pixels: 9_801, side: 99)).width == 99)
     }
 
     @Test(
@@ -85,12 +73,10 @@ import Testing
         arguments: ["animated.gif", "pages.tiff", "pages.pdf"])
     func frames(name: String) throws {
         let vector = try FormatVector.named(name)
-        let two = ImageLimits(bytes: 1 << 20, pixels: 1 << 20, side: 10_000, frames: 2)
         #expect(throws: ImageFileError.tooLarge(.frames, found: 3, allowed: 2)) {
-            try vector.image(limits: two)
+            try vector.image(limits: limits(side: 10_000, frames: 2))
         }
-        let three = ImageLimits(bytes: 1 << 20, pixels: 1 << 20, side: 10_000, frames: 3)
-        #expect(try vector.image(limits: three).frameCount == 3)
+        #expect(try vector.image(limits: limits(side: 10_000, frames: 3)).frameCount == 3)
     }
 
     @Test("a PDF file that needs a password is recognised as encrypted")
@@ -98,20 +84,15 @@ import Testing
         let vector = try FormatVector.named("page.pdf")
         let bytes = try vector.bytes()
         let trailer = Array("trailer<<".utf8)
-        let place =
-            try #require(
-                bytes.indices.first { bytes[$0...].starts(with: trailer) }) + trailer.count
+        let start = try #require(bytes.indices.first { bytes[$0...].starts(with: trailer) })
+        let place = start + trailer.count
         // No password has these digests.
         let digest = String(repeating: "55", count: 32)
         let encryption =
             "/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<\(digest)>/U<\(digest)>>>/ID[<00><00>]"
         let encrypted = bytes[..<place] + Array(encryption.utf8) + bytes[place...]
-        #expect(throws: ImageFileError.encrypted(.pdf)) {
-            try vector.image(Array(encrypted))
-        }
-        #expect(throws: ImageFileError.damaged(.pdf)) {
-            try vector.image(Array(bytes.prefix(20)))
-        }
+        #expect(throws: ImageFileError.encrypted(.pdf)) { try vector.image(Array(encrypted)) }
+        #expect(throws: ImageFileError.damaged(.pdf)) { try vector.image(Array(bytes.prefix(20))) }
     }
 
     @Test("a picture without pixels is treated as damaged")

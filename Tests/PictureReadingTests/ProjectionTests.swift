@@ -13,8 +13,7 @@ import Testing
             return Point(
                 x: (400 * p.x + 50 * p.y + 20) / depth, y: (30 * p.x + 350 * p.y + 5) / depth)
         }
-        let projection = try #require(
-            Projection(square.map { ($0, image($0)) }, isAffine: false))
+        let projection = try #require(Projection(square.map { ($0, image($0)) }, isAffine: false))
         for place in [Point(x: 0.3, y: 0.9), Point(x: 0.9, y: 0.1)] {
             #expect((projection(place) - image(place)).length < 0.001)
         }

@@ -7,6 +7,10 @@ import WatchwordSystem
 @Suite struct ReadingTests {
     private let text = "otpauth://totp/ACME:alice?secret=MFRGGZDF&issuer=ACME"
 
+    private func texts(in views: PictureViews) throws -> [String] {
+        try readSymbols(in: views).symbols.map { String(decoding: $0, as: UTF8.self) }
+    }
+
     @Test(
         "a symbol's bytes are returned unchanged",
         arguments: [
@@ -27,16 +31,14 @@ import WatchwordSystem
             try drawn("first"), try drawn("second").inverted(), try drawn("third"),
             try drawn("fourth").inverted(),
         ])
-        let symbols = try readSymbols(in: PictureViews(brightness: page)).symbols
-        #expect(
-            Set(symbols.map { String(decoding: $0, as: UTF8.self) })
-                == ["first", "second", "third", "fourth"])
+        let texts = try texts(in: PictureViews(brightness: page))
+        #expect(Set(texts) == ["first", "second", "third", "fourth"])
     }
 
     @Test("two symbols with the same text are reported as one text")
     func twins() throws {
         let page = beside([try drawn(text), try drawn(text)])
-        #expect(try readSymbols(in: PictureViews(brightness: page)).symbols == [Array(text.utf8)])
+        #expect(try texts(in: PictureViews(brightness: page)) == [text])
     }
 
     @Test("each of many symbols on a page is read")
@@ -48,9 +50,7 @@ import WatchwordSystem
         let page = GrayImage(
             width: rows[0].width, height: rows.map(\.height).reduce(0, +),
             pixels: rows.flatMap(\.pixels))
-        let symbols = try readSymbols(in: PictureViews(brightness: page)).symbols
-        #expect(
-            symbols.map { String(decoding: $0, as: UTF8.self) }.sorted() == texts.sorted())
+        #expect(try self.texts(in: PictureViews(brightness: page)).sorted() == texts.sorted())
     }
 
     @Test("if several symbols were read in a reduced picture, others are read at full size")
@@ -62,10 +62,7 @@ import WatchwordSystem
         let views = PictureViews(
             brightness: beside([two, gap]).reduced(longerSide: full.width / 2),
             fullSize: { full })
-        let symbols = try readSymbols(in: views).symbols
-        #expect(
-            Set(symbols.map { String(decoding: $0, as: UTF8.self) })
-                == ["first", "second", "third"])
+        #expect(Set(try texts(in: views)) == ["first", "second", "third"])
     }
 
     @Test(
@@ -74,8 +71,7 @@ import WatchwordSystem
     func blurred(modules: Double) throws {
         let symbol = try drawn(text, modulePixels: 8).framed(by: 20, brightness: 255)
         let picture = symbol.blurred(sigma: 8 * modules)
-        let outcome = try readSymbols(in: PictureViews(brightness: picture))
-        #expect(outcome.symbols == [Array(text.utf8)])
+        #expect(try texts(in: PictureViews(brightness: picture)) == [text])
     }
 
     @Test("a symbol is read even if it is inverted or has no margin, or both")
@@ -83,8 +79,7 @@ import WatchwordSystem
         let whole = try drawn(text)
         let tight = whole.cropped(by: 16)
         for picture in [whole.inverted(), tight, tight.inverted()] {
-            let outcome = try readSymbols(in: PictureViews(brightness: picture))
-            #expect(outcome.symbols == [Array(text.utf8)])
+            #expect(try texts(in: PictureViews(brightness: picture)) == [text])
         }
     }
 
@@ -107,8 +102,8 @@ import WatchwordSystem
             $0 == 0 ? [205, 60, 60] : [30, 165, 125] as [UInt8]
         }
         let colours = ColourImage(width: symbol.width, height: symbol.height, samples: samples)
-        let outcome = try readSymbols(in: PictureViews(brightness: flat, colours: { colours }))
-        #expect(outcome.symbols == [Array(text.utf8)])
+        #expect(
+            try texts(in: PictureViews(brightness: flat, colours: { colours })) == [text])
     }
 
     @Test("a symbol that is too small at the reduced size is read at full size")
@@ -120,10 +115,11 @@ import WatchwordSystem
         #expect(outcome.tried.last?.contains("full size") == true)
     }
 
+    private let blank = GrayImage(
+        width: 120, height: 90, pixels: [UInt8](repeating: 200, count: 120 * 90))
+
     @Test("reading a picture without a symbol yields no text and lists the stages tried")
     func nothing() throws {
-        let blank = GrayImage(
-            width: 120, height: 90, pixels: [UInt8](repeating: 200, count: 120 * 90))
         let outcome = try readSymbols(in: PictureViews(brightness: blank))
         #expect(outcome.symbols == [])
         #expect(
@@ -134,8 +130,6 @@ import WatchwordSystem
 
     @Test("after the deadline only the first two stages are tried")
     func deadline() throws {
-        let blank = GrayImage(
-            width: 120, height: 90, pixels: [UInt8](repeating: 200, count: 120 * 90))
         let outcome = try readSymbols(in: PictureViews(brightness: blank), until: .now)
         #expect(
             outcome
@@ -145,9 +139,7 @@ import WatchwordSystem
 
     @Test(
         "a picture of any shape is processed, even a single pixel",
-        arguments: [
-            (1, 1), (1, 500), (500, 1), (2, 3), (30, 30), (3_000, 2), (2, 3_000),
-        ])
+        arguments: [(1, 1), (1, 500), (500, 1), (2, 3), (30, 30), (3_000, 2), (2, 3_000)])
     func shapes(width: Int, height: Int) throws {
         let pixels = (0..<width * height).map {
             UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7)
