@@ -170,12 +170,13 @@ let package = Package(
             "Server", "Verification",
             documents: ["DeviceKeys.md", "EnrolledSecrets.md", "Passkeys.md"], "Attestation",
             "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"),
+        module("Server", "SQLStore", "Verification"),
         module(
-            "Server", "PostgreSQLStore", "CPostgreSQL", "Verification", "WatchwordCryptography",
-            "WatchwordSystem"),
+            "Server", "PostgreSQLStore", "CPostgreSQL", "SQLStore", "Verification",
+            "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Server", "SQLiteStore", "CSQLite", "Verification", "WatchwordCryptography",
-            "WatchwordSystem"),
+            "Server", "SQLiteStore", "CSQLite", "SQLStore", "Verification",
+            "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Server", "WebAuthnMessages", "JSONReading", "Verification", "WatchwordCoding",
             "WatchwordCryptography"),
@@ -302,10 +303,10 @@ let package = Package(
             "Verification"),
         tests(
             "SQLiteStoreTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
-            "SQLiteStore", "StoreContract", "Verification"),
+            "SQLiteStore", "SQLStore", "StoreContract", "Verification"),
         tests(
             "PostgreSQLStoreTests", "WatchwordCryptography", "WatchwordSystem", "PostgreSQLServer",
-            "PostgreSQLStore", "StoreContract", "Verification"),
+            "PostgreSQLStore", "SQLStore", "StoreContract", "Verification"),
         // Reads an export in a confined process.
         program(
             "ConfinedReading", path: "Tests/ConfinedReading", "ProcessConfinement",
