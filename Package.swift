@@ -224,7 +224,6 @@ let package = Package(
         .target(
             name: "PostgreSQLServer", dependencies: ["TestSupport"], path: "Tests/PostgreSQLServer",
             swiftSettings: settings),
-        tests("PostgreSQLServerTests", "PostgreSQLServer"),
         // Readers of pictures or exports that crash, lie or stay unconfined.
         .target(name: "Faults", path: "Tests/FaultyReaders/Faults", swiftSettings: settings),
         program(
