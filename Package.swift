@@ -171,12 +171,13 @@ let package = Package(
             "Server", "Verification",
             documents: ["DeviceKeys.md", "EnrolledSecrets.md"], "OneTimePassword",
             "WatchwordCryptography", "WatchwordSystem"),
+        module("Server", "SQLStore", "Verification"),
         module(
-            "Server", "PostgreSQLStore", "CPostgreSQL", "Verification", "WatchwordCryptography",
-            "WatchwordSystem"),
+            "Server", "PostgreSQLStore", "CPostgreSQL", "SQLStore", "Verification",
+            "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Server", "SQLiteStore", "CSQLite", "Verification", "WatchwordCryptography",
-            "WatchwordSystem"),
+            "Server", "SQLiteStore", "CSQLite", "SQLStore", "Verification",
+            "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Server", "PasskeyVerification", documents: ["Passkeys.md"], "CCBOR", "JSONReading",
             "Verification", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
@@ -225,7 +226,6 @@ let package = Package(
         .target(
             name: "PostgreSQLServer", dependencies: ["TestSupport"], path: "Tests/PostgreSQLServer",
             swiftSettings: settings),
-        tests("PostgreSQLServerTests", "PostgreSQLServer"),
         // Readers of pictures or exports that crash, lie or stay unconfined.
         .target(name: "Faults", path: "Tests/FaultyReaders/Faults", swiftSettings: settings),
         program(
@@ -297,10 +297,10 @@ let package = Package(
             "Verification"),
         tests(
             "SQLiteStoreTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
-            "SQLiteStore", "StoreContract", "Verification"),
+            "SQLiteStore", "SQLStore", "StoreContract", "Verification"),
         tests(
             "PostgreSQLStoreTests", "WatchwordCryptography", "WatchwordSystem", "PostgreSQLServer",
-            "PostgreSQLStore", "StoreContract", "Verification"),
+            "PostgreSQLStore", "SQLStore", "StoreContract", "Verification"),
         // Reads an export in a confined process.
         program(
             "ConfinedReading", path: "Tests/ConfinedReading", "ProcessConfinement",

@@ -2,7 +2,7 @@
 ///
 /// Numbers are big-endian. A two-byte length precedes a text or byte string. A byte 0 or 1 precedes
 /// an optional value. No two lists of values therefore have the same encoding.
-struct ByteWriter {
+package struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
     /// The initial capacity in bytes; rows and events are rarely longer.

@@ -1,8 +1,9 @@
+internal import SQLStore
 internal import Verification
 internal import WatchwordCryptography
 
 /// A value that the database stores about itself.
-enum StoreSetting: String {
+enum StoreSetting: String, ColumnValue {
     /// When this copy was made, in milliseconds; only in a backup.
     case backedUpAt = "backed_up_at"
 }
@@ -11,7 +12,7 @@ extension SQLiteSession {
     /// Whether the setting exists, authentic or not.
     func has(_ setting: StoreSetting) throws(SQLiteFailure) -> Bool {
         try connection.prepare("SELECT value FROM settings WHERE name = ?1")
-            .bind(setting.rawValue).first { row throws(SQLiteFailure) in
+            .bind(setting).first { row throws(SQLiteFailure) in
                 try row.requiredInteger()
             } != nil
     }
@@ -21,7 +22,7 @@ extension SQLiteSession {
     func setting(_ setting: StoreSetting, key: AuditKey) throws(SQLiteFailure) -> Int64? {
         let lastEvent = try lastEvent()
         return try connection.prepare("SELECT value, authentication FROM settings WHERE name = ?1")
-            .bind(setting.rawValue).first { row throws(SQLiteFailure) in
+            .bind(setting).first { row throws(SQLiteFailure) in
                 let value = try row.requiredInteger()
                 let found = SettingRow(
                     name: setting.rawValue, value: value, lastEvent: lastEvent)
@@ -37,12 +38,12 @@ extension SQLiteSession {
         try connection.prepare(
             "INSERT INTO settings VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE "
                 + "SET value = excluded.value, authentication = excluded.authentication"
-        ).bind(row.name).bind(value).bind(code).run()
+        ).bind(setting).bind(value).bind(code).run()
     }
 
     func remove(_ setting: StoreSetting) throws(SQLiteFailure) {
         try connection.prepare("DELETE FROM settings WHERE name = ?1")
-            .bind(setting.rawValue).run()
+            .bind(setting).run()
     }
 
     private func lastEvent() throws(SQLiteFailure) -> [UInt8] {
