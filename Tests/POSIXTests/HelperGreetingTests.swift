@@ -45,7 +45,8 @@ struct HelperGreetingTests {
     }
 
     private func bytes(
-        _ failure: SystemCallFailure? = nil, from program: HelperGreeting.Identity = program
+        _ failure: SystemCallFailure? = nil,
+        from program: HelperGreeting.Identity = HelperGreetingTests.program
     ) throws -> [UInt8] {
         try HelperGreeting.frame(from: program, failure: failure).withContent {
             [UInt8](copying: $0)
