@@ -245,7 +245,7 @@ let package = Package(
         tests(
             "ModelTests", "Courier", "WatchwordCryptography", "DeviceLogin", "OneTimePassword",
             "WatchwordSystem", "SecretVault", "Verification"),
-        tests("POSIXTests", "ProcessConfinement", "WatchwordSystem"),
+        tests("POSIXTests", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
         // One runs the PAM modules that a test names; the other checks presence as `watchword`
         // does.
         program(

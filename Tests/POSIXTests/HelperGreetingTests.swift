@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import WatchwordCryptography
 
 import ProcessConfinement
 @testable import WatchwordSystem

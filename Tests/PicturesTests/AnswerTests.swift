@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import WatchwordCryptography
 import WatchwordSystem
 
 @testable import Pictures
