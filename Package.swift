@@ -143,15 +143,14 @@ let package = Package(
         // Vault: the user's side
         module(
             "Vault", "Courier", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
-        module(
-            "Vault", "Devices", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
+        module("Vault", "Devices", "WatchwordCryptography", "WatchwordSystem"),
         module("Vault", "PAMAuthentication", "CPAM", "Devices", "WatchwordSystem"),
         module(
             "Vault", "SecretVault", documents: ["Security.md", "VaultFile.md"], "Devices",
             "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Vault", "TokenDrivers", "CFIDO2", "CTSS2", "Devices", "WatchwordCryptography",
-            "WatchwordSystem"),
+            "Vault", "TokenDrivers", "CFIDO2", "CTSS2", "Devices", "ProcessConfinement",
+            "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Vault", "DeviceLogin", "Courier", "Devices", "SecretVault", "WatchwordCryptography",
             "WatchwordSystem"),

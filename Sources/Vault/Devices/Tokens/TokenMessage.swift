@@ -1,5 +1,5 @@
 public import WatchwordCryptography
-internal import WatchwordSystem
+package import WatchwordSystem
 
 // The protocol between `watchword` and `watchword-token`, in frames (see `IncomingFrame`). Numbers
 // are big-endian, except in ``TokenRefusal``.
@@ -28,7 +28,7 @@ public enum TokenResult: Sendable {
 }
 
 /// A frame from the helper.
-enum TokenMessage {
+package enum TokenMessage {
     case ready(version: UInt8)
     case asksPIN(isRepeated: Bool, left: UInt32?)
     /// The person must touch the authenticator; `count` touches in total.
@@ -36,11 +36,11 @@ enum TokenMessage {
     case done(TokenResult)
     case refused(TokenRefusal)
 
-    static let version: UInt8 = 3
+    package static let version: UInt8 = 3
     /// The maximum size of a frame in bytes.
-    static let largestFrame = 2 + KeyAttestation.largest
+    package static let largestFrame = 2 + KeyAttestation.largest
     /// The maximum size of an answer's frame in bytes.
-    static let largestAnswer = 1 + TokenRequest.longestAuthenticatorPIN
+    package static let largestAnswer = 1 + TokenRequest.longestAuthenticatorPIN
 
     private enum Kind: UInt8 {
         case ready = 1
@@ -56,7 +56,7 @@ enum TokenMessage {
     }
 
     /// Appends the frame, with its length, to an empty buffer.
-    func encode(into buffer: WipedBuffer) {
+    package func encode(into buffer: WipedBuffer) {
         buffer.append([0, 0, 0, 0])
         switch self {
         case .ready(let version): buffer.append([Kind.ready.rawValue, version])

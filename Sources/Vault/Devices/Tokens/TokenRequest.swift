@@ -30,7 +30,7 @@ public enum TokenRequest: Sendable {
     package static let longestAuthenticatorPIN = 63
     static let longestPath = 255
     /// The maximum size of a request's frame in bytes.
-    static let largestFrame = 4096
+    package static let largestFrame = 4096
 }
 
 extension TokenRequest {
@@ -108,7 +108,7 @@ extension TokenRequest {
     }
 
     /// Parses a frame without its count; `nil` if it breaks the protocol.
-    init?(parsing frame: Span<UInt8>) {
+    package init?(parsing frame: Span<UInt8>) {
         do { try self.init(reading: frame) } catch { return nil }
     }
 
