@@ -144,16 +144,15 @@ let package = Package(
             "Vault", "Courier", "ProcessConfinement", "WatchwordCoding", "WatchwordCryptography",
             "WatchwordSystem"),
         module(
-            "Vault", "Devices", "CSystemd", "ProcessConfinement", "WatchwordCoding",
-            "WatchwordCryptography",
+            "Vault", "Devices", "CSystemd", "WatchwordCoding", "WatchwordCryptography",
             "WatchwordSystem"),
         module("Vault", "PAMAuthentication", "CPAM", "Devices", "WatchwordSystem"),
         module(
             "Vault", "SecretVault", documents: ["Security.md", "VaultFile.md"], "Devices",
             "OneTimePassword", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Vault", "TokenDrivers", "CFIDO2", "CTSS2", "Devices", "WatchwordCryptography",
-            "WatchwordSystem"),
+            "Vault", "TokenDrivers", "CFIDO2", "CTSS2", "Devices", "ProcessConfinement",
+            "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Vault", "DeviceLogin", "Courier", "Devices", "SecretVault", "WatchwordCryptography",
             "WatchwordSystem"),

@@ -345,39 +345,6 @@ struct HeldVaultsTests {
         #expect(vaults.reusableCheck(for: renamed, in: place, again) == nil)
     }
 
-    @Test("a proof of what opens a vault counts until the next lock, and for five minutes at most")
-    func proofs() throws {
-        try hold()
-        let service = AgentServices(
-            vaults: vaults, reach: .folders([place.folder]), limitsFiles: false,
-            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
-        let use = try vaults.use(place)
-        let other = HeldVaults.Use(vault: use.vault, unlocking: use.unlocking + 1)
-        let proofs = ClientProofs()
-        let person = RemotePerson(FrameConnection(try SocketPair().takeFirst()))
-        let request = HeldRequest(
-            service: service, use: use, place: place, presence: .none, person: person,
-            proofs: proofs)
-        func isProved(since use: HeldVaults.Use, until end: Moment) -> Bool {
-            proofs.repeated = [ClientProof(for: use, of: place, until: end)]
-            return request.isProved
-        }
-        #expect(isProved(since: use, until: .now + .seconds(60)))
-        #expect(!isProved(since: use, until: .now))
-        #expect(!isProved(since: other, until: .now + .seconds(60)))
-        for _ in 0..<2 {
-            let response = request.response(
-                to: .prove(place, .passphrase(passphrase), ceiling: 20))
-            guard case .done = response else {
-                Issue.record("not proved")
-                return
-            }
-        }
-        #expect(proofs.repeated.count == 1)
-        let rest = try #require(proofs.repeated.first).end.timeRemaining
-        #expect(rest > .seconds(200) && rest <= .seconds(300))
-    }
-
     @Test("an entry without a reuse time requires each check")
     func noReuse() throws {
         let entry = try entry(0)

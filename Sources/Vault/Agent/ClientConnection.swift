@@ -213,8 +213,11 @@ extension ClientConnection {
         case .list(let place): return service.list(own(place))
         case .find(let place, let names, let time):
             let place = own(place)
+            // A list comes with no code of the future, whatever the client has proved.
+            let unproved = ClientProofs()
+            defer { proofs.use = unproved.use }
             return service.find(names, codeAt: time, in: place) { use in
-                context(of: request, use, place)
+                context(of: request, use, place, proofs: unproved)
             }
         case .code(let place, _, _, _), .verify(let place, _, _, _), .lockOut(let place, _),
             .check(let place), .edit(let place, _, _), .confirm(let place, _, _),
@@ -222,7 +225,7 @@ extension ClientConnection {
             .login(let place, _, _):
             let place = own(place)
             return service.using(place) { use in
-                context(of: request, use, place).response(to: request)
+                context(of: request, use, place, proofs: proofs).response(to: request)
             }
         // No question is pending, and only the system agent moves vaults.
         case .answer, .cancel, .move: return .misunderstood
@@ -230,7 +233,7 @@ extension ClientConnection {
     }
 
     private func context(
-        of request: AgentRequest, _ use: HeldVaults.Use, _ place: VaultPlace
+        of request: AgentRequest, _ use: HeldVaults.Use, _ place: VaultPlace, proofs: ClientProofs
     ) -> HeldRequest {
         HeldRequest(
             service: service, use: use, place: place, presence: request.presence, person: person,

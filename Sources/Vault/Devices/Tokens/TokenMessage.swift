@@ -28,7 +28,7 @@ public enum TokenResult: Sendable {
 }
 
 /// A frame from the helper.
-enum TokenMessage {
+package enum TokenMessage {
     case ready(version: UInt8)
     case asksPIN(isRepeated: Bool, left: UInt32?)
     /// The person must touch the authenticator; `count` touches in total.
@@ -36,11 +36,11 @@ enum TokenMessage {
     case done(TokenResult)
     case refused(TokenRefusal)
 
-    static let version: UInt8 = 4
+    package static let version: UInt8 = 4
     /// The maximum size of a frame in bytes.
-    static let largestFrame = 2 + KeyAttestation.largest
+    package static let largestFrame = 2 + KeyAttestation.largest
     /// The maximum size of an answer's frame in bytes.
-    static let largestAnswer = 5 + TokenRequest.longestAuthenticatorPIN
+    package static let largestAnswer = 5 + TokenRequest.longestAuthenticatorPIN
 }
 
 extension TokenMessage: Transferable {
@@ -50,7 +50,7 @@ extension TokenMessage: Transferable {
         case asksPIN, touch, done, refused
     }
 
-    func write(to output: FrameWriter) {
+    package func write(to output: FrameWriter) {
         switch self {
         case .ready(let version): output.append(Kind.ready, version)
         case .asksPIN(let isRepeated, let left): output.append(Kind.asksPIN, isRepeated, left)
@@ -60,7 +60,7 @@ extension TokenMessage: Transferable {
         }
     }
 
-    init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         switch try fields.value(bytes) as Kind {
         case .ready: self = try fields.make(Self.ready, from: bytes)
         case .asksPIN: self = try fields.make(Self.asksPIN, from: bytes)
@@ -120,7 +120,7 @@ struct OptionalPIN: Transferable {
 
     func write(to output: FrameWriter) { output.append(pin) }
 
-    init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         pin = try fields.pin(bytes, limit: TokenRequest.longestAuthenticatorPIN)
     }
 }

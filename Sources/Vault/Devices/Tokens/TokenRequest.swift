@@ -31,7 +31,7 @@ public enum TokenRequest: Sendable {
     package static let longestAuthenticatorPIN = 63
     static let longestPath = 255
     /// The maximum size of a request's frame in bytes.
-    static let largestFrame = 4096
+    package static let largestFrame = 4096
 }
 
 extension TokenRequest: Transferable {

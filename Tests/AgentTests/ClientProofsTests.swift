@@ -9,8 +9,9 @@ import WatchwordSystem
 
 @testable import Agent
 
-/// What a presence check for the next change of an entry allows.
-struct ConfirmedEntryTests {
+/// What a presence check for the next change of an entry allows, and a further proof of what opens
+/// the vault.
+struct ClientProofsTests {
     private static let name = EntryName(issuer: "Mill", account: "ann")
 
     private let folder: TemporaryFolder
@@ -146,5 +147,27 @@ struct ConfirmedEntryTests {
             return
         }
         #expect(request.proofs.confirmed.isEmpty)
+    }
+
+    @Test("a proof of what opens a vault counts until the next lock, and for five minutes at most")
+    func proofs() throws {
+        let use = try service.vaults.use(place)
+        let other = HeldVaults.Use(vault: use.vault, unlocking: use.unlocking + 1)
+        let request = request(in: use)
+        for (use, seconds, counts) in [
+            (use, 60, true), (use, 0, false), (other, 60, false),
+        ] as [(HeldVaults.Use, Int, Bool)] {
+            let end = Moment.now + .seconds(seconds)
+            request.proofs.repeated = [ClientProof(for: use, of: place, until: end)]
+            #expect(request.isProved == counts)
+        }
+        let opener = VaultOpener.passphrase(SecretBytes(text: "pass"))
+        for _ in 0..<2 {
+            let response = request.response(to: .prove(place, opener, ceiling: 20))
+            #expect("\(response)" == "done")
+        }
+        #expect(request.proofs.repeated.count == 1)
+        let rest = try #require(request.proofs.repeated.first).end.timeRemaining
+        #expect(rest > .seconds(200) && rest <= .seconds(300))
     }
 }

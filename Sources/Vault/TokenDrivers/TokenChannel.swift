@@ -1,3 +1,4 @@
+public import Devices
 internal import ProcessConfinement
 public import WatchwordCryptography
 internal import WatchwordSystem
@@ -54,7 +55,7 @@ public struct TokenChannel: ~Copyable {
     }
 
     /// The most attempts that one command makes.
-    package static let mostAttempts = 3
+    static let mostAttempts = 3
 
     /// Asks for the PIN; `nil` if there is none.
     public func askPIN(isRepeated: Bool, left: UInt32?) throws(TokenRefusal) -> SecretBytes? {
