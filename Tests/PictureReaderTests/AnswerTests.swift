@@ -1,6 +1,7 @@
 import PictureReading
 import TestSupport
 import Testing
+import WatchwordCryptography
 import WatchwordSystem
 
 @testable import Pictures
