@@ -49,8 +49,8 @@ struct HelperGreetingTests {
         _ failure: SystemCallFailure? = nil,
         from program: HelperGreeting.Identity = HelperGreetingTests.program
     ) throws -> [UInt8] {
-        try HelperGreeting.frame(from: program, failure: failure).withContent {
-            [UInt8](copying: $0)
+        try HelperGreeting.frame(from: program, failure: failure).withContent { content in
+            content.indices.map { content[$0] }
         }
     }
 
