@@ -158,7 +158,7 @@ let package = Package(
             "WatchwordSystem"),
         module(
             "Vault", "VaultService", "Courier", "DeviceLogin", "Devices", "OneTimePassword",
-            "SecretVault", "WatchwordCryptography", "WatchwordSystem"),
+            "SecretVault", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Vault", "Agent", "Courier", "DeviceLogin", "Devices", "OneTimePassword",
             "ProcessConfinement", "SecretVault", "VaultService", "WatchwordCryptography",

@@ -14,6 +14,8 @@ extension SecretBytes: Transferable {
     }
 }
 
+extension HashAlgorithm: Transferable {}
+
 extension FieldReader {
     /// Reads a secret of at most `limit` bytes.
     package mutating func secret(

@@ -1,6 +1,6 @@
 package import OneTimePassword
 internal import WatchwordCoding
-package import WatchwordCryptography
+internal import WatchwordCryptography
 package import WatchwordSystem
 
 extension ExportedEntry: Transferable {
@@ -69,8 +69,6 @@ extension Credential.Parameter: Transferable {
         self = try fields.make(Self.init(name:value:), from: bytes)
     }
 }
-
-extension HashAlgorithm: Transferable {}
 
 // The number of digits; 0 stands for Steam Guard's alphabet.
 extension CodeStyle: Transferable {

@@ -113,12 +113,12 @@ extension FieldReader {
 }
 
 /// A PIN, or none; an empty one counts as none.
-struct OptionalPIN: Transferable {
-    let pin: SecretBytes?
+package struct OptionalPIN: Transferable {
+    package let pin: SecretBytes?
 
-    init(_ pin: SecretBytes?) { self.pin = pin.flatMap { $0.count > 0 ? $0 : nil } }
+    package init(_ pin: SecretBytes?) { self.pin = pin.flatMap { $0.count > 0 ? $0 : nil } }
 
-    func write(to output: FrameWriter) { output.append(pin) }
+    package func write(to output: FrameWriter) { output.append(pin) }
 
     package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         pin = try fields.pin(bytes, limit: TokenRequest.longestAuthenticatorPIN)

@@ -1,6 +1,7 @@
 package import OneTimePassword
 internal import SecretVault
-package import WatchwordCryptography
+internal import WatchwordCoding
+internal import WatchwordCryptography
 package import WatchwordSystem
 
 extension VaultEdit: Transferable {
@@ -81,5 +82,3 @@ extension CodeLength: Transferable {
         self = try fields.make(Self.init(digits:), from: bytes)
     }
 }
-
-extension HashAlgorithm: Transferable {}
