@@ -98,7 +98,7 @@ struct AgentMessagesTests {
 
     @Test("every opener is read as it was sent")
     func openers() throws {
-        let opener = VaultOpener.recoveryKey(try .make())
+        let opener = VaultOpener.recoveryKey(.make())
         try expectRoundTrip(
             AgentRequest.unlock(try samplePlace(), opener, ceiling: 20, .standard))
     }

@@ -29,7 +29,7 @@ struct KDBXTests {
 
     private func file(
         _ version: Int, cipher: [UInt8] = aes, compression: UInt64 = 1, _ more: [(UInt8, [UInt8])]
-    ) throws -> SecretBytes {
+    ) -> SecretBytes {
         var header: [UInt8] = [0x03, 0xD9, 0xA2, 0x9A, 0x67, 0xFB, 0x4B, 0xB5, 1, 0]
         header += little(UInt64(version), 2)
         let zeros = [UInt8](repeating: 0, count: 32)
@@ -41,7 +41,7 @@ struct KDBXTests {
         }
         guard version == 4 else { return SecretBytes(header + zeros) }
         // A right digest, a wrong code, and one empty block.
-        return SecretBytes(header + (try sha256(header.span)) + zeros + zeros + little(0, 4))
+        return SecretBytes(header + sha256(header.span) + zeros + zeros + little(0, 4))
     }
 
     private func dictionary(_ values: [(String, UInt8, [UInt8])]) -> (UInt8, [UInt8]) {
@@ -79,40 +79,40 @@ struct KDBXTests {
         let rounds = UInt64(1) << 40
         let tooManyRounds = ExportError.overLimit(
             .keePass, .iterations, found: rounds, allowed: 1 << 28)
-        #expect(throws: tooManyRounds) { try read(try file(3, version3(rounds: rounds))) }
+        #expect(throws: tooManyRounds) { try read(file(3, version3(rounds: rounds))) }
         let parameters = dictionary([
             ("$UUID", 0x42, Self.aesKDF), ("S", 0x42, [UInt8](repeating: 1, count: 32)),
             ("R", 0x05, little(rounds, 8)),
         ])
-        #expect(throws: tooManyRounds) { try read(try file(4, [parameters])) }
+        #expect(throws: tooManyRounds) { try read(file(4, [parameters])) }
         #expect(
             throws: ExportError.overLimit(.keePass, .memory, found: 1 << 40, allowed: 1 << 30)
-        ) { try read(try file(4, [argon2(memory: 1 << 40)])) }
+        ) { try read(file(4, [argon2(memory: 1 << 40)])) }
         #expect(
             throws: ExportError.overLimit(.keePass, .iterations, found: 1001, allowed: 1000)
-        ) { try read(try file(4, [argon2(passes: 1001)])) }
+        ) { try read(file(4, [argon2(passes: 1001)])) }
         #expect(
             throws: ExportError.overLimit(.keePass, .parallelism, found: 65, allowed: 64)
-        ) { try read(try file(4, [argon2(memory: 1 << 20, lanes: 65)])) }
+        ) { try read(file(4, [argon2(memory: 1 << 20, lanes: 65)])) }
         // The nearest accepted ones, for which the password is wrong.
-        #expect(throws: ExportError.wrongPassword(.keePass)) { try read(try file(4, [argon2()])) }
+        #expect(throws: ExportError.wrongPassword(.keePass)) { try read(file(4, [argon2()])) }
         #expect(throws: ExportError.wrongPassword(.keePass)) {
-            try read(try file(3, version3(rounds: 1)))
+            try read(file(3, version3(rounds: 1)))
         }
     }
 
     @Test("unknown algorithms and versions are refused by name")
     func unsupported() throws {
         let unsupported = ExportError.unreadable(.keePass, .unsupportedAlgorithm)
-        #expect(throws: unsupported) { try read(try file(4, [argon2(version: 0x11)])) }
-        #expect(throws: unsupported) { try read(try file(4, compression: 2, [argon2()])) }
+        #expect(throws: unsupported) { try read(file(4, [argon2(version: 0x11)])) }
+        #expect(throws: unsupported) { try read(file(4, compression: 2, [argon2()])) }
         #expect(throws: unsupported) {
-            try read(try file(4, cipher: [UInt8](repeating: 1, count: 16), [argon2()]))
+            try read(file(4, cipher: [UInt8](repeating: 1, count: 16), [argon2()]))
         }
         #expect(throws: unsupported) {
-            try read(try file(4, [dictionary([("$UUID", 0x42, Self.aes)])]))
+            try read(file(4, [dictionary([("$UUID", 0x42, Self.aes)])]))
         }
-        #expect(throws: ExportError.newerVersion(.keePass)) { try read(try file(5, [])) }
+        #expect(throws: ExportError.newerVersion(.keePass)) { try read(file(5, [])) }
         #expect(throws: ExportError.unreadable(.keePass, .keePass1)) {
             try read(SecretBytes([0x03, 0xD9, 0xA2, 0x9A, 0x65, 0xFB, 0x4B, 0xB5]))
         }
@@ -120,7 +120,7 @@ struct KDBXTests {
 
     @Test("a changed header is refused before the key is derived")
     func changedHeader() throws {
-        let whole = try file(4, [argon2()])
+        let whole = file(4, [argon2()])
         for index in 12..<whole.count - 100 where index % 7 == 0 {
             var changed = whole.known
             changed[index] ^= 1
@@ -131,7 +131,7 @@ struct KDBXTests {
 
     @Test("a truncated file is refused before the key is derived")
     func truncated() throws {
-        let whole = try file(4, [argon2()])
+        let whole = file(4, [argon2()])
         for count in 8..<whole.count {
             #expect(throws: ExportError.damaged(.keePass)) { try read(whole.part(0..<count)) }
         }

@@ -1,6 +1,6 @@
 public import Verification
 public import WatchwordCoding
-public import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// The form of the object that `PublicKeyCredential.toJSON()` returns (WebAuthn Level 3, section
 /// 5.1); unknown members are accepted, because browsers add some.
@@ -61,9 +61,9 @@ extension RegistrationResponse {
         let transports: [String]
 
         /// Reads the client data.
-        public func response() throws(CryptographyFailure) -> RegistrationResponse {
+        public func response() -> RegistrationResponse {
             RegistrationResponse(
-                credentialID: credentialID, clientData: try ClientData.read(clientData),
+                credentialID: credentialID, clientData: ClientData.read(clientData),
                 attestationObject: attestationObject, transports: transports)
         }
     }
@@ -100,9 +100,9 @@ extension AssertionResponse {
         let userHandle: [UInt8]?
 
         /// Reads the client data.
-        public func response() throws(CryptographyFailure) -> AssertionResponse {
+        public func response() -> AssertionResponse {
             AssertionResponse(
-                credentialID: credentialID, clientData: try ClientData.read(clientData),
+                credentialID: credentialID, clientData: ClientData.read(clientData),
                 authenticatorData: authenticatorData, signature: signature,
                 userHandle: userHandle)
         }

@@ -89,11 +89,9 @@ extension Decryption {
     ) throws(ExportError) -> SecretBytes {
         try check(.iterations, rounds, limits.rounds)
         do {
-            return try digest(.sha256, of: try encryptRepeatedly(key, key: seed, rounds: rounds))
-        } catch let error as DecryptionError {
-            throw exportError(error)
+            return digest(.sha256, of: try encryptRepeatedly(key, key: seed, rounds: rounds))
         } catch {
-            throw unsupported
+            throw exportError(error)
         }
     }
 

@@ -64,22 +64,16 @@ struct Decryption {
     }
 
     /// The digest of a secret.
-    func digest(
-        _ algorithm: HashAlgorithm, of secret: SecretBytes
-    ) throws(ExportError) -> SecretBytes {
-        do { return try algorithm.digest(of: secret) } catch { throw unsupported }
+    func digest(_ algorithm: HashAlgorithm, of secret: SecretBytes) -> SecretBytes {
+        algorithm.digest(of: secret)
     }
 
     /// The HMAC of `message`.
     func authenticationCode(
         _ algorithm: HashAlgorithm, key: SecretBytes, of message: SecretBytes
-    ) throws(ExportError) -> [UInt8] {
-        do {
-            return try message.withBytes { message throws(CryptographyFailure) in
-                try hmac(algorithm, key: key, message: message)
-            }
-        } catch {
-            throw unsupported
+    ) -> [UInt8] {
+        message.withBytes { message in
+            hmac(algorithm, key: key, message: message)
         }
     }
 
@@ -87,7 +81,7 @@ struct Decryption {
     func verify(
         _ code: SecretBytes, _ algorithm: HashAlgorithm, key: SecretBytes, of message: SecretBytes
     ) throws(ExportError) {
-        let expected = try authenticationCode(algorithm, key: key, of: message)
+        let expected = authenticationCode(algorithm, key: key, of: message)
         guard code.withBytes({ isEqualInConstantTime($0, expected.span) }) else {
             throw .wrongPassword(format)
         }

@@ -57,7 +57,7 @@ enum BitwardenContainer {
         let file = ContainerFields(document, .bitwarden)
         let validation = try EncryptedText(try file.text("encKeyValidation_DO_NOT_EDIT"))
         let data = try EncryptedText(try file.text("data"))
-        let keys = try Keys(try baseKey(file, password))
+        let keys = Keys(try baseKey(file, password))
         // The content of the validation field is random; its HMAC shows whether the password is
         // right.
         try validation.verify(keys)
@@ -78,7 +78,7 @@ enum BitwardenContainer {
             let mebibytes = try file.number("kdfMemory")
             let (kibibytes, isTooLarge) = mebibytes.multipliedReportingOverflow(by: 1024)
             return try decryption.argon2(
-                .id, password, salt: try decryption.digest(.sha256, of: salt),
+                .id, password, salt: decryption.digest(.sha256, of: salt),
                 kibibytes: isTooLarge ? .max : kibibytes, passes: iterations,
                 lanes: try file.number("kdfParallelism"))
         default: throw decryption.unsupported
@@ -89,15 +89,11 @@ enum BitwardenContainer {
         let encryption: SecretBytes
         let authentication: SecretBytes
 
-        init(_ key: SecretBytes) throws(ExportError) {
-            do {
-                encryption = try hkdfExpandSHA256(
-                    key: key, info: Array("enc".utf8).span, count: 32)
-                authentication = try hkdfExpandSHA256(
-                    key: key, info: Array("mac".utf8).span, count: 32)
-            } catch {
-                throw Decryption(.bitwarden).unsupported
-            }
+        init(_ key: SecretBytes) {
+            encryption = hkdfExpandSHA256(
+                key: key, info: Array("enc".utf8).span, count: 32)
+            authentication = hkdfExpandSHA256(
+                key: key, info: Array("mac".utf8).span, count: 32)
         }
     }
 

@@ -22,8 +22,8 @@ func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 /// A random UUID (RFC 9562, version 4).
-func makeUniqueIdentifier() throws(CryptographyFailure) -> String {
-    var bytes = try Randomness.bytes(count: 16)
+func makeUniqueIdentifier() -> String {
+    var bytes = Randomness.bytes(count: 16)
     bytes[6] = bytes[6] & 0x0F | 0x40
     bytes[8] = bytes[8] & 0x3F | 0x80
     let digits = hexadecimal(bytes)

@@ -6,12 +6,12 @@ struct TagIdentifiers {
     let tags: [String]
     private let identifiers: [String: String]
 
-    init(_ lists: [[String]]) throws(CryptographyFailure) {
+    init(_ lists: [[String]]) {
         var tags: [String] = []
         var identifiers: [String: String] = [:]
         for tag in lists.joined() where identifiers[tag] == nil {
             tags.append(tag)
-            identifiers[tag] = try makeUniqueIdentifier()
+            identifiers[tag] = makeUniqueIdentifier()
         }
         self.tags = tags
         self.identifiers = identifiers

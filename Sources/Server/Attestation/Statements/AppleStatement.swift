@@ -13,7 +13,7 @@ extension Statement {
         let (leaf, chain) = try certificates()
         guard leaf.publicKey == attested.registration.key.publicKey,
             let found = leaf.extension("1.2.840.113635.100.8.2"),
-            let nonce = appleNonce(found.value), nonce == (try digest(attested.signedBytes))
+            let nonce = appleNonce(found.value), nonce == digest(attested.signedBytes)
         else { throw .invalid }
         return .certified(
             AttestationCertificates(

@@ -86,8 +86,8 @@ struct Statement {
     }
 
     /// The SHA-256 digest of `bytes`.
-    func digest(_ bytes: [UInt8]) throws(StatementError) -> [UInt8] {
-        do { return try sha256(bytes.span) } catch { throw .failed(error) }
+    func digest(_ bytes: [UInt8]) -> [UInt8] {
+        sha256(bytes.span)
     }
 
     /// The format `none` (section 8.7): an empty statement.

@@ -42,7 +42,7 @@ extension KeyActivation {
         let integrityKey = try kbkdfSHA256(
             secret: seed, label: "INTEGRITY", context: none.span, count: 32)
         let covered = box + name
-        let tag = try HMACKey(integrityKey).authenticationCode(of: covered.span)
+        let tag = HMACKey(integrityKey).authenticationCode(of: covered.span)
         return [0, UInt8(tag.count)] + tag + box
     }
 }

@@ -24,9 +24,7 @@ struct FailoverRecovery {
     init(_ session: PostgreSQLSession, key: AuditKey, now: UnixTime) throws(PostgreSQLFailure) {
         self.session = session
         self.key = key
-        let node = try cryptography { () throws(CryptographyFailure) in
-            try Randomness.bytes(count: 16)
-        }
+        let node = Randomness.bytes(count: 16)
         var gap = StatementArguments()
         gap.add(Self.positionGap)
         let begun = try session.run([
@@ -38,9 +36,7 @@ struct FailoverRecovery {
         ])
         let chains = try begun.last?.all { row throws(PostgreSQLFailure) in try row.chain() }
         let last = try LastEvents(of: chains ?? [], session.events(after:limit:))
-        let areAuthentic = try cryptography { () throws(CryptographyFailure) in
-            try last.areAuthentic(key)
-        }
+        let areAuthentic = last.areAuthentic(key)
         guard areAuthentic else { throw .chain }
         newest = last.newest ?? now
         self.now = max(now, newest)
@@ -57,7 +53,7 @@ struct FailoverRecovery {
             .text("DELETE FROM tickets"), .text("DELETE FROM challenges"),
             .text("DELETE FROM answers"), .text("DELETE FROM decoys"), .text("COMMIT"),
         ])
-        let head = try cryptography { () throws(CryptographyFailure) in try lease.chain.head() }
+        let head = lease.chain.head()
         return (
             FailoverRecoveryReport(kept: kept, ended: ended, clientsRevoked: clients),
             AcknowledgedCheckpoint(mark: head, position: position)
@@ -78,7 +74,7 @@ struct FailoverRecovery {
                     restored = try row.afterRestoring(at: now, hasEnded: known.contains(row.id))
                 } catch { throw .invalidRow }
                 guard let restored else { continue }
-                let next = try wanted(restored.row, renewed.count)
+                let next = wanted(restored.row, renewed.count)
                 let mark = RowMark(next.row, code: next.code)
                 events.append(RecordedEvent(restored.event, rows: [mark]))
                 renewed.append(next)
@@ -96,7 +92,7 @@ struct FailoverRecovery {
         let revoked = all.compactMap { $0.afterRevoking(at: now) }
         guard !revoked.isEmpty else { return 0 }
         var rows: [BatchRow<ClientRow>] = []
-        for row in revoked { rows.append(try wanted(row, rows.count)) }
+        for row in revoked { rows.append(wanted(row, rows.count)) }
         try append(
             rows.map { wanted in
                 RecordedEvent(
@@ -107,10 +103,8 @@ struct FailoverRecovery {
         return revoked.count
     }
 
-    private func wanted<Row: StoredRow>(
-        _ row: Row, _ member: Int
-    ) throws(PostgreSQLFailure) -> BatchRow<Row> {
-        let code = try cryptography { () throws(CryptographyFailure) in try key.code(of: row) }
+    private func wanted<Row: StoredRow>(_ row: Row, _ member: Int) -> BatchRow<Row> {
+        let code = key.code(of: row)
         return BatchRow(member: member, row: row, code: code)
     }
 
@@ -123,7 +117,7 @@ struct FailoverRecovery {
             return
         }
         var chain = lease.chain
-        let results = try session.run(commands + [try lease.append(events, to: &chain)])
+        let results = try session.run(commands + [lease.append(events, to: &chain)])
         let last = try results.last?.first { row throws(PostgreSQLFailure) in try row.unsigned() }
         guard let last else { throw .invalidRow }
         position = last

@@ -21,7 +21,7 @@ extension DeviceKeys {
             guard let scope = DeviceKeyTranscript.Scope(audience: audience, presence: presence)
             else { continue }
             let transcript = try deciding { () throws(CryptographyFailure) in
-                let transcript = try DeviceKeyTranscript.enrolment(
+                let transcript = DeviceKeyTranscript.enrolment(
                     scope, ticket: ticket.text, point: point)
                 return try key.isValid(signature.span, of: transcript.bytes.span)
                     ? transcript : nil
@@ -32,12 +32,8 @@ extension DeviceKeys {
     }
 
     /// The fingerprint under which a key's credential is found.
-    func fingerprint(
-        of point: [UInt8], _ context: DecisionContext
-    ) throws(VerifierError) -> [UInt8] {
-        try deciding { () throws(CryptographyFailure) in
-            try context.keys.lookup.fingerprint(ofDeviceKey: point)
-        }
+    func fingerprint(of point: [UInt8], _ context: DecisionContext) -> [UInt8] {
+        context.keys.lookup.fingerprint(ofDeviceKey: point)
     }
 
     /// The decision on a registration whose ticket does not exist, or no longer exists.
@@ -53,7 +49,7 @@ extension DeviceKeys {
         let transcript = try enrolment(
             signedBy: signature, key, of: point, with: ticket, presence: presence)
         guard transcript != nil else { return unknown }
-        let fingerprint = try fingerprint(of: point, context)
+        let fingerprint = fingerprint(of: point, context)
         guard let record = try await verifier.record(fingerprint: fingerprint),
             record.state == .active, case .deviceKey(let state) = record.material
         else { return unknown }

@@ -54,11 +54,11 @@ public struct DeviceKeys: Sendable {
             if let refusal {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
-            var record = try verifier.newRecord(.key, subject, name: name, state: .pending, context)
+            var record = verifier.newRecord(.key, subject, name: name, state: .pending, context)
             record.audience = audience.sorted()
             record.material = .pendingDeviceKey(
                 PendingDeviceKey(presence: presence, replaces: replaces, activation: nil))
-            let (ticket, row) = try verifier.newEnrolmentTicket(for: record, context)
+            let (ticket, row) = verifier.newEnrolmentTicket(for: record, context)
             return Decision(
                 outcome: .granted(
                     DeviceKeyGrant(
@@ -107,7 +107,7 @@ public struct DeviceKeys: Sendable {
             guard presence.rawValue >= pending.presence.rawValue else {
                 return denied(row, .presence, context)
             }
-            let fingerprint = try fingerprint(of: point, context)
+            let fingerprint = fingerprint(of: point, context)
             guard try await verifier.record(fingerprint: fingerprint) == nil else {
                 return denied(row, .credentialKnown, context)
             }
@@ -134,11 +134,9 @@ public struct DeviceKeys: Sendable {
         active.fingerprint = fingerprint
         let place = active.place
         active.material = .deviceKey(
-            try deciding { () throws(CryptographyFailure) in
-                try DeviceKeyState(
-                    sealing: registered, presence: pending.presence, for: place,
-                    under: context.keys.current)
-            })
+            DeviceKeyState(
+                sealing: registered, presence: pending.presence, for: place,
+                under: context.keys.current))
         return Decision(
             outcome: .accepted(active.id, registered.custody),
             changes: changes + [

@@ -7,15 +7,11 @@ extension LoginAttempt {
     /// Only a holder of its secret learns that a credential was revoked.
     func refuse(
         _ record: CredentialRecord?, _ derivation: SecretDerivation
-    ) throws(VerifierError) -> Decision<LoginOutcome> {
-        let wasIssued = try deciding { () throws(CryptographyFailure) in
-            try derivation.wasIssued(secret)
-        }
+    ) -> Decision<LoginOutcome> {
+        let wasIssued = derivation.wasIssued(secret)
         // Does the work of checking a wrong secret, so that the response time does not reveal that
         // the credential is unknown.
-        _ = try deciding { () throws(CryptographyFailure) in
-            try derivation.digest(of: secret, under: context.keys.current)
-        }
+        _ = derivation.digest(of: secret, under: context.keys.current)
         var wipe: WipeReason?
         if wasIssued, let record, record.state == .revoked {
             wipe = WipeReason(record.endReason)

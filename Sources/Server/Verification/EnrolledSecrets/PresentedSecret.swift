@@ -35,18 +35,16 @@ struct PresentedSecret: Sendable {
     /// Creates the secret of a generation, with its mark.
     init(
         _ secret: SecretBytes, credential: CredentialID, generation: UInt64, marking key: LookupKey
-    ) throws(CryptographyFailure) {
+    ) {
         self.secret = secret
         self.generation = generation
-        let full = try key.mark(of: secret, credential: credential, generation: generation)
+        let full = key.mark(of: secret, credential: credential, generation: generation)
         mark = Array(full.prefix(Self.markCount))
     }
 
     /// Whether the server ever issued this secret for this credential.
-    func wasIssued(
-        for credential: CredentialID, marking key: LookupKey
-    ) throws(CryptographyFailure) -> Bool {
-        let full = try key.mark(of: secret, credential: credential, generation: generation)
+    func wasIssued(for credential: CredentialID, marking key: LookupKey) -> Bool {
+        let full = key.mark(of: secret, credential: credential, generation: generation)
         return isEqualInConstantTime(mark.span, full.span.extracting(..<Self.markCount))
     }
 

@@ -1,4 +1,4 @@
-public import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// The oldest events of a store, which are to be pruned, and the new starts of the chains.
 ///
@@ -30,9 +30,7 @@ public struct ExpiredEvents: Hashable, Sendable {
     /// - Parameters:
     ///   - first: the first stored events.
     ///   - chains: the chains' records, read at the same time as the events or later.
-    public init(
-        _ first: [ChainedEvent], chains: [ChainRecord], pruning: Pruning, key: AuditKey
-    ) throws(CryptographyFailure) {
+    public init(_ first: [ChainedEvent], chains: [ChainRecord], pruning: Pruning, key: AuditKey) {
         guard let before = pruning.eventsBefore else {
             self = .nothing
             return
@@ -45,8 +43,8 @@ public struct ExpiredEvents: Hashable, Sendable {
             self = .nothing
             return
         }
-        var trail = try AuditTrail(chains: chains, key: key)
-        for event in old { try trail.check(event) }
+        var trail = AuditTrail(chains: chains, key: key)
+        for event in old { trail.check(event) }
         guard trail.isIntactSoFar else {
             self = .altered
             return
@@ -56,7 +54,7 @@ public struct ExpiredEvents: Hashable, Sendable {
         let pruned = PrunedEvents(before: before, at: pruning.now)
         var starts: [ChainStart] = []
         for event in last.values.sorted(by: { $0.node.lexicographicallyPrecedes($1.node) }) {
-            starts.append(try EventChain.start(behind: event, pruning: pruned, key: key))
+            starts.append(EventChain.start(behind: event, pruning: pruned, key: key))
         }
         self = ExpiredEvents(count: old.count, end: end, starts: starts, areAltered: false)
     }

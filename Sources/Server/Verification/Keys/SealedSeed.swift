@@ -17,12 +17,12 @@ struct SealedSeed: Hashable, Sendable {
     init(
         sealing seed: SecretBytes, algorithm: HashAlgorithm, digits: Int, period: Int?,
         for row: SealingContext, under key: KeyVersion
-    ) throws(CryptographyFailure) {
+    ) {
         self.algorithm = algorithm
         self.digits = digits
         self.period = period
         let data = Self.associatedData(algorithm, digits, period, row, key.id)
-        box = try key.sealing.seal(seed, associatedData: data.span)
+        box = key.sealing.seal(seed, associatedData: data.span)
     }
 
     /// The seed, if this is the row and the key that it was sealed for.
@@ -38,11 +38,9 @@ struct SealedSeed: Hashable, Sendable {
         for row: SealingContext, from old: KeyVersion, to new: KeyVersion
     ) throws(VerifierError) -> SealedSeed {
         let seed = try open(for: row, under: old)
-        do throws(CryptographyFailure) {
-            return try SealedSeed(
-                sealing: seed, algorithm: algorithm, digits: digits, period: period, for: row,
-                under: new)
-        } catch { throw .cryptography(error) }
+        return SealedSeed(
+            sealing: seed, algorithm: algorithm, digits: digits, period: period, for: row,
+            under: new)
     }
 
     private static func associatedData(

@@ -54,10 +54,10 @@ struct PasskeyState: Hashable, Sendable {
     init(
         sealing passkey: RegisteredPasskey, count: UInt32, for row: SealingContext,
         under key: KeyVersion
-    ) throws(CryptographyFailure) {
+    ) {
         var writer = ByteWriter()
         passkey.write(into: &writer)
-        registration = try SealedBox(
+        registration = SealedBox(
             sealing: writer.bytes, as: Self.purpose, for: row, under: key)
         flags = passkey.flags
         wasUserVerified = passkey.flags.isUserVerified

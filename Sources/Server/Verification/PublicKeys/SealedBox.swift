@@ -10,9 +10,9 @@ struct SealedBox: Hashable, Sendable {
     /// - Parameter purpose: names the kind of data, so that it opens as no other kind.
     init(
         sealing data: [UInt8], as purpose: String, for row: SealingContext, under key: KeyVersion
-    ) throws(CryptographyFailure) {
+    ) {
         let associated = row.associatedData(for: purpose, under: key.id).bytes
-        bytes = try key.sealing.seal(data.span, associatedData: associated.span)
+        bytes = key.sealing.seal(data.span, associatedData: associated.span)
     }
 
     /// The data, if this is the row and the key that it was sealed for.
@@ -31,9 +31,7 @@ struct SealedBox: Hashable, Sendable {
         as purpose: String, for row: SealingContext, from old: KeyVersion, to new: KeyVersion
     ) throws(VerifierError) -> SealedBox {
         let data = try open(as: purpose, for: row, under: old)
-        do throws(CryptographyFailure) {
-            return try SealedBox(sealing: data, as: purpose, for: row, under: new)
-        } catch { throw .cryptography(error) }
+        return SealedBox(sealing: data, as: purpose, for: row, under: new)
     }
 
     func write(into writer: inout ByteWriter) { writer.write(bytes) }

@@ -12,8 +12,8 @@ enum RecoveryCode {
     private static let dash = UInt8(ascii: "-")
 
     /// Generates a code.
-    static func make(_ randomness: RandomSource) throws(CryptographyFailure) -> SecretBytes {
-        grouped(Base32.encode(try randomness.secret(byteCount)))
+    static func make(_ randomness: RandomSource) -> SecretBytes {
+        grouped(Base32.encode(randomness.secret(byteCount)))
     }
 
     /// A code as it was shown, from its characters in upper or lower case; `nil` if they are not those

@@ -34,7 +34,7 @@ struct RecoverySet: Hashable, Sendable {
     init(
         sealing hashes: Hashes, salt: [UInt8], logN: Int, for row: SealingContext,
         under key: KeyVersion
-    ) throws(CryptographyFailure) {
+    ) {
         self.salt = salt
         self.logN = logN
         remaining = hashes.left.count
@@ -45,7 +45,7 @@ struct RecoverySet: Hashable, Sendable {
             }
         }
         let data = Self.associatedData(salt, logN, remaining, row, key.id)
-        box = try key.sealing.seal(joined, associatedData: data.span)
+        box = key.sealing.seal(joined, associatedData: data.span)
     }
 
     /// The hashes of the codes.

@@ -24,18 +24,18 @@ enum KDBXContainer {
     ) throws(ExportError) -> Document {
         let header = try KDBXHeader(file)
         let decryption = Decryption(.keePass)
-        let digest = try decryption.digest(.sha256, of: file.part(0..<header.count))
+        let digest = decryption.digest(.sha256, of: file.part(0..<header.count))
         // Check everything that needs no key before deriving the key.
         let blocks = try header.version == 4 ? KDBXBlocks(authenticated: file, header, digest) : nil
         var parts: [SecretBytes] = []
-        if let password { parts.append(try decryption.digest(.sha256, of: password)) }
+        if let password { parts.append(decryption.digest(.sha256, of: password)) }
         if let keyFile { parts.append(try KDBXKeyFile(keyFile).key) }
-        let composite = try decryption.digest(.sha256, of: SecretBytes(joining: parts))
+        let composite = decryption.digest(.sha256, of: SecretBytes(joining: parts))
         let transformed = try header.derivation.transformed(composite)
-        let key = try decryption.digest(
+        let key = decryption.digest(
             .sha256, of: SecretBytes(joining: [header.seed, transformed]))
         if let blocks {
-            let blockKey = try decryption.digest(
+            let blockKey = decryption.digest(
                 .sha512,
                 of: SecretBytes(joining: [header.seed, transformed, SecretBytes([1])]))
             let ciphertext = try blocks.verified(blockKey)

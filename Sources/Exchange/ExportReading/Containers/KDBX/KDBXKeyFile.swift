@@ -18,7 +18,7 @@ struct KDBXKeyFile {
         } else if let root = Self.document(file) {
             key = try Self.key(in: root)
         } else {
-            key = try Decryption(.keePass).digest(.sha256, of: file)
+            key = Decryption(.keePass).digest(.sha256, of: file)
         }
     }
 
@@ -42,7 +42,7 @@ struct KDBXKeyFile {
         let key = version.hasPrefix("2.") ? text.decodedHex() : text.decodedBase64()
         guard let key, key.count == keyCount else { throw .unreadable(.keePass, .badKeyFile) }
         if let stated = data.attributeString("Hash") {
-            let digest = try Decryption(.keePass).digest(.sha256, of: key)
+            let digest = Decryption(.keePass).digest(.sha256, of: key)
             let beginning = digest.part(0..<4).encodedHex().decodedText()
             guard beginning == stated.asciiLowercased else {
                 throw .unreadable(.keePass, .badKeyFile)

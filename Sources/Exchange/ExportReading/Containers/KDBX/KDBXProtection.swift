@@ -18,14 +18,14 @@ final class KDBXProtection {
         switch number {
         case 0: stream = .none
         case 2:
-            let key = try decryption.digest(.sha256, of: key)
+            let key = decryption.digest(.sha256, of: key)
             do {
                 stream = .salsa20(try Salsa20Stream(key: key, nonce: Self.salsa20Nonce.span))
             } catch {
                 throw decryption.exportError(error)
             }
         case 3:
-            let derived = try decryption.digest(.sha512, of: key)
+            let derived = decryption.digest(.sha512, of: key)
             do {
                 stream = .chaCha20(
                     try derived.part(32..<44).withBytes { nonce throws(DecryptionError) in
