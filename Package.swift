@@ -61,12 +61,11 @@ let package = Package(
             name: "Verification",
             targets: ["OneTimePassword", "Verification", "WatchwordCryptography"]),
         .library(
-            name: "DeviceKeys", targets: ["Attestation", "Verification", "WatchwordCryptography"]),
+            name: "DeviceKeys", targets: ["Verification", "WatchwordCryptography"]),
         .library(
             name: "Passkeys",
             targets: [
-                "Attestation", "Verification", "WatchwordCoding", "WatchwordCryptography",
-                "WebAuthnMessages",
+                "PasskeyVerification", "Verification", "WatchwordCoding", "WatchwordCryptography",
             ]),
         .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
         .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore"]),
@@ -74,10 +73,10 @@ let package = Package(
         .library(
             name: "InternalModules",
             targets: [
-                "Attestation", "Courier", "DeviceLogin", "Devices", "ExportReading", "Exports",
-                "JSONReading", "OneTimePassword", "PictureReading", "QRDrawing", "SecretVault",
-                "VaultService", "Verification", "WatchwordCoding", "WatchwordCryptography",
-                "WatchwordSystem", "WebAuthnMessages",
+                "Courier", "DeviceLogin", "Devices", "ExportReading", "Exports", "JSONReading",
+                "OneTimePassword", "PasskeyVerification", "PictureReading", "QRDrawing",
+                "SecretVault", "VaultService", "Verification", "WatchwordCoding",
+                "WatchwordCryptography", "WatchwordSystem",
             ]),
     ],
     targets: [
@@ -118,7 +117,7 @@ let package = Package(
 
         // Core: used by all other parts
         module("Core", "WatchwordCryptography", "COpenSSL"),
-        module("Core", "WatchwordSystem", "CLinux", "CSystemd"),
+        module("Core", "WatchwordSystem", "CLinux"),
         module("Core", "ProcessConfinement", "CLinux", "CSeccomp", "WatchwordSystem"),
         module("Core", "OneTimePassword", "WatchwordCryptography"),
         module("Core", "QRDrawing", "CPNG", "CQREncode", "WatchwordSystem"),
@@ -142,13 +141,16 @@ let package = Package(
 
         // Vault: the user's side
         module(
-            "Vault", "Courier", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
+            "Vault", "Courier", "ProcessConfinement", "WatchwordCoding", "WatchwordCryptography",
+            "WatchwordSystem"),
         module(
-            "Vault", "Devices", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
+            "Vault", "Devices", "CSystemd", "ProcessConfinement", "WatchwordCoding",
+            "WatchwordCryptography",
+            "WatchwordSystem"),
         module("Vault", "PAMAuthentication", "CPAM", "Devices", "WatchwordSystem"),
         module(
             "Vault", "SecretVault", documents: ["Security.md", "VaultFile.md"], "Devices",
-            "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"),
+            "OneTimePassword", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Vault", "TokenDrivers", "CFIDO2", "CTSS2", "Devices", "WatchwordCryptography",
             "WatchwordSystem"),
@@ -156,39 +158,39 @@ let package = Package(
             "Vault", "DeviceLogin", "Courier", "Devices", "SecretVault", "WatchwordCryptography",
             "WatchwordSystem"),
         module(
-            "Vault", "VaultService", "Devices", "OneTimePassword", "SecretVault",
-            "WatchwordCryptography", "WatchwordSystem"),
+            "Vault", "VaultService", "Courier", "DeviceLogin", "Devices", "OneTimePassword",
+            "SecretVault", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Vault", "Agent", "Courier", "DeviceLogin", "Devices", "OneTimePassword",
             "ProcessConfinement", "SecretVault", "VaultService", "WatchwordCryptography",
             "WatchwordSystem"),
 
         // Server: the verifying side
-        module("Server", "Attestation", "CCBOR", "WatchwordCryptography", "WatchwordSystem"),
         module("Server", "HTTPListener", "CMicroHTTPD", "WatchwordCoding", "WatchwordCryptography"),
         module(
             "Server", "Verification",
-            documents: ["DeviceKeys.md", "EnrolledSecrets.md", "Passkeys.md"], "Attestation",
-            "OneTimePassword", "WatchwordCryptography", "WatchwordSystem"),
+            documents: ["DeviceKeys.md", "EnrolledSecrets.md"], "OneTimePassword",
+            "WatchwordCryptography", "WatchwordSystem"),
+        module("Server", "SQLStore", "Verification"),
         module(
-            "Server", "PostgreSQLStore", "CPostgreSQL", "Verification", "WatchwordCryptography",
-            "WatchwordSystem"),
+            "Server", "PostgreSQLStore", "CPostgreSQL", "SQLStore", "Verification",
+            "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Server", "SQLiteStore", "CSQLite", "Verification", "WatchwordCryptography",
-            "WatchwordSystem"),
+            "Server", "SQLiteStore", "CSQLite", "SQLStore", "Verification",
+            "WatchwordCryptography", "WatchwordSystem"),
         module(
-            "Server", "WebAuthnMessages", "JSONReading", "Verification", "WatchwordCoding",
-            "WatchwordCryptography"),
+            "Server", "PasskeyVerification", documents: ["Passkeys.md"], "CCBOR", "JSONReading",
+            "Verification", "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
         module(
             "Server", "VerificationService", documents: ["API.md", "Pages/Pages.md"],
             resources: ["enrol.html", "page.css", "page.js", "sign-in.html"].map {
                 .embedInCode("Pages/Files/\($0)")
-            }, "Attestation", "JSONReading", "OneTimePassword", "QRDrawing", "Verification",
-            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem", "WebAuthnMessages"),
+            }, "JSONReading", "OneTimePassword", "PasskeyVerification", "QRDrawing", "Verification",
+            "WatchwordCoding", "WatchwordCryptography", "WatchwordSystem"),
 
         // Programs
         program("watchword-clipboard", "Devices", "WatchwordSystem"),
-        program("watchword-screenshot", "OneTimePassword", "WatchwordSystem"),
+        program("watchword-screenshot", "Devices", "OneTimePassword", "WatchwordSystem"),
         module(
             "Programs", "CommandLineInterface", "Exports", "ProcessConfinement", "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
@@ -207,8 +209,9 @@ let package = Package(
         module(
             "Programs", "ServerCommands", documents: ["Operations.md"],
             resources: documentsOfProgram, "CommandLineInterface", "Exports", "HTTPListener",
-            "JSONReading", "OneTimePassword", "PostgreSQLStore", "ProcessConfinement",
-            "SQLiteStore", "Verification", "VerificationService", "WatchwordCoding",
+            "JSONReading", "OneTimePassword", "PasskeyVerification", "PostgreSQLStore",
+            "ProcessConfinement", "SQLiteStore", "Verification", "VerificationService",
+            "WatchwordCoding",
             "WatchwordCryptography", "WatchwordSystem"),
         program("watchword", "Commands"),
         program("watchword-agent", "Agent"),
@@ -223,7 +226,6 @@ let package = Package(
         .target(
             name: "PostgreSQLServer", dependencies: ["TestSupport"], path: "Tests/PostgreSQLServer",
             swiftSettings: settings),
-        tests("PostgreSQLServerTests", "PostgreSQLServer"),
         // Readers of pictures or exports that crash, lie or stay unconfined.
         .target(name: "Faults", path: "Tests/FaultyReaders/Faults", swiftSettings: settings),
         program(
@@ -243,8 +245,7 @@ let package = Package(
         tests(
             "ModelTests", "Courier", "WatchwordCryptography", "DeviceLogin", "OneTimePassword",
             "WatchwordSystem", "SecretVault", "Verification"),
-        tests("POSIXTests", "ProcessConfinement", "WatchwordSystem"),
-        tests("PresenceTests", "Devices"),
+        tests("POSIXTests", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
         // One runs the PAM modules that a test names; the other checks presence as `watchword`
         // does.
         program(
@@ -252,27 +253,21 @@ let package = Package(
         program(
             "PresenceAsker", path: "Tests/PresencePrograms/PresenceAsker", "WatchwordSystem",
             "Devices"),
-        tests("PresenceDevicesTests", "WatchwordSystem", "Devices"),
+        tests("DevicesTests", "WatchwordCryptography", "WatchwordSystem", "Devices"),
         // `watchword-token` with an authenticator in software.
         program(
             "software-authenticator", path: "Tests/SoftwareAuthenticator", "CFIDO2", "COpenSSL",
             "TokenDrivers", "Devices"),
         tests(
-            "HardwareTokensTests", "Attestation", "WatchwordCryptography", "Devices",
-            "WatchwordSystem"),
-        tests("AttestationTests", "Attestation", "WatchwordCryptography"),
-        tests("CBORReadingTests", "Attestation"),
+            "TokenDriversTests", "Verification", "WatchwordCoding", "WatchwordCryptography",
+            "Devices", "WatchwordSystem"),
         tests("CryptographyTests", "WatchwordCryptography"),
         // Decrypts in a confined process.
         program(
             "ConfinedDecryption", path: "Tests/ConfinedDecryption", "ProcessConfinement",
             "WatchwordCryptography",
             "ExportReading", "WatchwordSystem"),
-        tests(
-            "ExportCryptographyTests", "WatchwordCryptography", "ExportReading", "WatchwordSystem"),
-        tests("GzipReadingTests", "WatchwordCryptography", "ExportReading"),
-        tests("ImageFileTests", "PictureReading", "Pictures", "QRDrawing"),
-        tests("SymbolReadingTests", "WatchwordSystem", "PictureReading", "QRDrawing"),
+        tests("PictureReadingTests", "WatchwordSystem", "PictureReading", "Pictures", "QRDrawing"),
         tests("SymbolDrawingTests", "QRDrawing", "PictureReading"),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests(
@@ -289,11 +284,11 @@ let package = Package(
             "constant-time-probe", path: "Tests/ConstantTimeProbe", "WatchwordCryptography",
             "InstructionCounter", "OneTimePassword", "Verification"),
         tests(
-            "VerificationTests", "Attestation", "Verification", "OneTimePassword",
+            "VerificationTests", "PasskeyVerification", "Verification", "OneTimePassword",
             "WatchwordCryptography", "StoreContract"),
         tests(
-            "WebAuthnMessagesTests", "WatchwordCryptography", "JSONReading", "WatchwordCoding",
-            "Verification", "WebAuthnMessages"),
+            "PasskeyVerificationTests", "WatchwordCryptography", "JSONReading", "WatchwordCoding",
+            "PasskeyVerification", "Verification"),
         .target(
             name: "StoreContract", dependencies: ["WatchwordCryptography", "Verification"],
             path: "Tests/StoreContract", swiftSettings: settings),
@@ -302,10 +297,10 @@ let package = Package(
             "Verification"),
         tests(
             "SQLiteStoreTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
-            "SQLiteStore", "StoreContract", "Verification"),
+            "SQLiteStore", "SQLStore", "StoreContract", "Verification"),
         tests(
             "PostgreSQLStoreTests", "WatchwordCryptography", "WatchwordSystem", "PostgreSQLServer",
-            "PostgreSQLStore", "StoreContract", "Verification"),
+            "PostgreSQLStore", "SQLStore", "StoreContract", "Verification"),
         // Reads an export in a confined process.
         program(
             "ConfinedReading", path: "Tests/ConfinedReading", "ProcessConfinement",
@@ -315,26 +310,21 @@ let package = Package(
             "ExportReadingTests", "CSQLite", "CZip", "WatchwordCryptography", "ExportReading",
             "Exports", "JSONReading", "WatchwordCoding", "OneTimePassword", "WatchwordSystem"),
         tests(
-            "ExportWritingTests", "WatchwordCryptography", "ExportReading", "Exports",
-            "JSONReading", "WatchwordCoding", "OneTimePassword"),
-        tests("InterchangeTests", "Exports", "OneTimePassword", "WatchwordCryptography"),
+            "ExportsTests", "ProcessConfinement", "WatchwordCryptography", "ExportReading",
+            "Exports", "OneTimePassword", "WatchwordSystem"),
         tests(
-            "ExportReaderTests", "ProcessConfinement", "WatchwordCryptography", "Exports",
-            "OneTimePassword",
-            "WatchwordSystem"),
-        tests(
-            "PictureReaderTests", "ProcessConfinement", "WatchwordCryptography", "PictureReading",
-            "Pictures",
+            "PicturesTests", "ProcessConfinement", "WatchwordCryptography", "Pictures",
             "WatchwordSystem"),
         .target(
             name: "ServiceTranscripts",
             dependencies: [
                 "WatchwordCryptography", "WatchwordCoding", "JSONReading", "OneTimePassword",
-                "TestSupport", "Verification", "VerificationService",
+                "PasskeyVerification", "TestSupport", "Verification", "VerificationService",
             ], path: "Tests/ServiceTranscripts", swiftSettings: settings),
         tests(
             "VerificationServiceTests", "WatchwordCryptography", "WatchwordCoding", "JSONReading",
-            "OneTimePassword", "WatchwordSystem", "ServiceTranscripts", "StoreContract",
+            "OneTimePassword", "PasskeyVerification", "WatchwordSystem", "ServiceTranscripts",
+            "StoreContract",
             "Verification", "VerificationService"),
         tests("JSONReadingTests", "JSONReading", "WatchwordCoding", "WatchwordCryptography"),
         program("FaultyCourier", path: "Tests/FaultyCourier", "Courier", "WatchwordSystem"),
@@ -343,7 +333,7 @@ let package = Package(
             "DeviceLoginTests", "Courier", "WatchwordCryptography", "DeviceLogin", "Devices",
             "WatchwordSystem", "SecretVault"),
         tests(
-            "CommandRunnerTests", "CommandLineInterface", "Commands", "ServerCommands",
+            "CommandLineInterfaceTests", "CommandLineInterface", "Commands", "ServerCommands",
             "WatchwordSystem"),
         tests(
             "CommandsTests", "CommandLineInterface", "Devices", "Commands", "DeviceLogin",
@@ -355,20 +345,20 @@ let package = Package(
         // `watchword-agent` on a machine that a test suspends.
         program("suspending-agent", path: "Tests/SuspendingAgent", "Agent"),
         tests(
-            "AgentServiceTests", "Agent", "Courier", "WatchwordCryptography", "DeviceLogin",
+            "AgentTests", "Agent", "Courier", "WatchwordCryptography", "DeviceLogin",
             "Devices", "OneTimePassword", "WatchwordSystem", "SecretVault", "VaultService"),
         program(
             "service-process", path: "Tests/ServiceProcess", "HTTPListener", "WatchwordSystem",
             "PostgreSQLStore", "ServerCommands", "ServiceTranscripts", "StoreContract",
             "Verification", "VerificationService"),
         tests(
-            "VaultAgentTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
+            "VaultServiceTests", "WatchwordCryptography", "OneTimePassword", "WatchwordSystem",
             "SecretVault", "VaultService"),
         tests("HTTPListenerTests", "HTTPListener", "WatchwordCoding", "WatchwordCryptography"),
         tests(
-            "ServerTests", "CommandLineInterface", "Attestation", "WatchwordCryptography",
-            "DeviceLogin", "Devices", "HTTPListener", "WatchwordCoding", "JSONReading",
-            "OneTimePassword", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
+            "ServerTests", "CommandLineInterface", "WatchwordCryptography", "DeviceLogin",
+            "Devices", "HTTPListener", "WatchwordCoding", "JSONReading", "OneTimePassword",
+            "PasskeyVerification", "PostgreSQLServer", "PostgreSQLStore", "SecretVault",
             "ServerCommands", "ServiceTranscripts", "SQLiteStore", "StoreContract", "Verification",
             "VerificationService"),
     ]

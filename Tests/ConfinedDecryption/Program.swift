@@ -42,9 +42,8 @@ internal import WatchwordSystem
             cost: ScryptCost(checkedLogN: 15, blockSize: 8, parallelism: 1), count: 32)
         report("scrypt")
         for variant in [Argon2Variant.d, .id] {
-            _ = try argon2(
-                variant, password: key, salt: zeros.span,
-                cost: Argon2Cost(kibibytes: 64 << 10, passes: 2, lanes: 4), count: 32)
+            _ = try Argon2(variant, kibibytes: 64 << 10, passes: 2, lanes: 4)
+                .key(from: key, salt: zeros.span, count: 32)
         }
         report("argon2")
     }
@@ -71,7 +70,7 @@ internal import WatchwordSystem
         do {
             _ = try openSecretStream(
                 zeros.span, key: key, header: zeros.span.extracting(..<24))
-        } catch ExportCryptographyError.wrongKey {
+        } catch ContainerError.wrongPassword {
             report("streams")
         }
     }

@@ -32,20 +32,6 @@ import WatchwordCryptography
         #expect(attestation(signature: 0) == nil && attestation(signature: 97) == nil)
     }
 
-    @Test("an attestation is combined again from its parts, and is never larger than stated")
-    func parts() throws {
-        let whole = try #require(attestation(certificates: [1, 2, 3]))
-        #expect(whole.parts.count == 8 && KeyAttestation(parts: whole.parts) == whole)
-        #expect(KeyAttestation(parts: Array(whole.parts.prefix(5))) == nil)
-        #expect(KeyAttestation(parts: []) == nil)
-        let largest = try #require(
-            attestation(
-                certificates: Array(repeating: 4_096, count: 8),
-                structures: Array(repeating: 1_024, count: 4)))
-        #expect(largest.parts.reduce(0) { $0 + 4 + $1.count } == KeyAttestation.largest)
-        #expect(largest.parts.allSatisfy { $0.count <= KeyAttestation.largestPart })
-    }
-
     @Test("a secret for a TPM has a blob and a seed of limited size")
     func activation() {
         func activation(_ blob: Int, _ seed: Int) -> KeyActivation? {

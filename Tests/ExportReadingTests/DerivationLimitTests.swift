@@ -14,17 +14,13 @@ struct DerivationLimitTests {
 
     @Test("PBKDF2 has at most ten million iterations, and at least one")
     func pbkdf2() throws {
-        #expect(throws: over(.iterations, 10_000_001, 10_000_000)) {
-            _ = try decryption.pbkdf2(.sha1, password, salt: salt, iterations: 10_000_001)
+        func derive(_ iterations: UInt64) throws -> Int {
+            try decryption.pbkdf2(.sha1, password, salt: salt, iterations: iterations).count
         }
-        #expect(throws: over(.iterations, .max, 10_000_000)) {
-            _ = try decryption.pbkdf2(.sha1, password, salt: salt, iterations: .max)
-        }
-        #expect(throws: ExportError.damaged(.aegis)) {
-            _ = try decryption.pbkdf2(.sha1, password, salt: salt, iterations: 0)
-        }
-        #expect(
-            try decryption.pbkdf2(.sha1, password, salt: salt, iterations: 1).count == 32)
+        #expect(throws: over(.iterations, 10_000_001, 10_000_000)) { try derive(10_000_001) }
+        #expect(throws: over(.iterations, .max, 10_000_000)) { try derive(.max) }
+        #expect(throws: ExportError.damaged(.aegis)) { try derive(0) }
+        #expect(try derive(1) == 32)
     }
 
     @Test("scrypt's parameters and their products are limited")
@@ -44,37 +40,33 @@ struct DerivationLimitTests {
         // A file with many password slots costs as much with a wrong password.
         try cost(1 << 15, 8, 1, 128)
         #expect(throws: over(.parallelism, 129, 128)) { try cost(1 << 15, 8, 1, 129) }
-        for (n, r, p) in [(0, 8, 1), (1, 8, 1), (3, 8, 1), (8, 0, 1), (8, 8, 0), (1 << 16, 1, 1)] {
-            #expect(throws: ExportError.damaged(.aegis)) {
-                try cost(UInt64(n), UInt64(r), UInt64(p))
-            }
+        for (n, r, p) in [
+            (0, 8, 1), (1, 8, 1), (3, 8, 1), (8, 0, 1), (8, 8, 0), (1 << 16, 1, 1),
+        ] as [(UInt64, UInt64, UInt64)] {
+            #expect(throws: ExportError.damaged(.aegis)) { try cost(n, r, p) }
         }
     }
 
     @Test("Argon2's parameters and the product of memory and passes are limited")
     func argon2() throws {
         func derive(_ kibibytes: UInt64, _ passes: UInt64, _ lanes: UInt64) throws -> Int {
-            try decryption.argon2(
-                .id, password, salt: salt, kibibytes: kibibytes, passes: passes, lanes: lanes
-            ).count
+            let argon2 = Argon2(.id, kibibytes: kibibytes, passes: passes, lanes: lanes)
+            return try decryption.derive(argon2, password, salt: salt).count
         }
         #expect(try derive(8, 1, 1) == 32)
-        #expect(throws: over(.memory, (1 << 30) + 1024, 1 << 30)) {
-            _ = try derive((1 << 20) + 1, 1, 1)
-        }
-        #expect(throws: over(.memory, .max, 1 << 30)) { _ = try derive(.max, 1, 1) }
-        #expect(throws: over(.iterations, 17, 16)) { _ = try derive(1 << 20, 17, 1) }
-        #expect(throws: over(.iterations, 1001, 1000)) { _ = try derive(8, 1001, 1) }
-        #expect(throws: over(.parallelism, 65, 64)) { _ = try derive(1 << 10, 1, 65) }
-        for (kibibytes, passes, lanes) in [(7, 1, 1), (15, 1, 2), (8, 0, 1), (8, 1, 0)] {
-            #expect(throws: ExportError.damaged(.aegis)) {
-                _ = try derive(UInt64(kibibytes), UInt64(passes), UInt64(lanes))
-            }
+        for (kibibytes, passes, lanes, error) in [
+            ((1 << 20) + 1, 1, 1, over(.memory, (1 << 30) + 1024, 1 << 30)),
+            (.max, 1, 1, over(.memory, .max, 1 << 30)), (1 << 20, 17, 1, over(.iterations, 17, 16)),
+            (8, 1001, 1, over(.iterations, 1001, 1000)),
+            (1 << 10, 1, 65, over(.parallelism, 65, 64)), (7, 1, 1, .damaged(.aegis)),
+            (15, 1, 2, .damaged(.aegis)), (8, 0, 1, .damaged(.aegis)), (8, 1, 0, .damaged(.aegis)),
+        ] as [(UInt64, UInt64, UInt64, ExportError)] {
+            #expect(throws: error) { try derive(kibibytes, passes, lanes) }
         }
         #expect(throws: ExportError.damaged(.aegis)) {
-            _ = try decryption.argon2(
-                .id, password, salt: SecretBytes(text: "seven b"), kibibytes: 8, passes: 1,
-                lanes: 1)
+            _ = try decryption.derive(
+                Argon2(.id, kibibytes: 8, passes: 1, lanes: 1), password,
+                salt: SecretBytes(text: "seven b"))
         }
     }
 
@@ -113,13 +105,9 @@ struct DerivationLimitTests {
 
     @Test("the work of an Aegis file is that of all its password slots")
     func slots() throws {
-        let usual = ExportLimits.standard
         // Each slot costs 1 MiB.
-        let limits = ExportLimits(
-            bytes: usual.bytes, rowFactor: 1, values: usual.values, iterations: usual.iterations,
-            rounds: usual.rounds, memory: usual.memory, scryptWork: 3 << 20,
-            argon2Work: usual.argon2Work, answer: usual.answer, addressSpace: usual.addressSpace,
-            time: usual.time)
+        var limits = ExportLimits.standard
+        limits.scryptWork = 3 << 20
         let seal =
             #"{"nonce":"\#(String(repeating: "00", count: 12))","#
             + #""tag":"\#(String(repeating: "00", count: 16))"}"#
@@ -147,28 +135,24 @@ struct DerivationLimitTests {
             "tag":"00000000000000000000000000000000"}}],"params":{"nonce":"000000000000000000000000",
             "tag":"00000000000000000000000000000000"}},"db":"AAAA"}
             """
-        #expect(throws: over(.memory, 2 << 30, 1 << 30)) { try read(aegis) }
+        #expect(throws: over(.memory, 2 << 30, 1 << 30)) { try read(aegis, "pw") }
         let ente = """
             {"version":1,"kdfParams":{"memLimit":1099511627776,"opsLimit":1,
             "salt":"r+FS3FugGxRLLQvk/wpJww=="},"encryptedData":"eXCOWTq2sgWDKDOZwQUbSX2pUIQ8",
             "encryptionNonce":"VOUAmSX6BO2zrFYDhsBs/FpVm3ncaeDq"}
             """
-        #expect(
-            throws: ExportError.overLimit(.ente, .memory, found: 1 << 40, allowed: 1 << 30)
-        ) { try read(ente) }
+        #expect(throws: ExportError.overLimit(.ente, .memory, found: 1 << 40, allowed: 1 << 30)) {
+            try read(ente, "pw")
+        }
         let text = "2.AAAAAAAAAAAAAAAAAAAAAA==|AAAA|AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
         let bitwarden = """
             {"encrypted":true,"passwordProtected":true,"salt":"a","kdfType":1,"kdfIterations":3,
             "kdfMemory":18014398509481984,"kdfParallelism":4,
             "encKeyValidation_DO_NOT_EDIT":"\(text)","data":"\(text)"}
             """
-        #expect(
-            throws: ExportError.overLimit(.bitwarden, .memory, found: .max, allowed: 1 << 30)
-        ) { try read(bitwarden) }
-    }
-
-    private func read(_ text: String) throws {
-        _ = try readExport(SecretBytes(text: text), password: password)
+        #expect(throws: ExportError.overLimit(.bitwarden, .memory, found: .max, allowed: 1 << 30)) {
+            try read(bitwarden, "pw")
+        }
     }
 
     private func over(_ limit: ExportLimit, _ found: UInt64, _ allowed: UInt64) -> ExportError {

@@ -15,11 +15,10 @@ struct FormatTests {
 
     @Test("each format gives its entries", arguments: exports)
     func entries(made: MadeExport) throws {
-        let export = try readExport(SecretBytes(text: made.text), password: nil)
+        let export = try read(made.text)
         #expect(export.format == made.format)
         let entries = export.entries.map { EntrySummary($0).description }
-        let refusals = export.refusals.map { "refused \($0.reason)" }
-        #expect(entries + refusals == made.lines)
+        #expect(entries + export.refusals.map { "refused \($0.reason)" } == made.lines)
     }
 
     @Test(
@@ -33,14 +32,13 @@ struct FormatTests {
             [{"secret":"\(key)","issuer":"Acme","label":"ann","type":"TOTP","algorithm":"SHA1",
             "digits":6,"period":30,\(member)}]
             """
-        let export = try readExport(SecretBytes(text: text), password: nil)
-        #expect(export.entries.map(\.icon) == [icon])
+        #expect(try read(text).entries.map(\.icon) == [icon])
     }
 
     @Test("Stratum marks an image with @, and key URIs name icons in two dialects")
     func otherIcons() throws {
         func icon(_ text: String) throws -> [String] {
-            try readExport(SecretBytes(text: text), password: nil).entries.map(\.icon)
+            try read(text).entries.map(\.icon)
         }
         func stratum(_ name: String) -> String {
             """
@@ -57,7 +55,7 @@ struct FormatTests {
     @Test("a byte order mark and CRLF do not change the result", arguments: exports)
     func byteOrderMark(made: MadeExport) throws {
         let text = "\u{feff}" + made.text.replacing("\n", with: "\r\n")
-        let export = try readExport(SecretBytes(text: text), password: nil)
+        let export = try read(text)
         #expect(export.entries.count + export.refusals.count == made.lines.count)
     }
 
@@ -86,7 +84,7 @@ struct FormatTests {
                 bytes[index] = UInt8.random(in: 0...255, using: &generator)
             }
             do throws(ExportError) {
-                let export = try readExport(SecretBytes(copying: bytes.span), password: nil)
+                let export = try read(bytes)
                 // Each changed byte, such as a new separator, adds at most one row.
                 #expect(export.entries.count + export.refusals.count <= made.lines.count + 4)
             } catch {

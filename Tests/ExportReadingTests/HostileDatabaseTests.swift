@@ -9,10 +9,6 @@ struct HostileDatabaseTests {
     private static let google = "CREATE TABLE accounts (email TEXT, secret TEXT, type INTEGER"
     private static let row = "INSERT INTO accounts VALUES ('Acme:ann', 'AAISEM2EKVTHPCEZ', 0"
 
-    private static func read(_ file: [UInt8]) throws -> Export {
-        try readExport(SecretBytes(copying: file.span), password: nil)
-    }
-
     @Test("triggers, views, virtual tables and indexes have no effect")
     func schema() throws {
         let file = try MadeDatabase.file(
@@ -23,13 +19,13 @@ struct HostileDatabaseTests {
             CREATE TRIGGER t AFTER INSERT ON accounts BEGIN DELETE FROM accounts; END;
             CREATE VIRTUAL TABLE f USING fts5(a);
             """)
-        let found = try Self.read(file)
+        let found = try read(file)
         #expect(found.format == .googleAuthenticator)
         #expect(found.entries.count == 1)
         let database = try SQLiteDatabase(SecretBytes(copying: file.span))
         #expect(database.table(named: "v") == nil)
         #expect(database.table(named: "f") == nil)
-        #expect(throws: SQLiteReadingError.noTable) {
+        #expect(throws: ContainerError.damaged) {
             try database.rows(of: "sqlite_master", columns: ["sql"])
         }
     }
@@ -40,7 +36,7 @@ struct HostileDatabaseTests {
             "CREATE VIEW accounts AS SELECT 'a' AS email, 'b' AS secret",
             "CREATE VIRTUAL TABLE accounts USING fts5(email, secret)",
         ] {
-            #expect(throws: ExportError.unknownFormat) { try Self.read(MadeDatabase.file(script)) }
+            #expect(throws: ExportError.unknownFormat) { try read(MadeDatabase.file(script)) }
         }
     }
 
@@ -64,19 +60,18 @@ struct HostileDatabaseTests {
             #"CREATE TABLE "a""; DROP" ("x""y" TEXT); INSERT INTO "a""; DROP" VALUES ('v')"#)
         let database = try SQLiteDatabase(SecretBytes(copying: file.span))
         let rows = try database.rows(of: #"a"; DROP"#, columns: [#"x"y"#])
-        guard case .text(let value) = rows.first?[#"x"y"#] else {
+        guard case .text(let value) = rows.first?[#"x"y"#], value.text == "v" else {
             Issue.record("no text")
             return
         }
-        #expect(value.text == "v")
     }
 
     @Test("values and rows over the limits are refused; other columns may have any length")
     func limits() throws {
         let other = try MadeDatabase.file(
             "\(Self.google), icon BLOB); \(Self.row), zeroblob(3000000));")
-        #expect(try Self.read(other).entries.count == 1)
-        let long = try Self.read(
+        #expect(try read(other).entries.count == 1)
+        let long = try read(
             try MadeDatabase.file(
                 "\(Self.google)); \(Self.row)); "
                     + "INSERT INTO accounts VALUES ('long', hex(zeroblob(600000)), 0)"))
@@ -89,7 +84,7 @@ struct HostileDatabaseTests {
             throws: ExportError.overLimit(
                 .googleAuthenticator, .rows, found: 20_001, allowed: 20_000)
         ) {
-            try Self.read(many)
+            try read(many)
         }
     }
 
@@ -157,14 +152,14 @@ struct HostileDatabaseTests {
                 changed[index] = value
                 let start = ContinuousClock.now
                 do {
-                    #expect(try Self.read(changed).entries.count <= 1)
-                } catch is ExportError {
+                    #expect(try read(changed).entries.count <= 1)
+                } catch {
                 }
                 #expect(.now - start < .seconds(15))
             }
         }
         for count in stride(from: 0, to: file.count, by: 64) {
-            #expect(throws: ExportError.self) { try Self.read(Array(file[..<count])) }
+            #expect(throws: ExportError.self) { try read(Array(file[..<count])) }
         }
     }
 }

@@ -28,7 +28,7 @@ struct HostileXMLTests {
     func documentType(type: String) throws {
         for start in ["", #"<?xml version="1.0"?>"#, "<!-- > -->"] {
             let text = "\(start)\(type)<map>\(Self.token("&a;"))</map>"
-            #expect(throws: XMLReadingError.documentType) { try Self.read(text) }
+            #expect(throws: ContainerError.documentType) { try Self.read(text) }
             let reading = try ConfinedReading(Array(text.utf8), mebibytes: 256)
             #expect(reading.status == 0)
             #expect(reading.answer.hasPrefix("damaged"))
@@ -37,8 +37,8 @@ struct HostileXMLTests {
 
     @Test("an entity that is not predefined is refused; the five that are become characters")
     func entities() throws {
-        #expect(throws: XMLReadingError.notWellFormed) { try Self.read("<a>&b;</a>") }
-        #expect(throws: XMLReadingError.notWellFormed) { try Self.read("<a b='&c;'/>") }
+        #expect(throws: ContainerError.damaged) { try Self.read("<a>&b;</a>") }
+        #expect(throws: ContainerError.damaged) { try Self.read("<a b='&c;'/>") }
         let element = try Self.read(
             "<a b='&amp;#38;&lt;&#38;x'>&amp;lt;&gt;&#x41;<![CDATA[&b;]]></a>")
         #expect(element.string == "&lt;>A&b;")
@@ -51,7 +51,7 @@ struct HostileXMLTests {
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
         }
         #expect(try Self.read(nested(64)).name == "a")
-        #expect(throws: XMLReadingError.overLimit(.depth, found: 65, allowed: 64)) {
+        #expect(throws: ContainerError.overLimit(.depth, found: 65, allowed: 64)) {
             try Self.read(nested(65))
         }
         let deep = try ConfinedReading(Array(nested(500_000).utf8), mebibytes: 256)
@@ -59,7 +59,7 @@ struct HostileXMLTests {
 
         let three = XMLLimits(elements: 3)
         #expect(try Self.read("<a><b/><b/></a>", three).children.count == 2)
-        #expect(throws: XMLReadingError.overLimit(.elements, found: 4, allowed: 3)) {
+        #expect(throws: ContainerError.overLimit(.rows, found: 4, allowed: 3)) {
             try Self.read("<a><b/><b/><b/></a>", three)
         }
 
@@ -67,13 +67,13 @@ struct HostileXMLTests {
             "<a \((0..<count).map { "b\($0)='>'" }.joined(separator: " "))/>"
         }
         #expect(try Self.read(attributes(256)).attributes.count == 256)
-        #expect(throws: XMLReadingError.overLimit(.attributes, found: 257, allowed: 256)) {
+        #expect(throws: ContainerError.overLimit(.rows, found: 257, allowed: 256)) {
             try Self.read(attributes(257))
         }
         let wide = try ConfinedReading(Array(attributes(200_000).utf8), mebibytes: 256)
         #expect(wide.duration < .seconds(20))
 
-        #expect(throws: XMLReadingError.overLimit(.bytes, found: 4, allowed: 3)) {
+        #expect(throws: ContainerError.overLimit(.documentSize, found: 4, allowed: 3)) {
             try Self.read("<a/>", XMLLimits(bytes: 3))
         }
         let long = String(repeating: "x", count: 12 << 20)
@@ -83,12 +83,12 @@ struct HostileXMLTests {
     @Test("texts in another encoding are refused or read as UTF-8")
     func encodings() throws {
         let wide = Array("<a>x</a>".utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
-        #expect(throws: XMLReadingError.notUTF8) { try readXML(SecretBytes(copying: wide.span)) }
+        #expect(throws: ContainerError.notUTF8) { try readXML(SecretBytes(copying: wide.span)) }
         let declared = #"<?xml version="1.0" encoding="ISO-2022-JP"?><map>é</map>"#
         #expect(try Self.read(declared).string == "é")
         // Converters would be loaded from files.
         #expect(try ConfinedReading(Array(declared.utf8)).status == 0)
-        #expect(throws: XMLReadingError.notUTF8) {
+        #expect(throws: ContainerError.notUTF8) {
             try readXML(
                 SecretBytes(copying: (Array("<a>".utf8) + [0xE9] + Array("</a>".utf8)).span))
         }
@@ -99,7 +99,7 @@ struct HostileXMLTests {
         for text in [
             "", " ", "<", "<a", "<a>", "<a></b>", "<a/><b/>", "<a b=c/>", "x<a/>", "<a/>x",
         ] {
-            #expect(throws: XMLReadingError.notWellFormed) { try Self.read(text) }
+            #expect(throws: ContainerError.damaged) { try Self.read(text) }
             let reading = try ConfinedReading(Array(text.utf8))
             #expect(reading.status == 0)
         }

@@ -8,21 +8,26 @@ import WatchwordCryptography
 
 @Suite("Serialised Java maps")
 struct JavaHashMapTests {
-    /// The header of a map with `count` members.
-    private static func header(_ count: Int) -> [UInt8] {
-        [0xAC, 0xED, 0, 5, 0x73, 0x72] + name("java.util.HashMap")
-            + [0x05, 0x07, 0xDA, 0xC1, 0xC3, 0x16, 0x60, 0xD1, 0x03, 0, 2, 0x46]
-            + name("loadFactor") + [0x49] + name("threshold")
-            + [0x78, 0x70, 0x3F, 0x40, 0, 0, 0, 0, 0, 12, 0x77, 8, 0, 0, 0, 16, 0, 0, 0]
-            + [UInt8(count)]
-    }
-
-    /// The header that Android 6 and older write, with `fieldCount` instead of one field.
-    private static func oldHeader(_ count: UInt8, fieldCount: UInt8 = 1) -> [UInt8] {
+    private static func start(fieldCount: UInt8) -> [UInt8] {
         [0xAC, 0xED, 0, 5, 0x73, 0x72] + name("java.util.HashMap")
             + [0x05, 0x07, 0xDA, 0xC1, 0xC3, 0x16, 0x60, 0xD1, 0x03, 0, fieldCount, 0x46]
             + name("loadFactor")
+    }
+
+    /// A map with `count` members.
+    private static func map(_ count: UInt8, _ members: [UInt8]...) -> [UInt8] {
+        start(fieldCount: 2) + [0x49] + name("threshold")
+            + [0x78, 0x70, 0x3F, 0x40, 0, 0, 0, 0, 0, 12, 0x77, 8, 0, 0, 0, 16, 0, 0, 0, count]
+            + members.joined() + [0x78]
+    }
+
+    /// A map that Android 6 and older write, with `fieldCount` instead of one field.
+    private static func oldMap(
+        _ count: UInt8, fieldCount: UInt8 = 1, _ members: [UInt8]...
+    ) -> [UInt8] {
+        start(fieldCount: fieldCount)
             + [0x78, 0x70, 0x3F, 0x40, 0, 0, 0x77, 8, 0, 0, 0, 16, 0, 0, 0, count]
+            + members.joined() + [0x78]
     }
 
     private static func name(_ text: String) -> [UInt8] {
@@ -31,12 +36,17 @@ struct JavaHashMapTests {
 
     private static func string(_ text: String) -> [UInt8] { [0x74] + name(text) }
 
+    private static let a = string("a")
+    private static let one = string("1")
+
     /// An `Integer` with its class descriptions, which become handles 3 and 4 after one string.
     private static let integer: [UInt8] =
         [0x73, 0x72] + name("java.lang.Integer")
         + [0x12, 0xE2, 0xA0, 0xA4, 0xF7, 0x81, 0x87, 0x38, 2, 0, 1, 0x49] + name("value")
         + [0x78, 0x72] + name("java.lang.Number")
         + [0x86, 0xAC, 0x95, 0x1D, 0x0B, 0x94, 0xE0, 0x8B, 2, 0, 0, 0x78, 0x70, 0, 0, 0, 7]
+
+    private let damaged = ExportError.damaged(.freeOTP)
 
     private func members(_ bytes: [UInt8]) throws -> [String] {
         try JavaHashMap(SecretBytes(copying: bytes.span)).members.map {
@@ -46,57 +56,46 @@ struct JavaHashMapTests {
 
     @Test("strings are read, and boxed values and null are skipped")
     func values() throws {
-        let map =
-            Self.header(5) + Self.string("a") + Self.string("1") + Self.string("b")
-            + Self.integer + Self.string("c") + [0x70] + Self.string("d")
+        let map = Self.map(
+            5, Self.a, Self.one, Self.string("b"), Self.integer, Self.string("c"), [0x70],
             // A second integer refers to the class of the first.
-            + [0x73, 0x71, 0, 0x7E, 0, 5, 0, 0, 0, 8] + Self.string("e")
+            Self.string("d"), [0x73, 0x71, 0, 0x7E, 0, 5, 0, 0, 0, 8],
             // A string with a length of eight bytes.
-            + [0x7C, 0, 0, 0, 0, 0, 0, 0, 1, 0x32, 0x78]
+            Self.string("e"), [0x7C, 0, 0, 0, 0, 0, 0, 0, 1, 0x32])
         #expect(try members(map) == ["a=1", "e=2"])
     }
 
     @Test("the map of Android 6 and older, which has only the first field, is read")
     func oldMap() throws {
-        let members = Self.string("a") + Self.string("1") + Self.string("b")
         // The handles are the same: "a" is 0x7E0002.
-        let map = Self.oldHeader(2) + members + [0x71, 0, 0x7E, 0, 2, 0x78]
-        #expect(try self.members(map) == ["a=1", "b=a"])
+        let map = Self.oldMap(2, Self.a, Self.one, Self.string("b"), [0x71, 0, 0x7E, 0, 2])
+        #expect(try members(map) == ["a=1", "b=a"])
         for fieldCount in [UInt8(0), 2, 3] {
-            let map = Self.oldHeader(0, fieldCount: fieldCount) + [0x78]
-            #expect(throws: ExportError.damaged(.freeOTP)) { _ = try self.members(map) }
+            #expect(throws: damaged) { try members(Self.oldMap(0, fieldCount: fieldCount)) }
         }
     }
 
     @Test("a reference stands for the string to which it refers")
     func reference() throws {
         // The class is 0x7E0000, the map 0x7E0001, "a" 0x7E0002.
-        let map = Self.header(1) + Self.string("a") + [0x71, 0, 0x7E, 0, 2, 0x78]
-        #expect(try members(map) == ["a=a"])
-        for wrong in [UInt8(0), 1, 3] {
-            let map = Self.header(1) + Self.string("a") + [0x71, 0, 0x7E, 0, wrong, 0x78]
-            if wrong == 3 {
-                #expect(throws: ExportError.damaged(.freeOTP)) { _ = try members(map) }
-            } else {
-                #expect(try members(map).isEmpty)
-            }
+        func referring(_ handle: UInt8) throws -> [String] {
+            try members(Self.map(1, Self.a, [0x71, 0, 0x7E, 0, handle]))
         }
+        #expect(try referring(2) == ["a=a"])
+        #expect(try referring(0).isEmpty && referring(1).isEmpty)
+        #expect(throws: damaged) { try referring(3) }
     }
 
     @Test("a key that is not a string, a duplicate key, and anything after the map are refused")
     func refused() {
-        let maps = [
-            Self.header(1) + [0x70] + Self.string("a") + [0x78],
-            Self.header(2) + Self.string("a") + Self.string("1") + Self.string("a")
-                + Self.string("2") + [0x78],
-            Self.header(0) + [0x78, 0],
-            Self.header(0) + [0x77],
-            Self.header(2) + Self.string("a") + Self.string("1") + [0x78],
-        ]
-        for map in maps {
-            #expect(throws: ExportError.damaged(.freeOTP)) { _ = try members(map) }
+        for map in [
+            Self.map(1, [0x70], Self.a), Self.map(2, Self.a, Self.one, Self.a, Self.string("2")),
+            Self.map(0) + [0], Array(Self.map(0).dropLast()) + [0x77],
+            Self.map(2, Self.a, Self.one),
+        ] {
+            #expect(throws: damaged) { try members(map) }
         }
-        #expect(throws: Never.self) { _ = try members(Self.header(0) + [0x78]) }
+        #expect(throws: Never.self) { try members(Self.map(0)) }
     }
 
     @Test("objects of other classes are refused")
@@ -104,9 +103,7 @@ struct JavaHashMapTests {
         for name in ["java.util.HashMap", "java.lang.String", "java.lang.Runtime", "x"] {
             let object: [UInt8] =
                 [0x73, 0x72] + Self.name(name) + [0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0x78, 0x70]
-            #expect(throws: ExportError.damaged(.freeOTP)) {
-                _ = try members(Self.header(1) + Self.string("a") + object + [0x78])
-            }
+            #expect(throws: damaged) { try members(Self.map(1, Self.a, object)) }
         }
     }
 
@@ -115,18 +112,15 @@ struct JavaHashMapTests {
         let object: [UInt8] =
             [0x73, 0x72] + Self.name("java.lang.Integer")
             + [0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0x78, 0x71, 0, 0x7E, 0, 3]
-        #expect(throws: ExportError.damaged(.freeOTP)) {
-            _ = try members(Self.header(1) + Self.string("a") + object + [0x78])
-        }
+        #expect(throws: damaged) { try members(Self.map(1, Self.a, object)) }
     }
 
     @Test("a map that states too many members is refused before they are read")
     func count() {
-        var map = Self.header(0) + [0x78]
+        var map = Self.map(0)
         map.replaceSubrange(map.count - 5..<map.count - 1, with: [0x7F, 0xFF, 0xFF, 0xFF])
         #expect(
-            throws: ExportError.overLimit(
-                .freeOTP, .rows, found: 0x7FFF_FFFF, allowed: 50_000)
+            throws: ExportError.overLimit(.freeOTP, .rows, found: 0x7FFF_FFFF, allowed: 50_000)
         ) { _ = try members(map) }
     }
 

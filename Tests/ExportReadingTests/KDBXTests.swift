@@ -21,7 +21,6 @@ struct KDBXTests {
         0xC9, 0xD9, 0xF3, 0x9A, 0x62, 0x8A, 0x44, 0x60, 0xBF, 0x74, 0x0D, 0x08, 0xC1, 0x8A, 0x4F,
         0xEA,
     ]
-    private let password = SecretBytes(text: "pw")
 
     private func little(_ value: UInt64, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * $0)) }
@@ -70,51 +69,45 @@ struct KDBXTests {
         ]
     }
 
-    private func read(_ file: SecretBytes) throws {
-        _ = try readExport(file, password: password)
-    }
-
     @Test("2^40 rounds and other excessive costs are refused at once")
     func costs() throws {
+        func over(_ limit: ExportLimit, _ found: UInt64, _ allowed: UInt64) -> ExportError {
+            .overLimit(.keePass, limit, found: found, allowed: allowed)
+        }
         let rounds = UInt64(1) << 40
-        let tooManyRounds = ExportError.overLimit(
-            .keePass, .iterations, found: rounds, allowed: 1 << 28)
-        #expect(throws: tooManyRounds) { try read(file(3, version3(rounds: rounds))) }
         let parameters = dictionary([
             ("$UUID", 0x42, Self.aesKDF), ("S", 0x42, [UInt8](repeating: 1, count: 32)),
             ("R", 0x05, little(rounds, 8)),
         ])
-        #expect(throws: tooManyRounds) { try read(file(4, [parameters])) }
-        #expect(
-            throws: ExportError.overLimit(.keePass, .memory, found: 1 << 40, allowed: 1 << 30)
-        ) { try read(file(4, [argon2(memory: 1 << 40)])) }
-        #expect(
-            throws: ExportError.overLimit(.keePass, .iterations, found: 1001, allowed: 1000)
-        ) { try read(file(4, [argon2(passes: 1001)])) }
-        #expect(
-            throws: ExportError.overLimit(.keePass, .parallelism, found: 65, allowed: 64)
-        ) { try read(file(4, [argon2(memory: 1 << 20, lanes: 65)])) }
-        // The nearest accepted ones, for which the password is wrong.
-        #expect(throws: ExportError.wrongPassword(.keePass)) { try read(file(4, [argon2()])) }
-        #expect(throws: ExportError.wrongPassword(.keePass)) {
-            try read(file(3, version3(rounds: 1)))
+        for (file, error) in [
+            (file(3, version3(rounds: rounds)), over(.iterations, rounds, 1 << 28)),
+            (file(4, [parameters]), over(.iterations, rounds, 1 << 28)),
+            (file(4, [argon2(memory: 1 << 40)]), over(.memory, 1 << 40, 1 << 30)),
+            (file(4, [argon2(passes: 1001)]), over(.iterations, 1001, 1000)),
+            (file(4, [argon2(memory: 1 << 20, lanes: 65)]), over(.parallelism, 65, 64)),
+            // The nearest accepted ones, for which the password is wrong.
+            (file(4, [argon2()]), .wrongPassword(.keePass)),
+            (file(3, version3(rounds: 1)), .wrongPassword(.keePass)),
+        ] {
+            #expect(throws: error) { try read(file, "pw") }
         }
     }
 
     @Test("unknown algorithms and versions are refused by name")
     func unsupported() throws {
         let unsupported = ExportError.unreadable(.keePass, .unsupportedAlgorithm)
-        #expect(throws: unsupported) { try read(file(4, [argon2(version: 0x11)])) }
-        #expect(throws: unsupported) { try read(file(4, compression: 2, [argon2()])) }
-        #expect(throws: unsupported) {
-            try read(file(4, cipher: [UInt8](repeating: 1, count: 16), [argon2()]))
-        }
-        #expect(throws: unsupported) {
-            try read(file(4, [dictionary([("$UUID", 0x42, Self.aes)])]))
-        }
-        #expect(throws: ExportError.newerVersion(.keePass)) { try read(file(5, [])) }
-        #expect(throws: ExportError.unreadable(.keePass, .keePass1)) {
-            try read(SecretBytes([0x03, 0xD9, 0xA2, 0x9A, 0x65, 0xFB, 0x4B, 0xB5]))
+        for (file, error) in [
+            (file(4, [argon2(version: 0x11)]), unsupported),
+            (file(4, compression: 2, [argon2()]), unsupported),
+            (file(4, cipher: [UInt8](repeating: 1, count: 16), [argon2()]), unsupported),
+            (file(4, [dictionary([("$UUID", 0x42, Self.aes)])]), unsupported),
+            (file(5, []), .newerVersion(.keePass)),
+            (
+                SecretBytes([0x03, 0xD9, 0xA2, 0x9A, 0x65, 0xFB, 0x4B, 0xB5]),
+                .unreadable(.keePass, .keePass1)
+            ),
+        ] {
+            #expect(throws: error) { try read(file, "pw") }
         }
     }
 
@@ -124,7 +117,7 @@ struct KDBXTests {
         for index in 12..<whole.count - 100 where index % 7 == 0 {
             var changed = whole.known
             changed[index] ^= 1
-            let error = #expect(throws: ExportError.self) { try read(SecretBytes(changed)) }
+            let error = #expect(throws: ExportError.self) { try read(changed, "pw") }
             #expect(error != .wrongPassword(.keePass))
         }
     }
@@ -133,7 +126,9 @@ struct KDBXTests {
     func truncated() throws {
         let whole = file(4, [argon2()])
         for count in 8..<whole.count {
-            #expect(throws: ExportError.damaged(.keePass)) { try read(whole.part(0..<count)) }
+            #expect(throws: ExportError.damaged(.keePass)) {
+                try read(whole.part(0..<count), "pw")
+            }
         }
     }
 }

@@ -20,42 +20,40 @@ struct KeePassAttributesTests {
 
     @Test("each way of storing a secret is read")
     func secrets() throws {
-        #expect(try summaries(["TOTP Seed": secret]) == [entry])
-        #expect(try summaries(["otp": "key=\(secret)"]) == [entry])
-        #expect(try summaries(["otp": "otpauth://totp/?secret=\(secret)"]) == [entry])
-        #expect(try summaries(["TimeOtp-Secret-Base32": secret]) == [entry])
-        #expect(try summaries(["TimeOtp-Secret-Hex": "00112233445566778899"]) == [entry])
-        #expect(try summaries(["TimeOtp-Secret-Base64": "ABEiM0RVZneImQ=="]) == [entry])
-        #expect(
-            try summaries(["TimeOtp-Secret": "abc"])
-                == ["totp Acme|ann 616263 SHA1 6 30 [] active"])
+        for (name, value) in [
+            ("TOTP Seed", secret), ("otp", "key=\(secret)"),
+            ("otp", "otpauth://totp/?secret=\(secret)"), ("TimeOtp-Secret-Base32", secret),
+            ("TimeOtp-Secret-Hex", "00112233445566778899"),
+            ("TimeOtp-Secret-Base64", "ABEiM0RVZneImQ=="),
+        ] {
+            #expect(try summaries([name: value]) == [entry], "\(name)")
+        }
+        let other = "totp Acme|ann 616263 SHA1 6 30 [] active"
+        #expect(try summaries(["TimeOtp-Secret": "abc"]) == [other])
         #expect(try summaries(["Password": secret]).isEmpty)
         #expect(try summaries(["otp": "", "TOTP Seed": ""]).isEmpty)
     }
 
     @Test("the parameters beside a secret are read")
     func parameters() throws {
-        let key = "00112233445566778899"
-        #expect(
-            try summaries(["TOTP Seed": secret, "TOTP Settings": "60;8"])
-                == ["totp Acme|ann \(key) SHA1 8 60 [] active"])
-        #expect(
-            try summaries(["TOTP Seed": secret, "TOTP Settings": "30;S"])
-                == ["steam Acme|ann \(key) SHA1 5 30 [] active"])
-        #expect(
-            try summaries(["otp": "key=\(secret)&step=15&size=7&otpHashMode=Sha256"])
-                == ["totp Acme|ann \(key) SHA256 7 15 [] active"])
-        #expect(
-            try summaries(["otp": "key=\(secret)&type=Hotp&counter=9"])
-                == ["hotp Acme|ann \(key) SHA1 6 9 [] active"])
-        #expect(
-            try summaries([
-                "TimeOtp-Secret-Base32": secret, "TimeOtp-Length": "8", "TimeOtp-Period": "45",
-                "TimeOtp-Algorithm": "HMAC-SHA-512",
-            ]) == ["totp Acme|ann \(key) SHA512 8 45 [] active"])
-        #expect(
-            try summaries(["HmacOtp-Secret-Base32": secret, "HmacOtp-Counter": "12"])
-                == ["hotp Acme|ann \(key) SHA1 6 12 [] active"])
+        for (values, type, rest) in [
+            (["TOTP Seed": secret, "TOTP Settings": "60;8"], "totp", "SHA1 8 60"),
+            (["TOTP Seed": secret, "TOTP Settings": "30;S"], "steam", "SHA1 5 30"),
+            (
+                ["otp": "key=\(secret)&step=15&size=7&otpHashMode=Sha256"], "totp", "SHA256 7 15"
+            ),
+            (["otp": "key=\(secret)&type=Hotp&counter=9"], "hotp", "SHA1 6 9"),
+            (
+                [
+                    "TimeOtp-Secret-Base32": secret, "TimeOtp-Length": "8", "TimeOtp-Period": "45",
+                    "TimeOtp-Algorithm": "HMAC-SHA-512",
+                ], "totp", "SHA512 8 45"
+            ),
+            (["HmacOtp-Secret-Base32": secret, "HmacOtp-Counter": "12"], "hotp", "SHA1 6 12"),
+        ] {
+            let expected = "\(type) Acme|ann 00112233445566778899 \(rest) [] active"
+            #expect(try summaries(values) == [expected])
+        }
     }
 
     @Test("only the first way is used, and KeePassXC's numbered fields are further entries")
@@ -78,14 +76,12 @@ struct KeePassAttributesTests {
 
     @Test("an unknown algorithm and a bad number refuse the entry")
     func refused() {
-        #expect(throws: ExportRowRefusal.unknownAlgorithm) {
-            _ = try summaries(["otp": "key=\(secret)&otpHashMode=Md5"])
-        }
-        #expect(throws: ExportRowRefusal.badPeriod) {
-            _ = try summaries(["TOTP Seed": secret, "TOTP Settings": "0;6"])
-        }
-        #expect(throws: ExportRowRefusal.badSecret) {
-            _ = try summaries(["TimeOtp-Secret-Base64": "?"])
+        for (values, reason) in [
+            (["otp": "key=\(secret)&otpHashMode=Md5"], ExportRowRefusal.unknownAlgorithm),
+            (["TOTP Seed": secret, "TOTP Settings": "0;6"], .badPeriod),
+            (["TimeOtp-Secret-Base64": "?"], .badSecret),
+        ] {
+            #expect(throws: reason) { try summaries(values) }
         }
     }
 }

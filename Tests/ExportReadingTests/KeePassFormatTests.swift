@@ -19,14 +19,13 @@ struct KeePassFormatTests {
     private let password = SecretBytes(text: "pw")
 
     init() throws {
-        let vector = try #require(
-            try VectorFile<KeePassVector>("exports/keepass.json").cases.first)
+        let vector = try #require(try VectorFile<KeePassVector>("exports/keepass.json").cases.first)
         file = try #require(SecretBytes(text: vector.file).decodedBase64())
         entries = vector.entries
     }
 
     @Test("groups and tags are tags, earlier versions are left out, and the bin is marked")
-    func read() throws {
+    func database() throws {
         let export = try readExport(file, password: password)
         #expect(export.entries.map { EntrySummary($0).description }.sorted() == entries.sorted())
         #expect(export.entries.map(\.note).filter { !$0.isEmpty } == ["n"])
@@ -45,7 +44,7 @@ struct KeePassFormatTests {
     @Test("XML without encryption is read like a database")
     func plainXML() throws {
         for vector in try VectorFile<KeePassVector>("exports/keepass-xml.json").cases {
-            let export = try readExport(SecretBytes(text: vector.file), password: nil)
+            let export = try read(vector.file)
             #expect(export.format == .keePass)
             #expect(export.entries.map { EntrySummary($0).description } == vector.entries)
             #expect(export.refusals.isEmpty)
@@ -59,9 +58,7 @@ struct KeePassFormatTests {
         for damaged in [
             text.replacing("ProtectInMemory=", with: "Protected="), String(text.dropLast(20)),
         ] {
-            #expect(throws: ExportError.damaged(.keePass)) {
-                _ = try readExport(SecretBytes(text: damaged), password: nil)
-            }
+            #expect(throws: ExportError.damaged(.keePass)) { try read(damaged) }
         }
     }
 

@@ -42,8 +42,7 @@ struct KeyFileTests {
 
     @Test("a database without a key file also opens if a key file is given, even a damaged one")
     func unneeded() throws {
-        let vector = try #require(
-            try VectorFile<KeePassVector>("exports/keepass.json").cases.first)
+        let vector = try #require(try VectorFile<KeePassVector>("exports/keepass.json").cases.first)
         let file = try #require(SecretBytes(text: vector.file).decodedBase64())
         let damaged = "<KeyFile><Meta><Version>2.0</Version></Meta></KeyFile>"
         for keyFile in ["another file", damaged].map({ SecretBytes(text: $0) }) {

@@ -16,15 +16,11 @@ struct LastUseTests {
     private static let step: UInt64 = 59_846_204
 
     private func entry(_ text: String) throws -> ExportedEntry {
-        let export = try readExport(SecretBytes(text: text), password: nil)
-        return try #require(export.entries.first)
+        try #require(try read(text).entries.first)
     }
 
     private func factor(_ text: String) throws -> MovingFactor {
-        guard case .oneTimePassword(let credential) = try entry(text).content else {
-            throw ExportRowRefusal.unknownType
-        }
-        return credential.movingFactor
+        try #require(try entry(text).credential).movingFactor
     }
 
     @Test(
@@ -81,8 +77,7 @@ struct LastUseTests {
 
             """
         #expect(try entry(text).lastUsedStep == Self.step)
-        let export = try readExport(SecretBytes(text: text), password: nil)
-        #expect(export.emergencyCodeCount == 2)
+        #expect(try read(text).emergencyCodeCount == 2)
         let unused = text.replacing(" 59846202 59846204 59846203", with: "")
         #expect(try entry(unused).lastUsedStep == nil)
         let counter = text.replacing("\" TOTP_AUTH", with: "\" HOTP_COUNTER 5")

@@ -79,12 +79,10 @@ struct PSKCFormatTests {
             code: "LP6xMvjtypbfT9PdkJhBZ+D6O4w=")
     }
 
-    private static func read(_ text: String, _ password: String?) throws -> [String] {
-        let found = try readExport(
-            SecretBytes(text: text), password: password.map { SecretBytes(text: $0) })
+    private static func lines(_ text: String, _ password: String?) throws -> [String] {
+        let found = try read(text, password)
         #expect(found.format == .pskc)
-        return found.entries.map { EntrySummary($0).description }
-            + found.refusals.map { "\($0.reason)" }
+        return found.lines
     }
 
     private static let expected =
@@ -93,33 +91,33 @@ struct PSKCFormatTests {
     @Test("figure 6: a pre-shared key in hexadecimal digits")
     func preSharedKey() throws {
         #expect(
-            try Self.read(Self.preShared, "12345678901234567890123456789012") == [Self.expected])
+            try Self.lines(Self.preShared, "12345678901234567890123456789012") == [Self.expected])
         for wrong in ["12345678901234567890123456789013", "1234", "key", ""] {
             #expect(throws: ExportError.wrongPassword(.pskc)) {
-                try Self.read(Self.preShared, wrong)
+                try Self.lines(Self.preShared, wrong)
             }
         }
-        #expect(throws: ExportError.passwordNeeded(.pskc)) { try Self.read(Self.preShared, nil) }
+        #expect(throws: ExportError.passwordNeeded(.pskc)) { try Self.lines(Self.preShared, nil) }
     }
 
     @Test("figure 7: a key derived from a password")
     func derivedKey() throws {
-        #expect(try Self.read(Self.derived(), "qwerty") == [Self.expected])
+        #expect(try Self.lines(Self.derived(), "qwerty") == [Self.expected])
         #expect(throws: ExportError.wrongPassword(.pskc)) {
-            try Self.read(Self.derived(), "Qwerty")
+            try Self.lines(Self.derived(), "Qwerty")
         }
         #expect(
             throws: ExportError.overLimit(
                 .pskc, .iterations, found: 10_000_001, allowed: 10_000_000)
         ) {
-            try Self.read(Self.derived(iterations: "10000001"), "qwerty")
+            try Self.lines(Self.derived(iterations: "10000001"), "qwerty")
         }
     }
 
     @Test("a changed value is refused because its MAC does not match")
     func changedValue() throws {
         let changed = Self.derived().replacing("oTvo+S22", with: "oTvo+S23")
-        #expect(throws: ExportError.wrongPassword(.pskc)) { try Self.read(changed, "qwerty") }
+        #expect(throws: ExportError.wrongPassword(.pskc)) { try Self.lines(changed, "qwerty") }
     }
 
     @Test("plain values and other prefixes are read; other kinds of keys are refused")
@@ -147,9 +145,9 @@ struct PSKCFormatTests {
             </p:KeyContainer>
             """
         #expect(
-            try Self.read(text, nil) == [
+            try Self.lines(text, nil) == [
                 "totp Acme & Co|UID=bob 00112233445566778899 SHA256 8 60 [] active",
-                "unknownType", "noSecret",
+                "2 unknownType", "3 noSecret",
             ])
     }
 
@@ -182,7 +180,7 @@ struct PSKCFormatTests {
             </KeyContainer>
             """
         #expect(
-            try Self.read(text, "12345678901234567890123456789012")
+            try Self.lines(text, "12345678901234567890123456789012")
                 == ["totp Acme|ann 00112233445566778899 SHA1 6 60 [] active"])
     }
 
@@ -211,7 +209,7 @@ struct PSKCFormatTests {
             """
         }
         let plain = "<PlainValue>MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=</PlainValue>"
-        #expect(try Self.read(container("", secret: plain), nil) == [Self.expected])
+        #expect(try Self.lines(container("", secret: plain), nil) == [Self.expected])
         // The same ciphertext as in figure 6.
         func encrypted(code: String) -> String {
             container(
@@ -232,9 +230,9 @@ struct PSKCFormatTests {
         }
         let key = "12345678901234567890123456789012"
         let code = "N8Agsfe5A7WQFswmdvL/MHdd3y0="
-        #expect(try Self.read(encrypted(code: code), key) == [Self.expected])
+        #expect(try Self.lines(encrypted(code: code), key) == [Self.expected])
         #expect(throws: ExportError.wrongPassword(.pskc)) {
-            try Self.read(encrypted(code: "AAAAAAAAAAAAAAAAAAAAAAAAAAA="), key)
+            try Self.lines(encrypted(code: "AAAAAAAAAAAAAAAAAAAAAAAAAAA="), key)
         }
     }
 }

@@ -8,12 +8,8 @@ import WatchwordCryptography
 @Suite("Exports that cannot be read")
 struct RefusalTests {
     private func error(_ bytes: [UInt8]) -> ExportError? {
-        do throws(ExportError) {
-            _ = try readExport(SecretBytes(copying: bytes.span), password: nil)
-            return nil
-        } catch {
-            return error
-        }
+        do throws(ExportError) { _ = try read(bytes) } catch { return error }
+        return nil
     }
 
     private func error(_ text: String) -> ExportError? { error(Array(text.utf8)) }
@@ -23,7 +19,7 @@ struct RefusalTests {
         let text = """
             [{"secret":"%%","label":"Acme - ann","type":"TOTP","algorithm":"SHA1"}]
             """
-        let refused = try readExport(SecretBytes(text: text), password: nil).refusals
+        let refused = try read(text).refusals
         #expect(refused.map(\.issuer) == ["Acme"] && refused.map(\.account) == ["ann"])
     }
 
@@ -37,37 +33,53 @@ struct RefusalTests {
         #expect(error(text) == .unknownFormat)
     }
 
-    @Test("malformed JSON is reported as such", arguments: ["{", "[{]", "{\"a\":1,\"a\":2}"])
-    func notJSON(text: String) {
-        #expect(error(text) == .notJSON)
+    @Test(
+        "a file that no password can open is refused with the reason",
+        arguments: [
+            ([0x03, 0xD9, 0xA2, 0x9A, 0x65, 0xFB, 0x4B, 0xB5], .keePass, .keePass1),
+            ([0x85, 0x01], nil, .publicKeyEncryption), ([0xFF, 0xFE, 0x7B, 0x00], nil, .utf16),
+            (Array("age-encryption.org/v1\n".utf8), nil, .publicKeyEncryption),
+            (Array(#"{"encrypted":true,"data":""}"#.utf8), .bitwarden, .accountRestricted),
+        ] as [([UInt8], ExportFormat?, ExportObstacle)])
+    func obstacles(file: [UInt8], format: ExportFormat?, obstacle: ExportObstacle) {
+        #expect(error(file) == .unreadable(format, obstacle))
     }
 
+    /// Malformed JSON, encrypted exports, newer versions, damage and exports without codes.
     @Test(
-        "an encrypted export needs a password",
+        "an export that cannot be read is refused with the reason",
         arguments: [
-            (#"{"version":1,"header":{},"db":"AAAA"}"#, ExportFormat.aegis),
+            ("{", .notJSON), ("[{]", .notJSON), (#"{"a":1,"a":2}"#, .notJSON),
+            (#"{"version":1,"header":{},"db":"AAAA"}"#, .passwordNeeded(.aegis)),
             (
                 #"{"schemaVersion":4,"services":[],"servicesEncrypted":"AA==:AA==:AA=="}"#,
-                .twoFAS
-            ), (#"{"encrypted":true,"passwordProtected":true,"data":""}"#, .bitwarden),
-            (#"{"kdfParams":{},"encryptedData":"","encryptionNonce":""}"#, .ente),
-            (#"{"version":1,"salt":"","content":""}"#, .protonAuthenticator),
-        ])
-    func password(text: String, format: ExportFormat) {
-        #expect(error(text) == .passwordNeeded(format))
-    }
-
-    @Test("a file that no password can open is refused with the reason")
-    func obstacles() {
-        #expect(
-            error(#"{"encrypted":true,"data":""}"#)
-                == .unreadable(.bitwarden, .accountRestricted))
-        #expect(
-            error([0x03, 0xD9, 0xA2, 0x9A, 0x65, 0xFB, 0x4B, 0xB5])
-                == .unreadable(.keePass, .keePass1))
-        #expect(error([0x85, 0x01]) == .unreadable(nil, .publicKeyEncryption))
-        #expect(error("age-encryption.org/v1\n") == .unreadable(nil, .publicKeyEncryption))
-        #expect(error([0xFF, 0xFE, 0x7B, 0x00]) == .unreadable(nil, .utf16))
+                .passwordNeeded(.twoFAS)
+            ),
+            (
+                #"{"encrypted":true,"passwordProtected":true,"data":""}"#,
+                .passwordNeeded(.bitwarden)
+            ),
+            (#"{"kdfParams":{},"encryptedData":"","encryptionNonce":""}"#, .passwordNeeded(.ente)),
+            (#"{"version":1,"salt":"","content":""}"#, .passwordNeeded(.protonAuthenticator)),
+            (#"{"version":1,"header":{},"db":{"version":4,"entries":[]}}"#, .newerVersion(.aegis)),
+            (
+                #"{"version":2,"entries":[{"content":{"uri":"x"}}]}"#,
+                .newerVersion(.protonAuthenticator)
+            ),
+            (#"{"version":1,"header":{},"db":7}"#, .damaged(.aegis)),
+            (#"{"version":1,"header":{},"db":{"version":3}}"#, .damaged(.aegis)),
+            (#"{"schemaVersion":4,"services":7}"#, .damaged(.twoFAS)),
+            (#"{"tokens":7,"tokenOrder":[]}"#, .damaged(.freeOTPPlus)),
+            (#"{"encrypted":false}"#, .damaged(.bitwarden)),
+            (#"{"Authenticators":7}"#, .damaged(.stratum)),
+            ("name,totp\n\"open", .damaged(.passwordManagerCSV)),
+            ("name,totp\n\"a\"b,x", .damaged(.passwordManagerCSV)),
+            (#"{"encrypted":false,"items":[]}"#, .noEntries(.bitwardenAuthenticator)),
+            ("name,totp\nx,\n", .noEntries(.passwordManagerCSV)),
+            (#"{"version":1,"header":{},"db":{"version":3,"entries":[]}}"#, .noEntries(.aegis)),
+        ] as [(String, ExportError)])
+    func refused(text: String, reason: ExportError) {
+        #expect(error(text) == reason)
     }
 
     @Test("an archive or a table that is not an export is named")
@@ -83,48 +95,12 @@ struct RefusalTests {
         }
     }
 
-    @Test("a newer version of a format is reported as such")
-    func versions() {
-        #expect(
-            error(#"{"version":1,"header":{},"db":{"version":4,"entries":[]}}"#)
-                == .newerVersion(.aegis))
-        #expect(
-            error(#"{"version":2,"entries":[{"content":{"uri":"x"}}]}"#)
-                == .newerVersion(.protonAuthenticator))
-    }
-
-    @Test(
-        "an export that breaks its format's rules is refused as damaged",
-        arguments: [
-            (#"{"version":1,"header":{},"db":7}"#, ExportFormat.aegis),
-            (#"{"version":1,"header":{},"db":{"version":3}}"#, .aegis),
-            (#"{"schemaVersion":4,"services":7}"#, .twoFAS),
-            (#"{"tokens":7,"tokenOrder":[]}"#, .freeOTPPlus),
-            (#"{"encrypted":false}"#, .bitwarden), (#"{"Authenticators":7}"#, .stratum),
-            ("name,totp\n\"open", .passwordManagerCSV),
-            ("name,totp\n\"a\"b,x", .passwordManagerCSV),
-        ])
-    func damaged(text: String, format: ExportFormat) {
-        #expect(error(text) == .damaged(format))
-    }
-
-    @Test("an export without one-time passwords is reported as such")
-    func noEntries() {
-        #expect(error(#"{"encrypted":false,"items":[]}"#) == .noEntries(.bitwardenAuthenticator))
-        #expect(error("name,totp\nx,\n") == .noEntries(.passwordManagerCSV))
-        #expect(
-            error(#"{"version":1,"header":{},"db":{"version":3,"entries":[]}}"#)
-                == .noEntries(.aegis))
-    }
-
     @Test("rows and nesting have limits")
     func limits() throws {
         let line = "otpauth://totp/a?secret=AAISEM2EKVTHPCEZ\n"
         let most = String(repeating: line, count: 200_000)
-        let export = try readExport(SecretBytes(text: most), password: nil)
-        #expect(export.entries.count == 200_000)
-        #expect(
-            error(most + line) == .overLimit(.uriList, .rows, found: 200_001, allowed: 200_000))
+        #expect(try read(most).entries.count == 200_000)
+        #expect(error(most + line) == .overLimit(.uriList, .rows, found: 200_001, allowed: 200_000))
         let rows = String(repeating: "ann:AAISEM2EKVTHPCEZ\n", count: 20_001)
         #expect(error(rows) == .overLimit(.gauth, .rows, found: 20_001, allowed: 20_000))
         let raised = try readExport(
@@ -139,22 +115,19 @@ struct RefusalTests {
     func longURI() throws {
         let start = "otpauth://totp/a?secret=AAISEM2EKVTHPCEZ"
         let most = String(repeating: "&tag=", count: (1 << 20) / 5 - 10)
-        let export = try readExport(SecretBytes(text: start + most), password: nil)
-        #expect(export.entries.count == 1)
+        #expect(try read(start + most).entries.count == 1)
         let tooLong = start + most + String(repeating: "&", count: 100)
-        let refused = try readExport(SecretBytes(text: tooLong), password: nil)
-        #expect(refused.refusals.map(\.reason) == [.tooLong])
-        let other = String(repeating: "&a", count: (1 << 20) / 2 - 30)
-        let unknown = try readExport(SecretBytes(text: start + other), password: nil)
-        #expect(unknown.refusals.map(\.reason) == [.tooLong])
+        let unknown = start + String(repeating: "&a", count: (1 << 20) / 2 - 30)
+        for text in [tooLong, unknown] {
+            #expect(try read(text).refusals.map(\.reason) == [.tooLong])
+        }
     }
 
     @Test("the number of JSON values has a limit")
     func values() {
         let list = "[" + String(repeating: "0,", count: 1_999_998) + "0]"
         #expect(error(list) == .unknownFormat)
-        #expect(
-            error("[\(list)]") == .overLimit(nil, .rows, found: 2_000_001, allowed: 2_000_000))
+        #expect(error("[\(list)]") == .overLimit(nil, .rows, found: 2_000_001, allowed: 2_000_000))
     }
 
     @Test("the file's size has a limit")
@@ -162,11 +135,9 @@ struct RefusalTests {
         let file = SecretBytes(capacity: 128 << 20 + 1) { output in
             while output.freeCapacity > 0 { output.append(0x20) }
         }
-        let error = #expect(throws: ExportError.self) {
-            try readExport(file, password: nil)
-        }
-        #expect(
-            error == .overLimit(nil, .fileSize, found: 134_217_729, allowed: 134_217_728))
+        let error = ExportError.overLimit(
+            nil, .fileSize, found: 134_217_729, allowed: 134_217_728)
+        #expect(throws: error) { try read(file) }
     }
 
     @Test("the missing pictures of a migration are reported, and a repeated part is read once")
@@ -188,7 +159,7 @@ struct RefusalTests {
             (#"{"accounts":{"1":7,"2":{"shared_secret":"AAAA"}}}"#, .steam),
             (#"[7,{"otpGenerator":{"otpSecret":"AAAA"}}]"#, .duo),
         ] {
-            let export = try readExport(SecretBytes(text: text), password: nil)
+            let export = try read(text)
             #expect(export.format == format)
             #expect(export.entries.count == 1 && export.refusals.map(\.row) == [1])
         }

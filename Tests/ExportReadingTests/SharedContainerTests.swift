@@ -48,16 +48,14 @@ struct SharedContainerTests {
         let (password, _) = try export.answer
         guard password != nil else { return }
         let content = try export.content
-        let read = try readExport(content, password: password).format
+        let actual = try readExport(content, password: password).format
         // Before the archive is open, it can be any zip archive.
-        let format = read == .winAuth ? .zipArchive : read
+        let format = actual == .winAuth ? .zipArchive : actual
         #expect(throws: ExportError.passwordNeeded(format)) {
-            try readExport(content, password: nil)
+            try read(content)
         }
         for wrong in ["", "wrong", "Test", String(repeating: "x", count: 400)] {
-            #expect(throws: ExportError.wrongPassword(format)) {
-                try readExport(content, password: SecretBytes(text: wrong))
-            }
+            #expect(throws: ExportError.wrongPassword(format)) { try read(content, wrong) }
         }
     }
 

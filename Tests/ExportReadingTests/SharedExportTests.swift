@@ -74,9 +74,7 @@ struct SharedExportTests {
         let content = try export.content
         let missing = #expect(throws: ExportError.self) { try readExport(content, password: nil) }
         let wrong = SecretBytes(text: password.text + "x")
-        let refused = #expect(throws: ExportError.self) {
-            try readExport(content, password: wrong)
-        }
+        let refused = #expect(throws: ExportError.self) { try readExport(content, password: wrong) }
         switch (missing, refused) {
         case (.passwordNeeded(let missing), .wrongPassword(let refused)):
             #expect(missing == refused)
@@ -122,9 +120,7 @@ struct SharedExportCountTests {
             ("\u{394}o\u{308}\u{636}", .noEntries(.keePass)),
             ("\u{394}o\u{636}", .wrongPassword(.keePass)),
         ] {
-            #expect(throws: error) {
-                try readExport(content, password: SecretBytes(text: password))
-            }
+            #expect(throws: error) { try read(content, password) }
         }
     }
 }

@@ -8,53 +8,19 @@ import Verification
 /// Which commits share a transaction, and how a member's failure affects the others.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "postgresql-15 is missing"))
 struct BatchTests {
-    @Test("commits that wait at the same time share one transaction")
-    func together() async throws {
-        let database = try TestDatabase()
-        let store = try database.open()
-        let outcomes = try await database.waitingTogether(store, count: 50) { index in
-            [.insertCredential(.sample(index)), .appendEvent(.sample(index))]
-        }
-        #expect(outcomes == Array(repeating: .success(.done), count: 50))
-        #expect(try database.transactions() == 2)
-        #expect(try database.audit().isWhole(events: 51))
-    }
-
     @Test(
-        "a commit that fails, or whose condition does not hold, does not affect the rest of its batch"
+        "commits share transactions as the store contract says", arguments: StoreContract.groupRules
     )
-    func spoiled() async throws {
+    func rules(rule: StoreContract.GroupRule) async throws {
         let database = try TestDatabase()
         let store = try database.open()
-        _ = try await store.commit([.insertCredential(.sample(200, fingerprint: 1))])
-        let outcomes = try await database.waitingTogether(store, count: 40) { index in
-            let own: [StoreChange] = [
-                .appendEvent(.sample(index)), .insertCredential(.sample(index)),
-            ]
-            return switch index % 4 {
-            case 0: own
-            case 1:
-                own + [
-                    index % 8 == 1
-                        ? .spendTicket(digest: TicketRow.sample(index).digest)
-                        : .spendChallenge(digest: ChallengeRow.sample(index).digest)
-                ]
-            case 2: own + [.updateCredential(.sample(100 + index, version: 2))]
-            // The column cannot hold this version.
-            default: own + [.insertCredential(.sample(100 + index, version: .max))]
-            }
-        }
-        for (index, outcome) in outcomes.enumerated() {
-            switch index % 4 {
-            case 0: #expect(outcome == .success(.done))
-            case 1, 2: #expect(outcome == .success(.conflict))
-            default: #expect(outcome == .failure(StoreFailure(.damaged, code: "22003")))
-            }
-            let row = try await store.credential(.sample(index))
-            #expect((row != nil) == (index % 4 == 0))
-        }
-        let events = try await store.events(after: 0, limit: 100).compactMap { $0.event?.number }
-        #expect(Set(events) == Set(stride(from: 0, to: 40, by: 4).map(Int64.init) + [1_000]))
+        try await rule.check(
+            StoreContract.GroupSubject(
+                StoreContract.Subject(store, key: database.keys.auditKey),
+                refusal: StoreFailure(.damaged, code: "22003"),
+                together: { try await database.waitingTogether(store, count: $0, $1) },
+                // The commit that holds the others back has its own transaction.
+                transactions: { max(try database.transactions() - 1, 0) }))
         #expect(try database.audit().findings == [])
     }
 
@@ -83,18 +49,6 @@ struct BatchTests {
             }
         }
         #expect(try await store.credential(.sample(201)) == .sample(201))
-    }
-
-    @Test("commits in one batch that touch the same row take effect one after the other")
-    func inOrder() async throws {
-        let database = try TestDatabase()
-        let store = try database.open()
-        _ = try await store.commit([.insertTicket(.sample(1))])
-        let outcomes = try await database.waitingTogether(store, count: 20) { _ in
-            [.spendTicket(digest: TicketRow.sample(1).digest)]
-        }
-        #expect(outcomes.count { $0 == .success(.done) } == 1)
-        #expect(outcomes.count { $0 == .success(.conflict) } == 19)
     }
 
     @Test("stores lock common rows in the same order, whatever the order of the changes")

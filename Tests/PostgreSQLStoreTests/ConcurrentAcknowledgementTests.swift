@@ -1,5 +1,6 @@
 import Foundation
 import PostgreSQLServer
+import SQLStore
 import StoreContract
 import TestSupport
 import Testing
@@ -57,7 +58,9 @@ struct ConcurrentAcknowledgementTests {
     ) throws -> PostgreSQLSession {
         // Long enough for a machine that is busy with other tests.
         try PostgreSQLSession(
-            try #require(PostgreSQLAddress(url)), statements, timeout: .seconds(200), known: known)
+            PostgreSQLSession.Context(
+                address: try #require(PostgreSQLAddress(url)), timeout: .seconds(200), known: known),
+            statements)
     }
 
     private func commit(_ number: Int, by writer: BatchWriter) {

@@ -81,8 +81,8 @@ extension TestDatabase {
     }
 
     /// The number of transactions that wrote the events.
-    func transactions() throws -> Int? {
-        Int(try query("SELECT count(DISTINCT xmin::text) FROM watchword.events"))
+    func transactions() throws -> Int {
+        try #require(Int(query("SELECT count(DISTINCT xmin::text) FROM watchword.events")))
     }
 
     /// Audits the database.

@@ -1,4 +1,5 @@
 import PostgreSQLServer
+import SQLStore
 import StoreContract
 import Synchronization
 import Testing
@@ -13,15 +14,15 @@ struct SharedReadTests {
     private final class Answers: Sendable {
         let found = Mutex<[Int: Result<[CredentialRow], PostgreSQLFailure>]>([:])
 
-        func jobs(_ wanted: [(subject: String, limit: Int64)]) -> [ReadJob] {
+        func jobs(_ wanted: [(subject: String, limit: Int)]) -> [ReadJob] {
             wanted.enumerated().map { index, interest in
                 ReadJob(
                     question: .alive(subject: Array(interest.subject.utf8), limit: interest.limit)
                 ) {
                     answer in
-                    let rows = Result { () throws(PostgreSQLFailure) in
+                    let rows = Result { () throws(PostgreSQLFailure) -> [CredentialRow] in
                         try answer.get().all { row throws(PostgreSQLFailure) in
-                            try row.credential(StoreKeys.known.auditKey)
+                            try row.row(StoreKeys.known.auditKey)
                         }
                     }
                     self.found.withLock { $0[index] = rows }
@@ -40,7 +41,7 @@ struct SharedReadTests {
         .sample(3, subject: "alice", createdAt: 2), .sample(4, subject: "bob"),
         .sample(5, subject: "carol", state: .revoked), .sample(6, subject: "carol"),
     ]
-    private static let wanted: [(subject: String, limit: Int64)] = [
+    private static let wanted: [(subject: String, limit: Int)] = [
         ("bob", 8), ("nobody", 8), ("alice", 8), ("carol", 8), ("alice", 2), ("bob", 8),
         ("no one", 8),
     ]
@@ -52,9 +53,9 @@ struct SharedReadTests {
         let store = try database.open()
         _ = try await store.commit(Self.rows.map { .insertCredential($0) })
         return try PostgreSQLSession(
-            try #require(PostgreSQLAddress(database.url)), StoreStatement.reading,
-            timeout: .seconds(20),
-            known: AcknowledgedCheckpoints())
+            PostgreSQLSession.Context(
+                address: try #require(PostgreSQLAddress(database.url)), timeout: .seconds(20)),
+            StoreStatement.reading)
     }
 
     @Test(

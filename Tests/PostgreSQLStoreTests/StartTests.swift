@@ -1,4 +1,5 @@
 import PostgreSQLServer
+import SQLStore
 import StoreContract
 import TestSupport
 import Testing
@@ -126,7 +127,7 @@ struct StartTests {
 
     @Test("a released schema step never changes")
     func unchanged() throws {
-        let first = try #require(Schema.steps.first)
+        let first = try #require(PostgreSQLDialect.steps.first)
         let digest = sha256(Array(first.utf8).span)
         #expect(Base64URL.encode(digest.span) == "9VtcD5ps1iSB-l1lVmiMALBNYZ-fBAqAO9K9Vkgpkzw")
     }

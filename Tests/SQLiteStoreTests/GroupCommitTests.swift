@@ -9,92 +9,27 @@ import WatchwordSystem
 
 /// Which commits share a transaction, and how a member's failure affects the others.
 struct GroupCommitTests {
-    @Test("commits that wait at the same time share one transaction")
-    func together() async throws {
+    @Test(
+        "commits share transactions as the store contract says", arguments: StoreContract.groupRules
+    )
+    func rules(rule: StoreContract.GroupRule) async throws {
+        let database = try TestDatabase()
+        let store = try database.open()
+        try await rule.check(
+            StoreContract.GroupSubject(
+                StoreContract.Subject(store, key: database.keys.auditKey),
+                refusal: StoreFailure(.damaged, code: "SQLITE_CONSTRAINT"),
+                together: { try await waitingTogether(store, count: $0, $1) },
+                transactions: { try transactions(database) }))
+    }
+
+    @Test("a lone commit waits for no other")
+    func alone() async throws {
         let database = try TestDatabase()
         let store = try database.open()
         let before = try transactions(database)
-        let outcomes = try await waitingTogether(store, count: 50) { index in
-            [.insertCredential(.sample(index)), .appendEvent(.sample(index))]
-        }
-        #expect(outcomes == Array(repeating: .success(.done), count: 50))
-        #expect(try transactions(database) == before + 1)
-        // A lone commit waits for no other.
         _ = try await store.commit([.insertTicket(.sample(1))])
-        #expect(try transactions(database) == before + 2)
-        #expect(try store.audit().events == 50)
-        #expect(try store.audit().findings == [])
-    }
-
-    @Test("a commit that fails or conflicts does not affect the others in its group")
-    func spoiled() async throws {
-        let database = try TestDatabase()
-        let store = try database.open()
-        let before = try transactions(database)
-        let outcomes = try await waitingTogether(store, count: 30) { index in
-            let own: [StoreChange] = [
-                .appendEvent(.sample(index)), .insertCredential(.sample(index)),
-            ]
-            return switch index % 3 {
-            case 0: own
-            case 1:
-                own + [
-                    index.isMultiple(of: 2)
-                        ? .spendTicket(digest: TicketRow.sample(1).digest)
-                        : .spendChallenge(digest: ChallengeRow.sample(1).digest)
-                ]
-            // SQLite cannot store this version.
-            default: own + [.insertCredential(.sample(100 + index, version: .max))]
-            }
-        }
-        #expect(outcomes == inTurn)
-        for index in 0..<30 {
-            #expect(try (store.credential(.sample(index)) != nil) == (index % 3 == 0))
-        }
         #expect(try transactions(database) == before + 1)
-        let events = try store.events(after: 0, limit: 100)
-        #expect(Set(events.compactMap { $0.event?.number }) == Set(stride(from: 0, to: 30, by: 3)))
-        #expect(try store.audit().findings == [])
-    }
-
-    @Test("a commit whose first change fails or conflicts does not affect the others in its group")
-    func spoiledAtOnce() async throws {
-        let database = try TestDatabase()
-        let store = try database.open()
-        let outcomes = try await waitingTogether(store, count: 30) { index in
-            let first: StoreChange =
-                switch index % 3 {
-                case 0: .insertCredential(.sample(index))
-                case 1: .updateCredential(.sample(100 + index, version: 2))
-                // SQLite cannot store this version.
-                default: .insertCredential(.sample(index, version: .max))
-                }
-            return [first, .appendEvent(.sample(index))]
-        }
-        #expect(outcomes == inTurn)
-        let events = try store.events(after: 0, limit: 100)
-        #expect(Set(events.compactMap { $0.event?.number }) == Set(stride(from: 0, to: 30, by: 3)))
-        #expect(try store.audit().findings == [])
-    }
-
-    /// The results of thirty members, if the second of every three conflicts and the third fails.
-    private var inTurn: [Result<CommitOutcome, StoreFailure>] {
-        let failure = StoreFailure(.damaged, code: "SQLITE_CONSTRAINT")
-        return (0..<30).map { index in
-            [.success(.done), .success(.conflict), .failure(failure)][index % 3]
-        }
-    }
-
-    @Test("a commit sees the changes of earlier commits in its group")
-    func inOrder() async throws {
-        let database = try TestDatabase()
-        let store = try database.open()
-        _ = try await store.commit([.insertTicket(.sample(1))])
-        let outcomes = try await waitingTogether(store, count: 20) { _ in
-            [.spendTicket(digest: TicketRow.sample(1).digest)]
-        }
-        #expect(outcomes.filter { $0 == .success(.done) }.count == 1)
-        #expect(outcomes.filter { $0 == .success(.conflict) }.count == 19)
     }
 
     @Test("a group without a successful commit writes nothing")

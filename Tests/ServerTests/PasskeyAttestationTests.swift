@@ -1,5 +1,5 @@
-import Attestation
 import Foundation
+import PasskeyVerification
 import ServiceTranscripts
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
-import Attestation
 import TestSupport
+import Verification
 import WatchwordCryptography
 
 // Public keys that no registration may have.

@@ -1,5 +1,5 @@
-import Attestation
 import TestSupport
+import Verification
 import WatchwordCryptography
 
 /// One change to a good ceremony, and the reason for which it is denied.

@@ -1,4 +1,3 @@
-import Attestation
 import ServiceTranscripts
 import TestSupport
 import Testing

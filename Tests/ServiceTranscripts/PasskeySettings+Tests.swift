@@ -1,4 +1,4 @@
-package import Verification
+package import PasskeyVerification
 package import VerificationService
 package import WatchwordCryptography
 

@@ -134,7 +134,7 @@ enum StoredTable: String, CaseIterable {
                 ("expires_at", "expires_at + 1"), code, ("authentication", bytes([])),
             ]
         case .clients:
-            let scopes = bytes(TextList.bytes(["admin", "enrol", "verify"]))
+            let scopes = bytes(TextList(["admin", "enrol", "verify"]).bytes)
             return [
                 ("id", otherID), ("version", "9"), ("digest", other), ("name", bytes([0x61])),
                 ("scopes", scopes), ("scopes", bytes([])), ("created_at", "created_at + 1"),

@@ -1,21 +1,8 @@
 import Verification
 
 extension StoreContract {
-    /// A rule about a database that an attacker without the key can write.
-    public struct EditingRule: Sendable, CustomStringConvertible {
-        /// The rule, as a sentence.
-        public let description: String
-        /// Checks the rule on a new database; throws a ``ContractBreach`` if it is broken.
-        public let check: @Sendable (EditedDatabase) async throws -> Void
-
-        init(
-            _ description: String,
-            _ check: @escaping @Sendable (EditedDatabase) async throws -> Void
-        ) {
-            self.description = description
-            self.check = check
-        }
-    }
+    /// A rule about a new database that an attacker without the key can write.
+    public typealias EditingRule = RuleAbout<EditedDatabase>
 
     /// All of these rules except ``disguises``.
     public static let editingRules = [

@@ -21,18 +21,21 @@ public enum StoreContract {
         }
     }
 
-    /// A rule that every store must follow.
-    public struct Rule: Sendable, CustomStringConvertible {
+    /// A rule, and what it is checked on.
+    public struct RuleAbout<Checked: Sendable>: Sendable, CustomStringConvertible {
         /// The rule, as a sentence.
         public let description: String
         /// Checks the rule; throws a ``ContractBreach`` if it is broken.
-        public let check: @Sendable (Subject) async throws -> Void
+        public let check: @Sendable (Checked) async throws -> Void
 
-        init(_ description: String, _ check: @escaping @Sendable (Subject) async throws -> Void) {
+        init(_ description: String, _ check: @escaping @Sendable (Checked) async throws -> Void) {
             self.description = description
             self.check = check
         }
     }
+
+    /// A rule that every store must follow.
+    public typealias Rule = RuleAbout<Subject>
 
     /// Every rule, in the order of the suites.
     public static let rules =

@@ -1,3 +1,4 @@
+import PasskeyVerification
 import ServiceTranscripts
 import Synchronization
 import TestSupport

@@ -3,7 +3,7 @@ import Testing
 @testable import VerificationService
 
 struct RequestTargetTests {
-    private func segments(_ target: String) throws(Problem) -> [String] {
+    private func segments(_ target: String) throws(Refusal) -> [String] {
         try RequestTarget(target).segments.map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -26,12 +26,12 @@ struct RequestTargetTests {
             "/a?b", "/a?b=1&", "/a?=%zz", "/a?b=c#d", "/a?b=%00",
         ])
     func refusal(_ target: String) {
-        #expect(throws: Problem.malformedTarget) { try RequestTarget(target) }
+        #expect(throws: Refusal(.malformedTarget)) { try RequestTarget(target) }
     }
 }
 
 struct RouterTests {
-    private func find(_ method: String, _ target: String) throws(Problem) -> Router.Finding {
+    private func find(_ method: String, _ target: String) throws(Refusal) -> Router.Finding {
         try Router.find(method: method, segments: RequestTarget(target).segments)
     }
 
@@ -62,20 +62,20 @@ struct RouterTests {
             "/", "/v1", "/v1/", "/v2/verifications", "/v1/verifications/", "/V1/verifications",
             "/v1//verifications", "/v1/subjects//credentials", "/metrics", "/readyz",
         ] {
-            #expect(throws: Problem.unknownRoute) { try find("POST", target) }
+            #expect(throws: Refusal(.unknownRoute)) { try find("POST", target) }
         }
         #expect(Status.allCases.allSatisfy { !(300..<400).contains($0.rawValue) })
     }
 
     @Test("an unsupported method gets 405 with the supported methods")
     func methods() throws {
-        #expect(throws: Problem.methodNotAllowed([.post, .options])) {
+        #expect(throws: Refusal(.methodNotAllowed([.post, .options]))) {
             try find("GET", "/v1/verifications")
         }
-        #expect(throws: Problem.methodNotAllowed([.post, .get, .head, .options])) {
+        #expect(throws: Refusal(.methodNotAllowed([.post, .get, .head, .options]))) {
             try find("TRACE", "/v1/subjects/a/credentials")
         }
-        #expect(throws: Problem.methodNotAllowed([.post, .options])) {
+        #expect(throws: Refusal(.methodNotAllowed([.post, .options]))) {
             try find("post", "/v1/verifications")
         }
         guard case .options(let methods) = try find("OPTIONS", "/v1/credentials/\(id)") else {
@@ -88,12 +88,12 @@ struct RouterTests {
     @Test("a malformed parameter is rejected before any lookup")
     func parameters() {
         for bad in ["x", "cr_", id + "A", "cr_AAAAAAAAAAAAAAAAAAAAAB", id.uppercased()] {
-            #expect(throws: Problem.malformedTarget) {
+            #expect(throws: Refusal(.malformedTarget)) {
                 try find("DELETE", "/v1/credentials/\(bad)")
             }
         }
         let long = String(repeating: "a", count: 256)
-        #expect(throws: Problem.malformedTarget) {
+        #expect(throws: Refusal(.malformedTarget)) {
             try find("GET", "/v1/subjects/\(long)/credentials")
         }
         #expect(throws: Never.self) {

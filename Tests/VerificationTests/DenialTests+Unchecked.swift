@@ -1,4 +1,4 @@
-import Attestation
+import PasskeyVerification
 import StoreContract
 import TestSupport
 import Testing

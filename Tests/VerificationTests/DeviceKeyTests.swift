@@ -1,4 +1,3 @@
-import Attestation
 import StoreContract
 import Testing
 import WatchwordCryptography

@@ -1,4 +1,5 @@
 import OneTimePassword
+import PasskeyVerification
 import StoreContract
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import PasskeyVerification
 import TestSupport
 import Testing
 import WatchwordCryptography
@@ -301,7 +302,7 @@ struct KnownDeviceTests {
             do {
                 _ = try KnownDevices(from: &reader)
                 #expect(!isDamaged)
-            } catch ByteReaderError.malformed {
+            } catch VerifierError.damagedRow {
                 #expect(isDamaged)
             }
         }

@@ -1,7 +1,7 @@
-import Attestation
 import TestSupport
 import Testing
 
+@testable import PasskeyVerification
 @testable import Verification
 
 /// A relying party that moves from one domain to another.

@@ -1,8 +1,8 @@
-import Attestation
 import TestSupport
 import Testing
 import WatchwordCryptography
 
+@testable import PasskeyVerification
 @testable import Verification
 
 extension TestPasskey {

@@ -1,8 +1,8 @@
-import Attestation
 import TestSupport
 import Testing
 import WatchwordCryptography
 
+@testable import PasskeyVerification
 @testable import Verification
 
 /// What a correct signature means under each policy.

@@ -1,9 +1,9 @@
-import Attestation
 import StoreContract
 import TestSupport
 import Testing
 import WatchwordCryptography
 
+@testable import PasskeyVerification
 @testable import Verification
 
 /// What a registration of a passkey accepts, and what it refuses.

@@ -1,8 +1,8 @@
-import Attestation
 import TestSupport
 import Testing
 import WatchwordCryptography
 
+@testable import PasskeyVerification
 @testable import Verification
 
 /// What an assertion that needs a second proof changes before the proof is reported, and after.

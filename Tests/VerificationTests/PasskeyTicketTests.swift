@@ -1,8 +1,8 @@
-import Attestation
 import TestSupport
 import Testing
 import WatchwordCryptography
 
+@testable import PasskeyVerification
 @testable import Verification
 
 /// What the server's own pages use: enrolment tickets and login tickets of passkeys.

@@ -1,9 +1,9 @@
-import Attestation
 import Foundation
 import TestSupport
 import Testing
 import WatchwordCryptography
 
+@testable import PasskeyVerification
 @testable import Verification
 
 /// Which attestations are trusted, and what each policy makes of them.

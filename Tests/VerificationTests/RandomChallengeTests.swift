@@ -1,9 +1,9 @@
-import Attestation
 import Synchronization
 import TestSupport
 import Testing
 import WatchwordCryptography
 
+@testable import PasskeyVerification
 @testable import Verification
 
 /// The random bytes that passkeys and device keys sign.

@@ -1,4 +1,3 @@
-import Attestation
 import Testing
 import WatchwordCryptography
 

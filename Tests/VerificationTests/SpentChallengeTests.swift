@@ -1,8 +1,8 @@
-import Attestation
 import StoreContract
 import TestSupport
 import Testing
 
+@testable import PasskeyVerification
 @testable import Verification
 
 /// The challenges that public keys have answered.

@@ -7,8 +7,8 @@ ARROWS = {
     "Server": {"Server", "Core"},
     "Programs": {"Programs", "Vault", "Exchange", "Server", "Core"},
 }
-# The number of import levels that is allowed, from WatchwordSystem to watchword-server; to be lowered to 6.
-LEVELS = 7
+# The number of import levels that is allowed, from WatchwordSystem to watchword; to be lowered to 6.
+LEVELS = 8
 # The folders that may use `unsafe`, and the C modules that each may import; other folders may do neither. For a file,
 # the longest of these paths counts. A folder that only wraps a library has its name.
 FOLDERS = {
@@ -20,7 +20,7 @@ FOLDERS = {
     "Core/QRDrawing/libqrencode": {"CQREncode", "Glibc"},
     "Core/WatchwordCryptography": {"COpenSSL"},
     "Core/WatchwordSystem": {"CLinux", "Glibc"},
-    "Core/WatchwordSystem/libsystemd": {"CSystemd", "Glibc"},
+    "Vault/Devices/libsystemd": {"CSystemd", "Glibc"},
     "Vault/PAMAuthentication": {"CPAM", "Glibc"},
     "Vault/TokenDrivers/libfido2": {"CFIDO2", "Glibc"},
     "Vault/TokenDrivers/tpm2-tss": {"CTSS2", "Glibc"},
@@ -52,7 +52,7 @@ FOLDERS = {
     "Exchange/PictureReading/Symbols/Filters": {"Glibc"},
     "Exchange/PictureReading/Symbols/FinderPatterns": {"Glibc"},
     "Exchange/PictureReading/Symbols/ZBar": {"CZBar", "Glibc"},
-    "Server/Attestation/libcbor": {"CCBOR"},
+    "Server/PasskeyVerification/libcbor": {"CCBOR"},
     "Server/HTTPListener": {"CMicroHTTPD", "Glibc"},
     "Server/PostgreSQLStore/PostgreSQL": {"CPostgreSQL", "Glibc"},
     "Server/SQLiteStore/SQLite": {"CSQLite"},

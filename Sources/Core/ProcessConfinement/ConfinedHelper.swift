@@ -24,10 +24,10 @@ public enum ConfinedHelper {
             do throws(SystemCallFailure) {
                 try Confinement.enter(limits, runsLibraries: runsLibraries)
             } catch {
-                try send(HelperGreeting.notConfined(error).bytes(from: program))
+                try send(HelperGreeting.frame(from: program, failure: error))
                 ProcessEnd.atOnce(with: Status.failure)
             }
-            try send(HelperGreeting.confined.bytes(from: program))
+            try send(HelperGreeting.frame(from: program))
             try serve()
             ProcessEnd.atOnce(with: Status.done)
         } catch {
@@ -37,8 +37,8 @@ public enum ConfinedHelper {
     }
 
     /// Sends an answer.
-    public static func send(_ frame: [UInt8]) throws(SystemCallFailure) {
-        try FileDescriptor.writeFrame(frame, to: 1)
+    public static func send(_ frame: FrameWriter) throws(SystemCallFailure) {
+        try frame.write(to: StandardStream.output.rawValue)
     }
 
     /// Ends the process after a request that violates the protocol.

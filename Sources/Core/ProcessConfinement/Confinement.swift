@@ -44,6 +44,8 @@ public enum Confinement {
         try limit(RLIMIT_NOFILE, to: 0)
         let filter = try SystemCallFilter()
         try allowComputation(filter)
+        // A `WipedBuffer` is also wiped if it cannot be locked.
+        try filter.answer("mlock", with: EPERM)
         if runsLibraries { try allowLibraries(filter) }
         try filter.load()
     }

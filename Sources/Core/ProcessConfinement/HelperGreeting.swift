@@ -2,9 +2,6 @@ public import WatchwordSystem
 
 /// The first frame of a helper that confines itself: which program it is, and whether it is
 /// confined.
-///
-/// The program's identity, then 0 if it is confined; otherwise 1, the error number (4 bytes) and
-/// the name of the system call that failed. Numbers are little-endian.
 public enum HelperGreeting: Hashable, Sendable {
     case confined
     case notConfined(SystemCallFailure)
@@ -13,51 +10,48 @@ public enum HelperGreeting: Hashable, Sendable {
 
     /// Which program a helper is.
     public struct Identity: Hashable, Sendable {
-        /// The protocol's mark and version.
-        let bytes: [UInt8]
+        private let mark: ShortWord
+        private let version: UInt8
 
         /// Creates an identity from the protocol's mark and version.
-        public init(mark: String, version: UInt8) { bytes = Array(mark.utf8) + [version] }
+        public init(mark: String, version: UInt8) {
+            self.mark = ShortWord(showing: mark)
+            self.version = version
+        }
     }
 
     /// The maximum size of a greeting, in bytes.
-    public static let maximumCount = 64
+    public static let maximumCount = 80
 
-    /// The encoded frame.
-    package func bytes(from program: Identity) -> [UInt8] {
-        switch self {
-        case .confined: return program.bytes + [0]
-        case .notConfined(let failure):
-            let call = ShortWord.bytes(of: failure.call)
-            return program.bytes + [1] + UInt32(bitPattern: failure.number).littleEndianBytes
-                + [UInt8(call.count)] + call
-        case .unexpected: return []
-        }
+    /// The frame from a program whose confinement succeeded, or failed as in `failure`.
+    package static func frame(
+        from program: Identity, failure: SystemCallFailure? = nil
+    ) throws(SystemCallFailure) -> FrameWriter {
+        let frame = try FrameWriter()
+        frame.append(program, failure)
+        return frame
     }
 
     /// Parses a frame.
     public init(parsing bytes: Span<UInt8>, from program: Identity) {
-        do { try self.init(reading: bytes, from: program) } catch { self = .unexpected }
+        do throws(FieldReader.Unreadable) {
+            var fields = FieldReader(.bigEndian)
+            let sender: Identity = try fields.value(bytes)
+            let failure: SystemCallFailure? = try fields.value(bytes)
+            try fields.finish(bytes)
+            guard sender == program else { throw FieldReader.Unreadable() }
+            self = failure.map(Self.notConfined) ?? .confined
+        } catch {
+            self = .unexpected
+        }
     }
+}
 
-    private init(
-        reading bytes: Span<UInt8>, from program: Identity
-    ) throws(FieldReader.Unreadable) {
-        var fields = FieldReader(.littleEndian)
-        for expected in program.bytes {
-            guard try fields.byte(bytes) == expected else { throw FieldReader.Unreadable() }
-        }
-        switch try fields.byte(bytes) {
-        case 0:
-            self = .confined
-        case 1:
-            let number = try fields.number(bytes, width: 4)
-            let failure = SystemCallFailure(
-                call: try fields.word(bytes), number: Int32(truncatingIfNeeded: number))
-            self = .notConfined(failure)
-        default:
-            throw FieldReader.Unreadable()
-        }
-        try fields.finish(bytes)
+extension HelperGreeting.Identity: Transferable {
+    package func write(to output: FrameWriter) { output.append(mark, version) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        mark = try fields.value(bytes)
+        version = try fields.value(bytes)
     }
 }

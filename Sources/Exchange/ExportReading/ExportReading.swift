@@ -1,4 +1,5 @@
 public import Exports
+internal import JSONReading
 internal import WatchwordCoding
 public import WatchwordCryptography
 
@@ -109,4 +110,59 @@ extension Span<UInt8> {
         }
         return true
     }
+}
+
+// of tables into the confined process.
+@_spi(_Unicode) internal import Swift
+
+/// Reads the rows with the password as given, and if it is wrong, with its composed form.
+///
+/// Systems encode typed characters in different forms: "ä" is one code point or two.
+func readRows(
+    _ source: ExportSource, anyFormOf password: SecretBytes?
+) throws(ExportError) -> ExportRows {
+    do { return try readRows(source, password: password) } catch {
+        guard case .wrongPassword = error, let password, let composed = password.composed else {
+            throw error
+        }
+        do { return try readRows(source, password: composed) } catch .wrongPassword {
+            throw error
+        }
+    }
+}
+
+extension SecretBytes {
+    /// The text in normalisation form C, or `nil` if that is the same text.
+    var composed: SecretBytes? {
+        // Normalisation needs a `String`, a copy that is not wiped.
+        guard !isASCII, let text = decodedText() else { return nil }
+        var bytes: [UInt8] = []
+        for scalar in text._nfc { bytes += Array(String(scalar).utf8) }
+        let composed = SecretBytes(copying: bytes.span)
+        return composed == self ? nil : composed
+    }
+}
+
+/// Loads what reading an export needs from the system, before the process gives up access to files.
+///
+/// If a library cannot be prepared, only its formats cannot be read. Messages that libraries print
+/// to standard error are discarded from then on.
+///
+/// - Returns: Whether every library is ready.
+@discardableResult public func prepareExportReading() -> Bool {
+    prepareJSONReading()
+    let areReady = [
+        isReady {
+            try prepareConfinedCryptography()
+            try prepareExportCryptography()
+            return true
+        },
+        isReady { try prepareZipReading() }, isReady { try prepareXMLReading() },
+        isReady { prepareSQLiteReading() }, isReady { try prepareOpenPGPReading() },
+    ]
+    return areReady.allSatisfy { $0 }
+}
+
+private func isReady(_ prepare: () throws -> Bool) -> Bool {
+    do { return try prepare() } catch { return false }
 }

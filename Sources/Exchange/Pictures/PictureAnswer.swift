@@ -1,4 +1,48 @@
+internal import ProcessConfinement
 internal import WatchwordSystem
+
+// A reader's answer is a verdict and its facts. Names and stages are short words.
+
+private enum Verdict: UInt8, Transferable {
+    case symbols, noSymbol, notAPicture, unsupported, damaged, encrypted, tooLarge
+    case tooManySymbols, outOfMemory, libraryMissing, outOfTime
+}
+
+extension PictureLimit: Transferable {}
+
+extension PictureFinding {
+    /// The frame with this finding, or with the reason why it cannot be sent.
+    func frame() throws(SystemCallFailure) -> FrameWriter {
+        let frame = try FrameWriter(limit: ReaderProtocol.largestAnswer)
+        switch self {
+        case .symbols([], let tried):
+            frame.append(Verdict.noSymbol, PictureFinding.words(tried))
+        case .symbols(let symbols, let tried):
+            guard symbols.count <= ReaderProtocol.maximumSymbolCount else {
+                return try FrameWriter(Verdict.tooManySymbols)
+            }
+            frame.append(Verdict.symbols, PictureFinding.words(tried), symbols)
+            do throws(SystemCallFailure) { try frame.requireWhole() } catch {
+                return try FrameWriter(Verdict.tooManySymbols)
+            }
+        case .notAPicture: frame.append(Verdict.notAPicture)
+        case .unsupported(let format):
+            frame.append(Verdict.unsupported, ShortWord(showing: format))
+        case .libraryMissing(let format):
+            frame.append(Verdict.libraryMissing, ShortWord(showing: format.rawValue))
+        case .damaged: frame.append(Verdict.damaged)
+        case .encrypted: frame.append(Verdict.encrypted)
+        case .tooLarge(let limit): frame.append(Verdict.tooLarge, limit)
+        case .outOfMemory: frame.append(Verdict.outOfMemory)
+        case .outOfTime: frame.append(Verdict.outOfTime)
+        }
+        return frame
+    }
+
+    private static func words(_ texts: [String]) -> [ShortWord] {
+        texts.prefix(ReaderProtocol.maximumWordCount).map(ShortWord.init(showing:))
+    }
+}
 
 /// The result for one picture, with its symbols' bytes, which are wiped when the last reference is
 /// released.
@@ -14,11 +58,15 @@ struct PictureAnswer {
         symbols = []
     }
 
-    /// Parses a reader's answer; `nil` if it breaks the protocol.
-    init?(parsing frame: WipedBuffer) {
-        guard let answer = frame.withBytes({ Answer(parsing: $0) }) else { return nil }
-        outcome = answer.outcome
-        symbols = answer.symbols
+    /// Parses a reader's answer.
+    init(parsing frame: WipedBuffer) throws(FieldReader.Unreadable) {
+        (outcome, symbols) = try frame.withBytes { bytes throws(FieldReader.Unreadable) in
+            var fields = FieldReader(.bigEndian)
+            var symbols: [Range<Int>] = []
+            let outcome = try PictureOutcome(reading: &fields, in: bytes, symbols: &symbols)
+            try fields.finish(bytes)
+            return (outcome, symbols)
+        }
         self.frame = frame
     }
 
@@ -28,5 +76,48 @@ struct PictureAnswer {
         frame.withBytes { bytes in
             for symbol in symbols { body(bytes.extracting(symbol)) }
         }
+    }
+}
+
+extension PictureOutcome {
+    /// Reads what ``PictureFinding/frame()`` writes.
+    ///
+    /// - Parameter symbols: where each symbol's bytes are.
+    fileprivate init(
+        reading fields: inout FieldReader, in bytes: Span<UInt8>, symbols: inout [Range<Int>]
+    ) throws(FieldReader.Unreadable) {
+        switch try fields.value(bytes) as Verdict {
+        case .symbols:
+            let tried = try fields.stages(bytes)
+            symbols = try fields.list(bytes, most: ReaderProtocol.maximumSymbolCount) {
+                (fields, bytes) throws(FieldReader.Unreadable) in
+                try fields.string(bytes, limit: ReaderProtocol.largestAnswer)
+            }
+            guard !symbols.isEmpty else { throw FieldReader.Unreadable() }
+            self = .symbols(symbols.count, tried: tried)
+        case .noSymbol: self = .refused(.noSymbol(tried: try fields.stages(bytes)))
+        case .notAPicture: self = .refused(.notAPicture)
+        case .unsupported:
+            self = .refused(.unsupported(format: (try fields.value(bytes) as ShortWord).text))
+        case .damaged: self = .refused(.damaged)
+        case .encrypted: self = .refused(.encrypted)
+        case .tooLarge: self = .refused(.tooLarge(try fields.value(bytes)))
+        case .tooManySymbols: self = .refused(.tooManySymbols)
+        case .outOfMemory: self = .refused(.lost(.tooMuchMemory))
+        case .libraryMissing:
+            let name: ShortWord = try fields.value(bytes)
+            guard let format = ImageFormat(rawValue: name.text), format.library != nil else {
+                throw FieldReader.Unreadable()
+            }
+            self = .refused(.libraryMissing(format))
+        case .outOfTime: self = .refused(.lost(.timedOut))
+        }
+    }
+}
+
+extension FieldReader {
+    fileprivate mutating func stages(_ bytes: Span<UInt8>) throws(Unreadable) -> [String] {
+        let words: [ShortWord] = try list(bytes, most: ReaderProtocol.maximumWordCount)
+        return words.map(\.text)
     }
 }

@@ -11,7 +11,7 @@ public enum PictureOutcome: Hashable, Sendable {
 }
 
 /// Why nothing was read from a picture.
-public enum PictureRefusal: Error, Hashable, Sendable {
+public enum PictureRefusal: Hashable, Sendable {
     /// The picture is intact, but none of the stages named found a symbol.
     case noSymbol(tried: [String])
     /// The content is not a picture.
@@ -43,9 +43,6 @@ public enum PictureRefusal: Error, Hashable, Sendable {
 }
 
 /// The limit that a picture exceeds.
-public enum PictureLimit: Hashable, Sendable {
-    case bytes
-    case pixels
-    case side
-    case frames
+public enum PictureLimit: CaseIterable, Hashable, Sendable {
+    case bytes, pixels, side, frames
 }

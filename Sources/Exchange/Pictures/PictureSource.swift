@@ -9,10 +9,7 @@ protocol PictureSource: AnyObject {
     var interest: Polling.Interest? { get }
 
     /// Fills `buffer`, which must be empty and have room for a chunk and two counts.
-    ///
-    /// - Throws: the reason for refusing the picture, as soon as its content reveals one; in that
-    ///   case, `buffer` is empty.
-    func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> PictureProgress
+    func nextChunk(into buffer: WipedBuffer) -> PictureProgress
 }
 
 /// The result of reading the next chunk.
@@ -23,6 +20,51 @@ enum PictureProgress: Hashable {
     case end
     /// The file is a pipe with nothing to read yet.
     case wouldWait
+    /// The content reveals that it cannot be read; the buffer is empty.
+    case refused(PictureRefusal)
+}
+
+/// A picture to be read, or why it cannot be.
+enum OpenPicture {
+    case source(any PictureSource)
+    case refused(PictureRefusal)
+
+    /// A picture that is in memory.
+    init(byteCount: Int, lend: @escaping PictureLender) {
+        if byteCount == 0 {
+            self = .refused(.empty)
+        } else if byteCount > ReaderProtocol.largestPicture {
+            self = .refused(.tooLarge(.bytes))
+        } else {
+            self = .source(PictureBytes(byteCount: byteCount, lend: lend))
+        }
+    }
+
+    /// An open file.
+    ///
+    /// A file that cannot hold a picture is refused before a byte is read.
+    init(_ file: consuming FileDescriptor) {
+        do throws(SystemCallFailure) {
+            switch try file.kind() {
+            case .file(let size) where size > ReaderProtocol.largestPicture:
+                self = .refused(.tooLarge(.bytes))
+            case .file, .pipe: self = .source(try PictureFile(file))
+            case .folder: self = .refused(.folder)
+            case .other: self = .refused(.notAFile)
+            }
+        } catch {
+            self = .refused(.unreadable(error))
+        }
+    }
+
+    /// The file at `path`.
+    init(path: String) {
+        do throws(SystemCallFailure) {
+            self.init(try FileDescriptor(reading: path))
+        } catch {
+            self = .refused(.unreadable(error))
+        }
+    }
 }
 
 /// A picture that is in memory.
@@ -32,9 +74,7 @@ final class PictureBytes: PictureSource {
     private let lend: PictureLender
     private var position = 0
 
-    init(byteCount: Int, lend: @escaping PictureLender) throws(PictureRefusal) {
-        guard byteCount > 0 else { throw .empty }
-        guard byteCount <= ReaderProtocol.largestPicture else { throw .tooLarge(.bytes) }
+    init(byteCount: Int, lend: @escaping PictureLender) {
         self.byteCount = byteCount
         self.lend = lend
         var library: ImageLibrary?
@@ -44,7 +84,7 @@ final class PictureBytes: PictureSource {
 
     var interest: Polling.Interest? { nil }
 
-    func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> PictureProgress {
+    func nextChunk(into buffer: WipedBuffer) -> PictureProgress {
         let end = min(position + ReaderProtocol.largestChunk, byteCount)
         buffer.append(UInt32(end - position).littleEndianBytes)
         lend { bytes in buffer.append(bytes.extracting(position..<end)) }
@@ -65,58 +105,38 @@ final class PictureFile: PictureSource {
 
     /// Takes ownership of a file that can hold a picture, and waits for its first bytes if it is a
     /// pipe.
-    ///
-    /// - Throws: the refusal of any other file, before a byte is read.
-    init(_ file: consuming FileDescriptor) throws(PictureRefusal) {
-        switch try PictureFile.kind(of: file) {
-        case .file(let size):
-            guard size <= ReaderProtocol.largestPicture else { throw .tooLarge(.bytes) }
-        case .folder: throw .folder
-        case .pipe: break
-        case .other: throw .notAFile
-        }
-        do {
-            beginning = try WipedBuffer(capacity: ImageKind.beginningCount)
-            while beginning.count < beginning.capacity {
-                let progress = try beginning.append { output throws(SystemCallFailure) in
-                    try file.readAvailable(into: &output)
-                }
-                if progress == .ended { break }
-                guard progress == .wouldWait else { continue }
-                _ = try HelperProcess.wait(for: [.reading(file)], timeout: nil)
+    init(_ file: consuming FileDescriptor) throws(SystemCallFailure) {
+        beginning = try WipedBuffer(capacity: ImageKind.beginningCount)
+        while beginning.count < beginning.capacity {
+            let progress = try beginning.append { output throws(SystemCallFailure) in
+                try file.readAvailable(into: &output)
             }
-        } catch {
-            throw .unreadable(error)
+            if progress == .ended { break }
+            guard progress == .wouldWait else { continue }
+            _ = try HelperProcess.wait(for: [.reading(file)], timeout: nil)
         }
         library = beginning.withBytes { ImageLibrary(for: $0) }
         self.file = file
     }
 
-    /// Opens the file at `path`.
-    convenience init(path: String) throws(PictureRefusal) {
-        let file: FileDescriptor
-        do { file = try FileDescriptor(reading: path) } catch { throw .unreadable(error) }
-        try self.init(file)
-    }
-
     var interest: Polling.Interest? { .reading(file) }
 
-    func nextChunk(into buffer: WipedBuffer) throws(PictureRefusal) -> PictureProgress {
+    func nextChunk(into buffer: WipedBuffer) -> PictureProgress {
+        func refused(_ refusal: PictureRefusal) -> PictureProgress {
+            buffer.removeAll()
+            return .refused(refusal)
+        }
         // A placeholder until the count is known.
         buffer.append(UInt32(0).littleEndianBytes)
         beginning.withBytes { bytes in buffer.append(bytes) }
         beginning.removeAll()
-        let progress = try read(into: buffer)
+        let progress: FileDescriptor.Progress
+        do { progress = try read(into: buffer) } catch { return refused(.unreadable(error)) }
         let size = buffer.count - 4
         count += size
-        guard count <= ReaderProtocol.largestPicture else {
-            buffer.removeAll()
-            throw .tooLarge(.bytes)
-        }
+        guard count <= ReaderProtocol.largestPicture else { return refused(.tooLarge(.bytes)) }
         switch progress {
-        case .ended where count == 0:
-            buffer.removeAll()
-            throw .empty
+        case .ended where count == 0: return refused(.empty)
         case .ended where size == 0:
             return .end  // The count of 0 in the buffer marks the end.
         case .wouldWait where size == 0:
@@ -131,26 +151,16 @@ final class PictureFile: PictureSource {
     }
 
     /// Reads until the chunk is full, the file ends or there is nothing to read yet.
-    private func read(into buffer: WipedBuffer) throws(PictureRefusal) -> FileDescriptor.Progress {
-        do throws(SystemCallFailure) {
-            while buffer.count < ReaderProtocol.largestChunk + 4 {
-                let room = ReaderProtocol.largestChunk + 4 - buffer.count
-                let progress = try buffer.append(atMost: room) {
-                    output throws(SystemCallFailure) in
-                    try file.readAvailable(into: &output)
-                }
-                if progress == .ended || progress == .wouldWait { return progress }
+    private func read(
+        into buffer: WipedBuffer
+    ) throws(SystemCallFailure) -> FileDescriptor.Progress {
+        while buffer.count < ReaderProtocol.largestChunk + 4 {
+            let room = ReaderProtocol.largestChunk + 4 - buffer.count
+            let progress = try buffer.append(atMost: room) { output throws(SystemCallFailure) in
+                try file.readAvailable(into: &output)
             }
-            return .moved(ReaderProtocol.largestChunk)
-        } catch {
-            buffer.removeAll()
-            throw .unreadable(error)
+            if progress == .ended || progress == .wouldWait { return progress }
         }
-    }
-
-    private static func kind(
-        of file: borrowing FileDescriptor
-    ) throws(PictureRefusal) -> OpenFileKind {
-        do { return try file.kind() } catch { throw .unreadable(error) }
+        return .moved(ReaderProtocol.largestChunk)
     }
 }

@@ -131,11 +131,11 @@ final class ReaderConnection {
 
 extension ReaderConnection {
     private func receive() throws(HelperFailure) -> HelperProcess.Received {
-        do { return try helper.receive() } catch { throw .system(error) }
+        try system { () throws(SystemCallFailure) in try helper.receive() }
     }
 
     private func flush() throws(HelperFailure) -> FileDescriptor.Progress {
-        do { return try helper.flush() } catch { throw .system(error) }
+        try system { () throws(SystemCallFailure) in try helper.flush() }
     }
 
     private func greet(_ frame: WipedBuffer) throws(HelperFailure) {
@@ -151,25 +151,23 @@ extension ReaderConnection {
     /// Reads the next chunk of the picture; returns false if the source has nothing to read yet.
     private func continueReading(_ source: any PictureSource) -> Bool {
         awaitsSource = false
-        do throws(PictureRefusal) {
-            switch try source.nextChunk(into: helper.outgoing) {
-            case .chunk: break
-            case .end: task = .awaitingAnswer
-            case .wouldWait: awaitsSource = true
-            }
-        } catch {
+        switch source.nextChunk(into: helper.outgoing) {
+        case .chunk: break
+        case .end: task = .awaitingAnswer
+        case .wouldWait: awaitsSource = true
+        case .refused(let refusal):
             helper.outgoing.append(ReaderProtocol.dropped.littleEndianBytes)
-            task = .dropping(error)
+            task = .dropping(refusal)
         }
         return !awaitsSource
     }
 
     private func answer(in frame: WipedBuffer) throws(HelperFailure) -> PictureAnswer {
         // An answer that arrives before the whole picture has been sent is invalid.
-        guard case .awaitingAnswer = task, !helper.hasUnsent,
-            let answer = PictureAnswer(parsing: frame)
-        else { return try distrust() }
-        return answer
+        guard case .awaitingAnswer = task, !helper.hasUnsent else { return try distrust() }
+        do throws(FieldReader.Unreadable) { return try PictureAnswer(parsing: frame) } catch {
+            return try distrust()
+        }
     }
 
     /// Ends a process that broke the protocol.
@@ -198,4 +196,11 @@ extension ReaderConnection {
         helper.removeOutgoing()
         return answer
     }
+}
+
+/// Makes a system call, whose failure means that no picture can be read.
+func system<Value: ~Copyable>(
+    _ call: () throws(SystemCallFailure) -> Value
+) throws(HelperFailure) -> Value {
+    do { return try call() } catch { throw .system(error) }
 }

@@ -23,7 +23,7 @@ public enum ReaderLoop {
             as: ReaderProtocol.identity, limits: limits, runsLibraries: runsLibraries
         ) { () throws(SystemCallFailure) in
             while let picture = try nextPicture() {
-                try ConfinedHelper.send(Answer.bytes(for: read(picture)))
+                try ConfinedHelper.send(read(picture).frame())
             }
         }
     }

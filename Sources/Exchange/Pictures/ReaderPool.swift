@@ -58,28 +58,15 @@ public final class ReaderPool {
     public func read(
         _ file: borrowing FileDescriptor, symbol: (Span<UInt8>) -> Void
     ) throws(HelperFailure) -> PictureOutcome {
-        let copy: FileDescriptor
-        do { copy = try file.duplicate() } catch { throw .system(error) }
-        let picture: OpenPicture
-        do throws(PictureRefusal) {
-            picture = .source(try PictureFile(copy))
-        } catch {
-            return .refused(error)
-        }
-        return try read(picture, symbol: symbol)
+        let copy = try system { () throws(SystemCallFailure) in try file.duplicate() }
+        return try read(OpenPicture(copy), symbol: symbol)
     }
 
     /// Reads one picture that is in memory.
     public func read(
         byteCount: Int, lend: @escaping PictureLender, symbol: (Span<UInt8>) -> Void
     ) throws(HelperFailure) -> PictureOutcome {
-        let picture: OpenPicture
-        do throws(PictureRefusal) {
-            picture = .source(try PictureBytes(byteCount: byteCount, lend: lend))
-        } catch {
-            return .refused(error)
-        }
-        return try read(picture, symbol: symbol)
+        try read(OpenPicture(byteCount: byteCount, lend: lend), symbol: symbol)
     }
 
     private func read(
@@ -109,20 +96,6 @@ public final class ReaderPool {
         try read(count: paths.count, open: { OpenPicture(path: paths[$0]) }) { index, answer in
             answer.forEachSymbol { symbol(index, $0) }
             finished(index, answer.outcome)
-        }
-    }
-}
-
-/// A picture to be read, or why it cannot be.
-private enum OpenPicture {
-    case source(any PictureSource)
-    case refused(PictureRefusal)
-
-    init(path: String) {
-        do throws(PictureRefusal) {
-            self = .source(try PictureFile(path: path))
-        } catch {
-            self = .refused(error)
         }
     }
 }
@@ -179,12 +152,9 @@ extension ReaderPool {
     private func wait() throws(HelperFailure) -> [(Int, PictureAnswer)] {
         let busy = connections.filter(\.isBusy)
         guard !busy.isEmpty else { return [] }
-        let waited: Duration
-        do throws(SystemCallFailure) {
-            waited = try HelperProcess.wait(
+        let waited = try system { () throws(SystemCallFailure) in
+            try HelperProcess.wait(
                 for: busy.flatMap(\.interests), timeout: busy.compactMap(\.remainingTime).min())
-        } catch {
-            throw .system(error)
         }
         var ended: [(Int, PictureAnswer)] = []
         for connection in busy {

@@ -5,46 +5,49 @@ import WatchwordSystem
 
 // Changes to the vault.
 extension Session {
-    /// Performs an edit in one save, here or in the agent.
+    /// Performs an edit in one save, and prints what is reported about the save.
     ///
-    /// - Parameter confirmations: the checks that were made here; the agent knows those that it made.
+    /// The vault knows which presence checks were made for it (``confirm(_:in:for:)``).
     func perform(
-        _ edit: VaultEdit, in vault: OpenVault,
-        confirmedBy confirmations: Confirmations = Confirmations()
+        _ edit: VaultEdit, in vault: any OpenVault
     ) throws(CommandFailure) -> EditOutcome {
-        let outcome: EditOutcome
-        switch vault {
-        case .own(let vault): outcome = try performed(edit, in: vault, confirmations)
-        case .held(let held):
-            let (edited, reports) = try self.edited(edit, by: held)
-            printReports(reports, of: held.entries)
-            outcome = edited
-        }
+        let response = try exchange(.edit(vault.place, edit, .none), with: vault)
+        let (outcome, reports) = try self.outcome(of: edit, in: response, by: vault)
+        printReports(reports, of: vault.entries)
         if case .refused(let refusal) = outcome { throw CommandFailure(refusal) }
         return outcome
     }
 
     /// The outcome of an edit that is not saved, as if every presence check had succeeded.
-    func rehearse(_ edit: VaultEdit, in vault: OpenVault) throws(CommandFailure) -> EditOutcome {
-        switch vault {
-        case .own(let vault):
-            try inVault { () throws(VaultError) in
-                try vault.rehearse { changes throws(VaultError) in
-                    try edit.apply(
-                        to: &changes, confirmedBy: .assumed, now: SystemClock.unixTime())
-                }
-            }
-        case .held(let vault): try rehearsed(edit, by: vault)
-        }
+    func rehearse(
+        _ edit: VaultEdit, in vault: any OpenVault
+    ) throws(CommandFailure) -> EditOutcome {
+        let response = try exchange(.rehearse(vault.place, edit), with: vault)
+        return try outcome(of: edit, in: response, by: vault).0
     }
 
-    private func performed(
-        _ edit: VaultEdit, in vault: UnlockedVault, _ confirmations: Confirmations
-    ) throws(CommandFailure) -> EditOutcome {
-        try change(vault) { changes throws(VaultError) in
-            try edit.apply(
-                to: &changes, confirmedBy: confirmations, now: SystemClock.unixTime())
-        }
+    private func outcome(
+        of edit: VaultEdit, in response: AgentResponse, by vault: any OpenVault
+    ) throws(CommandFailure) -> (EditOutcome, [VaultReport]) {
+        guard case .edited(let outcome, let reports) = try expected(response, by: vault),
+            edit.accepts(outcome)
+        else { throw .agent(.malformed) }
+        return (outcome, reports)
+    }
+
+    /// Changes and saves a vault that this process has opened, and prints what is reported about the
+    /// save.
+    @discardableResult func change<Result>(
+        _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
+    ) throws(CommandFailure) -> Result {
+        let result = try inVault { () throws(VaultError) in try vault.update(body) }
+        printSaveReports(of: vault)
+        return result
+    }
+
+    /// Prints what is reported about the saves.
+    func printSaveReports(of vault: UnlockedVault) {
+        printReports(vault.saveReports, of: vault.entries)
     }
 }
 

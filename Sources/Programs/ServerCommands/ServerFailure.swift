@@ -13,10 +13,10 @@ enum ServerFailure: ProgramFailure {
     case usage(UsageError)
     /// Neither XDG_STATE_HOME nor HOME is set.
     case noHome
-    case keyFile(String, KeyFileError)
+    case keyFile(String, KeyFile.Fault)
     case store(String, SQLiteStoreError)
     case postgreSQL(String, PostgreSQLStoreError)
-    case endsFile(String, CheckpointFileError)
+    case endsFile(String, CheckpointFile.Fault)
     /// The database lacks events that this file records.
     case rolledBack(String)
     /// Other machines have different keys under these numbers.
@@ -100,7 +100,7 @@ extension ExitCode {
             }
     }
 
-    private init(_ error: KeyFileError) {
+    private init(_ error: KeyFile.Fault) {
         self =
             switch error {
             case .lost, .unreadable, .content, .exposed: .badInput

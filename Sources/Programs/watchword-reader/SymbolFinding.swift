@@ -78,15 +78,11 @@ private func findSymbols(
             brightness: frame.brightness, alpha: frame.alpha,
             colours: { Result { try image.colours(index, longerSide: side) }.value ?? nil },
             fullSize: { isReduced ? Result { try image.frame(index).brightness }.value : nil })
-        do throws(SymbolReadingFailure) {
-            let outcome = try readSymbols(in: views, until: min(deadline, .now + .seconds(3)))
-            // Most symbols of an animation appear in several frames.
-            symbols += outcome.symbols.filter { !symbols.contains($0) }
-            tried += outcome.tried.filter { !tried.contains($0) }
-            ranOutOfTime = ranOutOfTime || outcome.ranOutOfTime
-        } catch {
-            return .outOfMemory
-        }
+        let outcome = try readSymbols(in: views, until: min(deadline, .now + .seconds(3)))
+        // Most symbols of an animation appear in several frames.
+        symbols += outcome.symbols.filter { !symbols.contains($0) }
+        tried += outcome.tried.filter { !tried.contains($0) }
+        ranOutOfTime = ranOutOfTime || outcome.ranOutOfTime
     }
     // The missing part of a damaged file may have contained the symbol.
     guard isWhole || !symbols.isEmpty else { return .damaged }
@@ -108,10 +104,7 @@ extension PictureFinding {
             case .notAPicture: .notAPicture
             case .unsupported(let format): .unsupported(format: format.rawValue)
             case .libraryMissing(let format): .libraryMissing(format)
-            case .tooLarge(.bytes, _, _): .tooLarge(.bytes)
-            case .tooLarge(.pixels, _, _): .tooLarge(.pixels)
-            case .tooLarge(.side, _, _): .tooLarge(.side)
-            case .tooLarge(.frames, _, _): .tooLarge(.frames)
+            case .tooLarge(let limit, _, _): .tooLarge(limit)
             case .damaged: .damaged
             case .encrypted: .encrypted
             case .outOfMemory: .outOfMemory

@@ -34,3 +34,10 @@ extension PostgreSQLStoreError {
         self = failure == .behind ? .rolledBack : .store(StoreFailure(failure))
     }
 }
+
+/// Converts a connection's failure to an error of opening or recovering.
+func opening<Result>(
+    _ body: () throws(PostgreSQLFailure) -> Result
+) throws(PostgreSQLStoreError) -> Result {
+    do { return try body() } catch { throw PostgreSQLStoreError(error) }
+}

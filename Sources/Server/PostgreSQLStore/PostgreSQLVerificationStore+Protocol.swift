@@ -1,12 +1,11 @@
+internal import SQLStore
 public import Verification
 internal import WatchwordCryptography
 
 extension PostgreSQLVerificationStore: VerificationStore {
     /// The row with this id.
     public func credential(_ id: CredentialID) async throws(StoreFailure) -> CredentialRow? {
-        try await read(.credentialByID, bytes: id.bytes) {
-            [key] result throws(PostgreSQLFailure) in try result.credential(id, key)
-        }
+        try await found(.id(id)).get()
     }
 
     /// A subject's rows that are not revoked, oldest first, or its revoked rows, newest first.
@@ -14,23 +13,32 @@ extension PostgreSQLVerificationStore: VerificationStore {
         of subject: Subject, revokedBefore time: UnixTime?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
         guard let time else {
-            return try await read(.alive(subject: subject.utf8, limit: Int64(limit))) {
-                [key] result throws(PostgreSQLFailure) in try result.credentials(key)
+            return try await read(.alive(subject: subject.utf8, limit: limit)) {
+                [key] rows throws(PostgreSQLFailure) in try rows.credentials(key)
             }
         }
-        var arguments = StatementArguments()
-        arguments.add(subject.utf8)
-        arguments.add(Int64(limit))
-        arguments.add(time.milliseconds)
-        return try await read(.credentialsRevoked, arguments) {
-            [key] result throws(PostgreSQLFailure) in try result.credentials(key)
+        return try await read(.credentialsRevoked, subject, limit, time) {
+            [key] rows throws(PostgreSQLFailure) in try rows.credentials(key)
         }
     }
 
     /// The row with this fingerprint.
     public func credential(fingerprint: [UInt8]) async throws(StoreFailure) -> CredentialRow? {
-        try await read(.credentialByFingerprint, bytes: fingerprint) {
-            [key] result throws(PostgreSQLFailure) in try result.credentials(key).first
+        try await found(.fingerprint(fingerprint)).get()
+    }
+
+    private func found(
+        _ name: AnsweringCredential
+    ) async -> Result<CredentialRow?, StoreFailure> {
+        switch name {
+        case .id(let id):
+            await answer(.alone(.credentialByID, StatementArguments(id))) {
+                [key] rows throws(PostgreSQLFailure) in try rows.credential(id, key)
+            }
+        case .fingerprint(let bytes):
+            await answer(.alone(.credentialByFingerprint, StatementArguments(bytes))) {
+                [key] rows throws(PostgreSQLFailure) in try rows.credentials(key).first
+            }
         }
     }
 
@@ -39,41 +47,37 @@ extension PostgreSQLVerificationStore: VerificationStore {
     public func credentials(
         under version: KeyID?, after: CredentialID?, limit: Int
     ) async throws(StoreFailure) -> [CredentialRow] {
-        var arguments = StatementArguments()
-        if let version { arguments.add(Int64(version.number)) }
-        arguments.add(after.map { StoreWalk.following($0.bytes) } ?? [])
-        arguments.add(Int64(limit))
-        return try await read(version == nil ? .credentialsByID : .credentialsUnderKey, arguments) {
-            [key] result throws(PostgreSQLFailure) in try result.credentials(key)
+        let start = after.map { StoreWalk.following($0.bytes) } ?? []
+        let query: ReadJob.Query =
+            if let version {
+                .alone(.credentialsUnderKey, StatementArguments(version, start, limit))
+            } else {
+                .alone(.credentialsByID, StatementArguments(start, limit))
+            }
+        return try await read(query) { [key] rows throws(PostgreSQLFailure) in
+            try rows.credentials(key)
         }
     }
 
     /// The number of rows and recorded responses that use each key version.
     public func keyUsage() async throws(StoreFailure) -> [KeyUsage] {
-        let credentials = try await read(.credentialUsage, .none) {
-            result throws(PostgreSQLFailure) in
-            try result.all { row throws(PostgreSQLFailure) in try row.credentialUsage() }
+        let credentials = try await read(.credentialUsage) { rows throws(PostgreSQLFailure) in
+            try rows.all { row throws(PostgreSQLFailure) in try row.credentialUsage() }
         }
-        let answers = try await read(.answerUsage, .none) { result throws(PostgreSQLFailure) in
-            try result.all { row throws(PostgreSQLFailure) in try row.answerUsage() }
+        let answers = try await read(.answerUsage) { rows throws(PostgreSQLFailure) in
+            try rows.all { row throws(PostgreSQLFailure) in try row.answerUsage() }
         }
         return KeyUsage.totals(credentials + answers)
     }
 
     /// The ticket with this digest, even if it has expired.
     public func ticket(digest: [UInt8]) async throws(StoreFailure) -> TicketRow? {
-        try await read(.ticket, bytes: digest) {
-            [key] result throws(PostgreSQLFailure) in
-            try result.first { row throws(PostgreSQLFailure) in try row.ticket(key) }
-        }
+        try await first(.ticket, digest).get()
     }
 
     /// The challenge with this digest, even if it has expired.
     public func challenge(digest: [UInt8]) async throws(StoreFailure) -> ChallengeRow? {
-        try await read(.challenge, bytes: digest) {
-            [key] result throws(PostgreSQLFailure) in
-            try result.first { row throws(PostgreSQLFailure) in try row.challenge(key) }
-        }
+        try await first(.challenge, digest).get()
     }
 
     /// The challenge with this digest, even if it has expired, and the credential that answers it.
@@ -81,48 +85,26 @@ extension PostgreSQLVerificationStore: VerificationStore {
         digest: [UInt8], answeredBy name: AnsweringCredential
     ) async throws(StoreFailure) -> (challenge: ChallengeRow?, credential: CredentialRow?) {
         // Both reads are sent together.
-        async let challenge = answer(.challenge, bytes: digest) {
-            [key] result throws(PostgreSQLFailure) in
-            try result.first { row throws(PostgreSQLFailure) in try row.challenge(key) }
-        }
-        let credential: Result<CredentialRow?, PostgreSQLFailure> =
-            switch name {
-            case .id(let id):
-                await answer(.credentialByID, bytes: id.bytes) {
-                    [key] result throws(PostgreSQLFailure) in try result.credential(id, key)
-                }
-            case .fingerprint(let bytes):
-                await answer(.credentialByFingerprint, bytes: bytes) {
-                    [key] result throws(PostgreSQLFailure) in try result.credentials(key).first
-                }
-            }
-        do { return (try await challenge.get(), try credential.get()) } catch {
-            throw StoreFailure(error)
-        }
+        async let challenge: Result<ChallengeRow?, StoreFailure> = first(.challenge, digest)
+        let credential = await found(name)
+        return (try await challenge.get(), try credential.get())
     }
 
     /// The row of the response recorded under this key, even if the response has been deleted or
     /// has expired.
     public func answer(key name: [UInt8]) async throws(StoreFailure) -> AnswerRow? {
-        try await read(.answer, bytes: name) {
-            [key] result throws(PostgreSQLFailure) in
-            try result.first { row throws(PostgreSQLFailure) in try row.answer(key) }
-        }
+        try await first(.answer, name).get()
     }
 
     /// The client with this digest, even if it is revoked.
     public func client(digest: [UInt8]) async throws(StoreFailure) -> ClientRow? {
-        try await read(.clientByDigest, bytes: digest) {
-            [key] result throws(PostgreSQLFailure) in
-            try result.first { row throws(PostgreSQLFailure) in try row.client(key) }
-        }
+        try await first(.clientByDigest, digest).get()
     }
 
     /// All clients, oldest first.
     public func clients() async throws(StoreFailure) -> [ClientRow] {
-        try await read(.clients, .none) {
-            [key] result throws(PostgreSQLFailure) in
-            try result.all { row throws(PostgreSQLFailure) in try row.client(key) }
+        try await read(.clients) { [key] rows throws(PostgreSQLFailure) in
+            try rows.all { row throws(PostgreSQLFailure) in try row.row(key) }
         }
     }
 
@@ -130,18 +112,15 @@ extension PostgreSQLVerificationStore: VerificationStore {
     public func events(
         after position: UInt64, limit: Int
     ) async throws(StoreFailure) -> [ChainedEvent] {
-        var arguments = StatementArguments()
-        arguments.add(Int64(clamping: position))
-        arguments.add(Int64(limit))
-        return try await read(.events, arguments) { result throws(PostgreSQLFailure) in
-            try result.all { row throws(PostgreSQLFailure) in try row.event() }
+        try await read(.events, position, limit) { rows throws(PostgreSQLFailure) in
+            try rows.all { row throws(PostgreSQLFailure) in try row.event() }
         }
     }
 
     /// Where each chain begins and ends, oldest first.
     public func chains() async throws(StoreFailure) -> [ChainRecord] {
-        try await read(.chains, .none) { result throws(PostgreSQLFailure) in
-            try result.all { row throws(PostgreSQLFailure) in try row.chain() }
+        try await read(.chains) { rows throws(PostgreSQLFailure) in
+            try rows.all { row throws(PostgreSQLFailure) in try row.chain() }
         }
     }
 
@@ -154,50 +133,41 @@ extension PostgreSQLVerificationStore: VerificationStore {
         }.get()
     }
 
-    private func read<Found: Sendable>(
-        _ statement: StoreStatement, bytes: [UInt8],
-        _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
-    ) async throws(StoreFailure) -> Found {
-        do { return try await answer(statement, bytes: bytes, take).get() } catch {
-            throw StoreFailure(error)
+    /// The row of a table with this key.
+    private func first<Row: ColumnRow>(
+        _ statement: StoreStatement, _ name: [UInt8]
+    ) async -> Result<Row?, StoreFailure> {
+        await answer(.alone(statement, StatementArguments(name))) {
+            [key] rows throws(PostgreSQLFailure) in
+            try rows.first { row throws(PostgreSQLFailure) in try row.row(key) }
         }
     }
 
-    private func answer<Found: Sendable>(
-        _ statement: StoreStatement, bytes: [UInt8],
-        _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
-    ) async -> Result<Found, PostgreSQLFailure> {
-        var arguments = StatementArguments()
-        arguments.add(bytes)
-        return await answer(.alone(statement, arguments), take)
-    }
-
     private func read<Found: Sendable>(
-        _ statement: StoreStatement, _ arguments: StatementArguments,
-        _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
+        _ statement: StoreStatement, _ arguments: (any ColumnValue)...,
+        take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
     ) async throws(StoreFailure) -> Found {
-        try await read(.alone(statement, arguments), take)
+        let values = StatementArguments(arguments.map(\.storedValue))
+        return try await answer(.alone(statement, values), take).get()
     }
 
     private func read<Found: Sendable>(
         _ question: ReadJob.Query,
         _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
     ) async throws(StoreFailure) -> Found {
-        do { return try await answer(question, take).get() } catch { throw StoreFailure(error) }
+        try await answer(question, take).get()
     }
 
     private func answer<Found: Sendable>(
         _ question: ReadJob.Query,
         _ take: @escaping @Sendable (PostgreSQLRows) throws(PostgreSQLFailure) -> Found
-    ) async -> Result<Found, PostgreSQLFailure> {
+    ) async -> Result<Found, StoreFailure> {
         await withCheckedContinuation {
-            (continuation: CheckedContinuation<Result<Found, PostgreSQLFailure>, Never>) in
+            (continuation: CheckedContinuation<Result<Found, StoreFailure>, Never>) in
             readers.submit(
                 ReadJob(question: question) { answer in
-                    continuation.resume(
-                        returning: Result { () throws(PostgreSQLFailure) in
-                            try take(answer.get())
-                        })
+                    let found = Result { () throws(PostgreSQLFailure) in try take(answer.get()) }
+                    continuation.resume(returning: found.mapError { StoreFailure($0) })
                 })
         }
     }
@@ -220,7 +190,7 @@ extension PostgreSQLRows {
     ///
     /// If there are no rows, the check takes as long as for one row (V-06).
     fileprivate func credentials(_ key: AuditKey) throws(PostgreSQLFailure) -> [CredentialRow] {
-        let rows = try all { row throws(PostgreSQLFailure) in try row.credential(key) }
+        let rows = try all { row throws(PostgreSQLFailure) in try row.row(key) as CredentialRow }
         if rows.isEmpty {
             key.checkDummy()
         }

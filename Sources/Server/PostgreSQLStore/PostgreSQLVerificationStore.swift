@@ -1,3 +1,4 @@
+internal import SQLStore
 public import Verification
 internal import WatchwordCryptography
 internal import WatchwordSystem
@@ -15,10 +16,9 @@ internal import WatchwordSystem
 /// acknowledged to this process, the process stops using it, because such a database would accept
 /// spent codes again.
 public final class PostgreSQLVerificationStore: Sendable {
-    let address: PostgreSQLAddress
     let key: AuditKey
-    let timeout: Duration
-    let known: AcknowledgedCheckpoints
+    /// What all sessions have in common, except the clock.
+    private let context: PostgreSQLSession.Context
     let readers: ConnectionPool<PostgreSQLSession, ReadJob>
     let writers: ConnectionPool<BatchWriter, CommitJob>
     let keepers: ConnectionPool<PostgreSQLSession, MaintenanceJob>
@@ -58,20 +58,18 @@ public final class PostgreSQLVerificationStore: Sendable {
         timeout: Duration = .seconds(2), connections: Connections = .standard,
         clock unixMilliseconds: (@Sendable () -> Int64)? = nil
     ) throws(PostgreSQLStoreError) {
-        self.address = address
         self.key = key
-        self.timeout = timeout
         let known = AcknowledgedCheckpoints(ends)
-        self.known = known
+        context = PostgreSQLSession.Context(address: address, timeout: timeout, known: known)
         let clock = ClockComparison(unixMilliseconds ?? { SystemClock.unixMilliseconds() })
         try ends.expectAuthentic(key)
-        try PostgreSQLConnection.opening(address).updateSchema(timeout: timeout)
+        try PostgreSQLConnection.connecting(to: address).updateSchema(timeout: timeout)
+        var deciding = context
+        deciding.clock = clock
         let open:
             @Sendable ([StoreStatement], Bool) throws(PostgreSQLFailure) -> PostgreSQLSession = {
-                statements, failsFast throws(PostgreSQLFailure) in
-                try PostgreSQLSession(
-                    address, statements, timeout: timeout, known: known, clock: clock,
-                    failsFast: failsFast)
+                [deciding] statements, failsFast throws(PostgreSQLFailure) in
+                try PostgreSQLSession(deciding, statements, failsFast: failsFast)
             }
         let openWriter: @Sendable (Bool) throws(PostgreSQLFailure) -> BatchWriter = {
             failsFast throws(PostgreSQLFailure) in
@@ -118,13 +116,13 @@ public final class PostgreSQLVerificationStore: Sendable {
 
     /// The ends of the chains that this process appended to, as the database last acknowledged
     /// them.
-    public var ends: [AcknowledgedCheckpoint] { known.ends }
+    public var ends: [AcknowledgedCheckpoint] { context.known.ends }
 
     /// Calls `tell` whenever `events` more events have been acknowledged since the last call.
     ///
     /// `tell` runs on the thread that commits, before the commits return, and must not block.
     public func onCheckpointChange(by events: Int, _ tell: @escaping @Sendable () -> Void) {
-        known.watch(every: UInt64(max(events, 1)), tell)
+        context.known.watch(every: UInt64(max(events, 1)), tell)
     }
 
     deinit { close() }
@@ -134,6 +132,35 @@ public final class PostgreSQLVerificationStore: Sendable {
         readers.close()
         keepers.close()
         writers.close()
+    }
+}
+
+extension PostgreSQLVerificationStore {
+    /// Registers the fingerprints of this process's keys, and returns the numbers that belong to
+    /// other keys.
+    ///
+    /// Two machines that each create a key would give both keys the same number, and a digest keyed
+    /// on one machine would be wrong on the other. The first key registered under a number
+    /// therefore owns the number, and a machine whose key with this number is different must not
+    /// use its key.
+    ///
+    /// - Parameter fingerprints: identify the keys; see ``KeyVersion/fingerprint``.
+    /// - Returns: the numbers under which another machine registered a different key.
+    public func claim(
+        _ fingerprints: [KeyID: [UInt8]]
+    ) throws(PostgreSQLStoreError) -> Set<KeyID> {
+        try opening { () throws(PostgreSQLFailure) in
+            let session = try PostgreSQLSession(context, [.claimKeys, .knownHeads])
+            let wanted = fingerprints.sorted { $0.key < $1.key }
+            var arguments = StatementArguments()
+            arguments.add(wanted) { $0.key }
+            arguments.add(wanted) { $0.value }
+            let claimed = try session.run(.claimKeys, arguments)
+                .all { row throws(PostgreSQLFailure) in
+                    (try row.read() as KeyID, try row.requiredBytes())
+                }
+            return Set(claimed.filter { fingerprints[$0.0] != $0.1 }.map(\.0))
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import SQLStore
 public import Verification
 internal import WatchwordCryptography
 
@@ -14,11 +15,11 @@ extension SQLiteVerificationStore: VerificationStore {
     ) throws(StoreFailure) -> [CredentialRow] {
         try read { session throws(SQLiteFailure) in
             if let time {
-                return try session[.credentialsRevoked].bind(subject.utf8).bind(Int64(limit))
-                    .bind(time).all(credential)
+                return try session[.credentialsRevoked].bind(subject).bind(limit).bind(time)
+                    .all(row)
             }
-            let rows = try session[.credentialsAlive]
-                .bind(subject.utf8).bind(Int64(limit)).all(credential)
+            let rows: [CredentialRow] = try session[.credentialsAlive].bind(subject).bind(limit)
+                .all(row)
             // A subject without credentials also costs one row check, so that timing does not
             // reveal which subjects exist (V-06).
             if rows.isEmpty { try readAnyRow(session) }
@@ -29,8 +30,8 @@ extension SQLiteVerificationStore: VerificationStore {
     /// Reads a random row; its damage concerns only its own subject.
     private func readAnyRow(_ session: SQLiteSession) throws(SQLiteFailure) {
         do throws(SQLiteFailure) {
-            _ = try session[.credentialsByID].bind(CredentialID.anywhere().bytes).bind(Int64(1))
-                .all(credential)
+            let page = try session[.credentialsByID].bind(CredentialID.anywhere()).bind(1)
+            let _: [CredentialRow] = try page.all(row)
         } catch  where StoreFailure(error).kind == .damaged {}
     }
 
@@ -54,7 +55,7 @@ extension SQLiteVerificationStore: VerificationStore {
                 } else {
                     try session[.credentialsByID].bind(start)
                 }
-            return try statement.bind(Int64(limit)).all(credential)
+            return try statement.bind(limit).all(row)
         }
     }
 
@@ -71,19 +72,13 @@ extension SQLiteVerificationStore: VerificationStore {
 
     /// The ticket with this digest, even if it has expired.
     public func ticket(digest: [UInt8]) throws(StoreFailure) -> TicketRow? {
-        try read { session throws(SQLiteFailure) in
-            try session[.ticket].bind(digest).first { row throws(SQLiteFailure) in
-                try row.ticket(key)
-            }
-        }
+        try read { session throws(SQLiteFailure) in try session[.ticket].bind(digest).first(row) }
     }
 
     /// The challenge with this digest, even if it has expired.
     public func challenge(digest: [UInt8]) throws(StoreFailure) -> ChallengeRow? {
         try read { session throws(SQLiteFailure) in
-            try session[.challenge].bind(digest).first { row throws(SQLiteFailure) in
-                try row.challenge(key)
-            }
+            try session[.challenge].bind(digest).first(row)
         }
     }
 
@@ -94,10 +89,10 @@ extension SQLiteVerificationStore: VerificationStore {
         try read { session throws(SQLiteFailure) in
             // While the first statement has a row, the second one is in the same transaction.
             var answering: CredentialRow??
-            let challenge = try session[.challenge].bind(digest).first {
-                row throws(SQLiteFailure) in
+            let challenge: ChallengeRow? = try session[.challenge].bind(digest).first {
+                challenge throws(SQLiteFailure) in
                 answering = .some(try credential(name, session))
-                return try row.challenge(key)
+                return try row(&challenge)
             }
             if let answering { return (challenge, answering) }
             return (challenge, try credential(name, session))
@@ -109,41 +104,32 @@ extension SQLiteVerificationStore: VerificationStore {
     ) throws(SQLiteFailure) -> CredentialRow? {
         switch name {
         case .id(let id):
-            let found = try session[.credentialByID].bind(id.bytes).first {
-                row throws(SQLiteFailure) in try row.credential(id, key)
+            let found = try session[.credentialByID].bind(id).first { row throws(SQLiteFailure) in
+                try row.credential(id, key)
             }
             guard let found else { return checkedOrDummy(nil) }
             return found
         case .fingerprint(let bytes):
-            return try checkedOrDummy(
-                session[.credentialByFingerprint].bind(bytes).first(credential))
+            return try checkedOrDummy(session[.credentialByFingerprint].bind(bytes).first(row))
         }
     }
 
     /// The row of the response recorded under this key, even if the response has been deleted or
     /// has expired.
     public func answer(key name: [UInt8]) throws(StoreFailure) -> AnswerRow? {
-        try read { session throws(SQLiteFailure) in
-            try session[.answer].bind(name).first { row throws(SQLiteFailure) in
-                try row.answer(key)
-            }
-        }
+        try read { session throws(SQLiteFailure) in try session[.answer].bind(name).first(row) }
     }
 
     /// The client with this digest, even if it is revoked.
     public func client(digest: [UInt8]) throws(StoreFailure) -> ClientRow? {
         try read { session throws(SQLiteFailure) in
-            try session[.clientByDigest].bind(digest).first { row throws(SQLiteFailure) in
-                try row.client(key)
-            }
+            try session[.clientByDigest].bind(digest).first(row)
         }
     }
 
     /// All clients, oldest first.
     public func clients() throws(StoreFailure) -> [ClientRow] {
-        try read { session throws(SQLiteFailure) in
-            try session[.clients].all { row throws(SQLiteFailure) in try row.client(key) }
-        }
+        try read { session throws(SQLiteFailure) in try session[.clients].all(row) }
     }
 
     /// The events after `position`, ordered by position.
@@ -166,6 +152,19 @@ extension SQLiteVerificationStore: VerificationStore {
         return try await committer.commit(authenticated)
     }
 
+    /// Deletes expired rows and old events in one short transaction on the writer.
+    public func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
+        try await committer.perform { writer throws(StoreFailure) in
+            do throws(SQLiteFailure) {
+                return try writer.transaction { () throws(SQLiteFailure) in
+                    try writer.prune(pruning)
+                }
+            } catch {
+                throw StoreFailure(error)
+            }
+        }
+    }
+
     private func read<Found>(
         _ body: (SQLiteSession) throws(SQLiteFailure) -> Found
     ) throws(StoreFailure) -> Found {
@@ -177,8 +176,9 @@ extension SQLiteVerificationStore: VerificationStore {
         }
     }
 
-    private func credential(_ row: inout SQLiteRow) throws(SQLiteFailure) -> CredentialRow {
-        try row.credential(key)
+    /// Decodes a row, and checks that it is authentic.
+    private func row<Row: ColumnRow>(_ row: inout SQLiteRow) throws(SQLiteFailure) -> Row {
+        try row.row(key)
     }
 
     /// Returns the row.

@@ -91,7 +91,6 @@ extension DatabaseLocation {
             guard kept != nil else { throw error }
         }
         return DatabaseWriter(
-            session, key: key, known: tail, at: self, checkpointer: checkpointer,
-            timeout: timeout)
+            session, key: key, known: tail, at: self, checkpointer: checkpointer)
     }
 }

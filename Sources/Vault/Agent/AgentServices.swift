@@ -1,5 +1,4 @@
 internal import Devices
-internal import OneTimePassword
 internal import SecretVault
 internal import VaultService
 internal import WatchwordSystem
@@ -81,27 +80,6 @@ struct AgentServices: Sendable {
         return using(place) { .listing(listing(of: $0.vault)) }
     }
 
-    func check(_ place: VaultPlace) -> AgentResponse {
-        using(place) { use in
-            do throws(VaultError) {
-                return .check(try use.vault.check())
-            } catch {
-                return .failed(error)
-            }
-        }
-    }
-
-    func lockOut(of id: RecordID, in place: VaultPlace) -> AgentResponse {
-        using(place) { use in
-            do throws(VaultError) {
-                // Clients ask only before they prompt for a passphrase.
-                return .lockOut(try use.vault.lockOut(of: id, isGuess: true))
-            } catch {
-                return .failed(error)
-            }
-        }
-    }
-
     /// Runs `body` with the vault at `place`, if it is held.
     ///
     /// What `body` finds out is not told if the vault has been locked meanwhile; the outcome of a save
@@ -153,5 +131,49 @@ struct AgentServices: Sendable {
             generation: vault.generation, entries: vault.listedEntries(where: isIncluded),
             slots: vault.slots, reports: vault.reports,
             uses: uses.map { VaultListing.EntryUse(id: $0.key, time: $0.value) })
+    }
+}
+
+// Finding the entries that a person named.
+extension AgentServices {
+    /// Lists the entries that `names` find, or all if one of them does not find exactly one, so that
+    /// the client can say why; without their last uses.
+    ///
+    /// - Parameters:
+    ///   - time: the time of the code of the only entry; it is computed if the entry requires no
+    ///     check at each use.
+    ///   - context: the request, given the vault.
+    func find(
+        _ names: [String], codeAt time: CodeTime?, in place: VaultPlace,
+        _ context: (HeldVaults.Use) -> HeldRequest
+    ) -> AgentResponse {
+        guard reach.contains(place) else { return .outOfReach }
+        return using(place) { use in
+            let entries = use.vault.entries
+            var found: [EntrySummary] = []
+            for name in names {
+                guard vaults.isHeld(place, use.unlocking) else { return .notHeld }
+                // One name may match every entry, so keep only what is needed.
+                let matches = entries.matches(of: name) {
+                    vaults.isHeld(place, use.unlocking)
+                }
+                guard matches.count == 1 else {
+                    return .listing(listing(of: use.vault, uses: [:]) { _ in true })
+                }
+                found += matches
+            }
+            // The client names the entries in the reports.
+            let wanted = Set(found.map(\.id) + use.vault.reports.compactMap(\.entry))
+            let listing = listing(of: use.vault, uses: [:]) { wanted.contains($0.id) }
+            guard let time, names.count == 1, let entry = found.first, entry.kind == .totp,
+                !entry.accessControl.presence.isPerUse
+            else { return .listing(listing) }
+            do throws(EntryRefusal) {
+                return .found(listing, try context(use).code(of: entry.id, at: time))
+            } catch {
+                // The client learns why when it asks for the code.
+                return .listing(listing)
+            }
+        }
     }
 }

@@ -1,8 +1,5 @@
-internal import DeviceLogin
-internal import OneTimePassword
 internal import SecretVault
 internal import VaultService
-internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// One client: reads its requests, and answers each.
@@ -11,29 +8,21 @@ internal import WatchwordSystem
 final class ClientConnection: @unchecked Sendable {
     // `@unchecked Sendable`: it is created by the main thread and then used only by its own thread.
     private let connection: FrameConnection
-    private(set) var service: AgentServices
+    private var service: AgentServices
     /// The number of this connection; never 0.
-    let number: UInt64
+    private let number: UInt64
     /// Whether it may only lock vaults, ask for the status or stop the agent.
     private let isReserved: Bool
     /// Whether the connection has not been ended to make room for another.
     private let isWanted: @Sendable () -> Bool
     private let setActivity: @Sendable (Connections.Activity) -> Void
-    /// The entries that this client proved presence for, to refresh the codes that it shows.
-    var shown: [ShownEntry] = []
-    /// The entries for which this client proved presence, for its next edit.
-    var confirmed: [ConfirmedEntry] = []
-    /// The vaults for which this client proved again what opens them.
-    var proofs: [RepeatedProof] = []
-
-    /// The use of an entry, until the client has received the response.
-    var use: UsedEntry?
+    private let proofs = ClientProofs()
     /// The uses that are not recorded yet.
     private var uses = UnrecordedUses()
     /// The unlocking whose listing the client is to receive.
-    var unlocked: (place: VaultPlace, unlocking: UInt64)?
+    private var unlocked: (place: VaultPlace, unlocking: UInt64)?
     /// The vaults that were opened for this connection only.
-    var opened: Set<VaultPlace> = []
+    private var opened: Set<VaultPlace> = []
 
     /// Why a request was not read.
     private var refusal: AgentResponse?
@@ -96,7 +85,7 @@ final class ClientConnection: @unchecked Sendable {
         }
         endTurn()
         uses.record(in: service.vaults)
-        service.forget(&shown) { _ in true }
+        proofs.forgetShown(in: service.vaults) { _ in true }
         for place in opened { service.vaults.lock(place.only(for: number)) }
         connection.shutDown()
     }
@@ -110,8 +99,8 @@ final class ClientConnection: @unchecked Sendable {
         let response =
             request.mayAsk
             ? service.asking { self.response(to: request) } : self.response(to: request)
-        let (use, unlocked) = (self.use, self.unlocked)
-        (self.use, self.unlocked) = (nil, nil)
+        let (use, unlocked) = (proofs.use, self.unlocked)
+        (proofs.use, self.unlocked) = (nil, nil)
         var isReceived = false
         defer {
             // Whoever interrupted `watchword unlock` does not expect an open vault.
@@ -193,17 +182,73 @@ final class ClientConnection: @unchecked Sendable {
     }
 
     /// The person at the client, who answers questions.
-    var person: RemotePerson { RemotePerson(connection) }
+    private var person: RemotePerson { RemotePerson(connection) }
+}
+
+// What each request does.
+extension ClientConnection {
+    /// Carries out a request that was admitted.
+    private func response(toAdmitted request: AgentRequest) -> AgentResponse {
+        switch request {
+        case .status: return .status(service.status())
+        case .stop: return .done
+        case .lockAll:
+            service.vaults.lockAll()
+            return .done
+        case .lock(let place): return service.vaults.lock(place) ? .done : .notHeld
+        case .unlock(let place, let opener, let ceiling, let time):
+            var unlocking: UInt64?
+            let response = service.unlock(
+                place, with: opener, ceiling: ceiling, for: time, &unlocking)
+            if let unlocking { unlocked = (place, unlocking) }
+            return response
+        case .open(let place, let opener, let ceiling):
+            var unlocking: UInt64?
+            let response = service.unlock(
+                place.only(for: number), with: opener, ceiling: ceiling, for: .standard,
+                &unlocking)
+            if unlocking != nil { opened.insert(place) }
+            return response
+        case .standing(let place, let moment): return service.standing(of: place, since: moment)
+        case .list(let place): return service.list(own(place))
+        case .find(let place, let names, let time):
+            let place = own(place)
+            return service.find(names, codeAt: time, in: place) { use in
+                context(of: request, use, place)
+            }
+        case .code(let place, _, _, _), .verify(let place, _, _, _), .lockOut(let place, _),
+            .check(let place), .edit(let place, _, _), .confirm(let place, _, _),
+            .rehearse(let place, _), .prove(let place, _, _), .contents(let place, _, _, _),
+            .login(let place, _, _):
+            let place = own(place)
+            return service.using(place) { use in
+                context(of: request, use, place).response(to: request)
+            }
+        // No question is pending, and only the system agent moves vaults.
+        case .answer, .cancel, .move: return .misunderstood
+        }
+    }
+
+    private func context(
+        of request: AgentRequest, _ use: HeldVaults.Use, _ place: VaultPlace
+    ) -> HeldRequest {
+        HeldRequest(
+            service: service, use: use, place: place, presence: request.presence, person: person,
+            proofs: proofs)
+    }
+
+    /// The place of the vault that this connection uses: the one that was opened for it, if there is
+    /// one.
+    private func own(_ place: VaultPlace) -> VaultPlace {
+        opened.contains(place) ? place.only(for: number) : place
+    }
 }
 
 extension AgentRequest {
     /// Whether the system's modules or a TPM may ask the person at the client before it is answered.
     fileprivate var mayAsk: Bool {
-        switch self {
-        case .code(_, _, _, .modules), .verify(_, _, _, .modules), .edit(_, _, .modules),
-            .confirm(_, _, .modules), .contents(_, _, .modules, isUse: _),
-            .login, .move(.give):
-            true
+        switch (self, presence) {
+        case (.login, _), (.move(.give), _), (_, .modules): true
         default: false
         }
     }

@@ -56,10 +56,10 @@ enum KeyHolder {
             try ProcessHardening.requireNoTracer()
             limitsFiles = try confine(to: mode.folders) && !mode.folders.contains("/")
         } catch {
-            try report(.notConfined(error), to: supervisor)
+            try HelperGreeting.frame(from: identity, failure: error).write(to: supervisor)
             return
         }
-        try report(.confined, to: supervisor)
+        try HelperGreeting.frame(from: identity).write(to: supervisor)
         let vaults = HeldVaults(
             memory, largestTotal: mode.largestTotal, clock: timing.clock, wake: news.send)
         let service = AgentServices(
@@ -125,13 +125,6 @@ enum KeyHolder {
     private static let endTimeout = Duration.seconds(2)
     /// Shorter than the login manager lets a program delay sleep.
     private static let releaseTimeout = Duration.seconds(2)
-
-    private static func report(
-        _ greeting: HelperGreeting, to supervisor: borrowing FileDescriptor
-    ) throws(SystemCallFailure) {
-        try FileDescriptor.writeFrame(
-            greeting.bytes(from: identity), to: supervisor.number)
-    }
 
     private static func confine(to folders: [String]) throws(SystemCallFailure) -> Bool {
         do {

@@ -1,3 +1,4 @@
+internal import Devices
 internal import WatchwordSystem
 
 /// Notices when a session is locked or the machine is about to sleep.

@@ -67,9 +67,8 @@ struct RelayedCheck<Grade: PresenceGrade>: PresenceCheck {
             return try relay.verdict(unless: person.leaving) {
                 text throws(PAMCheckFailure.Reason) in
                 try person.show(text)
-            } asking: { text, isEchoed, lastAnswer, answer throws(PAMCheckFailure.Reason) in
-                try person.ask(
-                    text, isEchoed: isEchoed, for: end, until: lastAnswer, into: answer)
+            } asking: { text, isEchoed, lastAnswer throws(PAMCheckFailure.Reason) in
+                try person.ask(text, isEchoed: isEchoed, for: end, until: lastAnswer)
             }
         } catch {
             throw PAMCheckFailure(reason: error, mayConcealAttempt: relay.mayHaveBeenAttempted)

@@ -17,19 +17,16 @@ struct RemotePerson {
 
     func show(_ text: String) throws(PAMCheckFailure.Reason) { try send(.says(text)) }
 
-    /// Asks a module's question, and appends the answer.
+    /// Asks a module's question, and returns the answer.
     ///
     /// - Parameter program: becomes ready when the program that asks has ended.
     func ask(
-        _ text: String, isEchoed: Bool, for program: Polling.Interest, until deadline: Moment,
-        into answer: FrameWriter
-    ) throws(PAMCheckFailure.Reason) {
+        _ text: String, isEchoed: Bool, for program: Polling.Interest, until deadline: Moment
+    ) throws(PAMCheckFailure.Reason) -> SecretBytes {
         try send(.asks(text, isEchoed: isEchoed))
-        let text = try self.answer(for: program, until: deadline)
+        let text = try answer(for: program, until: deadline)
         guard text.count <= ModuleRelay.longestAnswer else { throw .cancelled }
-        answer.append(upTo: text.count) { output in
-            text.withBytes { output.append(copying: $0) }
-        }
+        return text
     }
 
     /// Asks for the PIN of a device key.

@@ -1,4 +1,4 @@
-internal import WatchwordSystem
+package import WatchwordSystem
 
 /// Sends a request to a server and returns its response.
 public protocol RequestSender {
@@ -48,47 +48,48 @@ public struct HTTPHelper: RequestSender, Sendable {
         } catch {
             throw .helper(error)
         }
-        let reply: WipedBuffer?
-        do { reply = try HTTPHelper.exchange(request, with: helper) } catch {
+        var connection = OwnHelperConnection(helper, timeout: timeout)
+        return try HTTPHelper.exchange(request, over: &connection)
+    }
+
+    /// Sends one request to the helper at the other end of `connection`, a non-blocking socket that
+    /// is its standard input and output.
+    package static func send(
+        _ request: HelperRequest, over connection: borrowing FileDescriptor,
+        timeout: Duration = .seconds(60)
+    ) throws(HTTPHelperFailure) -> HelperResponse {
+        precondition(request.fits, "the request exceeds the limits of the protocol")
+        var lent: LentHelperConnection
+        do {
+            lent = try LentHelperConnection(
+                connection, limit: HelperProtocol.largestReply, timeout: timeout)
+        } catch {
             throw .helper(.system(error))
         }
-        return try HTTPHelper.response(in: reply) { helper.end().0 }
+        return try exchange(request, over: &lent)
     }
 
-    /// The response in a reply.
-    ///
-    /// - Parameters:
-    ///   - reply: `nil` if the timeout expired first; empty if the helper sent nothing.
-    ///   - ending: how the helper ended.
-    static func response(
-        in reply: WipedBuffer?, from ending: () -> ChildProcess.Ending
-    ) throws(HTTPHelperFailure) -> HelperResponse {
-        guard let reply else { throw .timedOut }
-        guard reply.count > 0 else { throw .helper(.died(ending())) }
-        guard let result = reply.withBytes({ Reply(parsing: $0) }) else { throw .badAnswer }
-        return try result.get()
-    }
-
-    /// Sends the request and reads the reply until the pipe is closed.
-    ///
-    /// - Returns: `nil` if the timeout expired first.
+    /// Sends the request and waits for the reply.
     private static func exchange(
-        _ request: HelperRequest, with helper: HelperProcess
-    ) throws(SystemCallFailure) -> WipedBuffer? {
-        helper.appendFrame { request.encode(into: $0) }
-        let reply = try WipedBuffer(capacity: HelperProtocol.largestReply)
-        while helper.remainingTime > .zero {
-            // A helper that has ended no longer reads; its reply is read next.
-            guard case .wouldWait = try helper.flush() else { break }
-            try helper.wait(for: helper.writable)
+        _ request: HelperRequest, over connection: inout some HelperConnection
+    ) throws(HTTPHelperFailure) -> HelperResponse {
+        let received: FrameConnection.Received
+        do throws(SystemCallFailure) {
+            try connection.send(request)
+            received = try connection.receive()
+        } catch {
+            throw .helper(.system(error))
         }
-        while helper.remainingTime > .zero {
-            switch try helper.receiveReply(into: reply) {
-            case .moved: continue
-            case .ended: return reply
-            case .wouldWait: try helper.wait(for: helper.readable)
+        switch received {
+        case .timedOut: throw .timedOut
+        case .ended: throw .helper(.died(connection.ending()))
+        case .malformed: throw .badAnswer
+        case .frame(let frame):
+            guard frame.withBytes({ $0[0] }) == HelperProtocol.version else {
+                throw .helper(.otherVersion)
             }
+            guard let reply = frame.value(as: Reply.self) else { throw .badAnswer }
+            return try reply.result.get()
         }
-        return nil
     }
 }

@@ -33,10 +33,13 @@ public enum HTTPHelperLoop {
             do throws(SystemCallFailure) {
                 try Confinement.prepareToConnect()
             } catch {
-                try answer(.failure(.helper(.notConfined(error))))
+                try answer(Reply(.failure(.helper(.notConfined(error)))))
             }
             let connector = try ProcessCopy.start(connect)
-            let request = try nextRequest()
+            let input = FileDescriptor(owning: StandardStream.input.rawValue)
+            let request: HelperRequest? = try nextFrame(
+                from: input, limit: HelperProtocol.largestRequest)
+            guard let request else { ProcessEnd.atOnce(with: Status.badRequest) }
             try answer(reply(to: request, connector, prepare, ask))
         } catch {
             // There is nobody left to report to.
@@ -63,9 +66,9 @@ public enum HTTPHelperLoop {
             } catch {
                 throw HTTPHelperFailure.helper(.notConfined(error))
             }
-            return .success(try ask(request, tools, connection))
+            return Reply(.success(try ask(request, tools, connection)))
         } catch {
-            return .failure(error)
+            return Reply(.failure(error))
         }
     }
 
@@ -73,9 +76,9 @@ public enum HTTPHelperLoop {
     private static func connection(
         to server: ServerAddress, by connector: borrowing FileDescriptor
     ) throws(HTTPHelperFailure) -> FileDescriptor {
-        let reply: [UInt8]
+        let bytes: [UInt8]
         do throws(SystemCallFailure) {
-            try FileDescriptor.writeFrame(Array(server.text.utf8), to: connector.number)
+            try FrameWriter(server).write(to: connector)
             guard let received = try connector.receiveFile() else { throw lostConnector }
             let first = received.byte
             if let connection = received.takeFile() { return connection }
@@ -83,11 +86,14 @@ public enum HTTPHelperLoop {
                 output throws(SystemCallFailure) in
                 try connector.readToEnd(into: &output)
             }
-            reply = [first] + rest
+            bytes = [first] + rest
         } catch {
             throw .helper(.system(error))
         }
-        guard case .failure(let failure) = Reply(parsing: reply.span) else {
+        let failure: HTTPHelperFailure
+        do throws(FieldReader.Unreadable) {
+            failure = try HTTPHelperFailure(parsing: bytes.span)
+        } catch {
             throw .helper(.system(lostConnector))
         }
         throw failure
@@ -99,21 +105,16 @@ public enum HTTPHelperLoop {
     private static func connect(
         over channel: borrowing FileDescriptor
     ) throws(SystemCallFailure) {
-        var text: [UInt8] = []
-        guard let count = try FileDescriptor.readCount(from: channel.number),
-            try FileDescriptor.read(exactly: count, from: channel.number, appendingTo: &text)
-        else { return }
-        let server: ServerAddress
-        do { server = try ServerAddress(parsing: String(decoding: text, as: UTF8.self)) } catch {
-            return
-        }
+        let address: ServerAddress? = try nextFrame(
+            from: channel, limit: 4 + HelperProtocol.longestText)
+        guard let server = address else { return }
         let connection: FileDescriptor
         do throws(HTTPHelperFailure) { connection = try connect(to: server) } catch {
-            return try Reply.failure(error).encoded().withBytes { bytes throws(SystemCallFailure) in
+            return try FrameWriter(error).withContent { bytes throws(SystemCallFailure) in
                 try channel.writeAll(bytes)
             }
         }
-        try channel.send(HelperProtocol.version, with: connection)
+        try channel.send(0, with: connection)
     }
 
     private static func connect(
@@ -135,19 +136,16 @@ public enum HTTPHelperLoop {
     }
 
     private static func answer(_ reply: Reply) throws(SystemCallFailure) -> Never {
-        try reply.encoded().withBytes { bytes throws(SystemCallFailure) in
-            try FileDescriptor.writeAll(bytes, to: 1)
-        }
+        try FrameWriter(reply).write(to: StandardStream.output.rawValue)
         ProcessEnd.atOnce(with: Status.done)
     }
 
-    private static func nextRequest() throws(SystemCallFailure) -> HelperRequest {
-        var bytes: [UInt8] = []
-        guard let count = try FileDescriptor.readCount(from: 0),
-            (1...HelperProtocol.largestRequest).contains(count),
-            try FileDescriptor.read(exactly: count, from: 0, appendingTo: &bytes),
-            let request = HelperRequest(parsing: bytes.span)
-        else { ProcessEnd.atOnce(with: Status.badRequest) }
-        return request
+    /// The next frame's value; `nil` if there is none, or the frame breaks the protocol.
+    private static func nextFrame<Value: Transferable>(
+        from file: borrowing FileDescriptor, limit: Int
+    ) throws(SystemCallFailure) -> Value? {
+        var incoming = try IncomingFrame(limit: limit)
+        guard case .complete(let frame) = try incoming.advance(from: file) else { return nil }
+        return frame.value()
     }
 }

@@ -40,23 +40,19 @@ public struct LoginState: Sendable {
 
 extension LoginState: Transferable {
     package func write(to output: FrameWriter) {
-        output.append(server)
-        output.append(credential)
-        output.append(signed: changed)
-        output.append(generation)
-        output.append(position: progress)
+        output.append(server, credential, changed, generation, progress)
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         server = try fields.value(bytes)
         credential = try fields.value(bytes)
-        changed = try fields.signedNumber(bytes)
+        changed = try fields.value(bytes)
         generation = try fields.value(bytes)
-        progress = try fields.choiceByPosition(bytes)
+        progress = try fields.value(bytes)
     }
 }
+
+extension LoginState.Progress: Transferable {}
 
 extension EntrySummary {
     /// Refuses an entry without an enrolled secret.

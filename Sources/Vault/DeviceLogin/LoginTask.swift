@@ -80,64 +80,54 @@ extension LoginTask {
         case .enrol, .status, .wipe: nil
         }
     }
+
+    /// Whether it may change the vault; the others only read it.
+    package var mayChangeVault: Bool {
+        switch self {
+        case .status, .key(.server), .key(.status): false
+        case .signIn, .enrol, .wipe, .key: true
+        }
+    }
 }
 
 extension LoginTask: Transferable {
-    private enum Kind: UInt8 {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case signIn, enrol, status, wipe, key
     }
 
     package func write(to output: FrameWriter) {
         switch self {
-        case .signIn(let id):
-            output.append(choice: Kind.signIn)
-            output.append(id)
-        case .enrol(let order):
-            output.append(choice: Kind.enrol)
-            output.append(order)
-        case .status(let id):
-            output.append(choice: Kind.status)
-            output.append(id)
-        case .wipe(let id):
-            output.append(choice: Kind.wipe)
-            output.append(id)
-        case .key(let task):
-            output.append(choice: Kind.key)
-            output.append(task)
+        case .signIn(let id): output.append(Kind.signIn, id)
+        case .enrol(let order): output.append(Kind.enrol, order)
+        case .status(let id): output.append(Kind.status, id)
+        case .wipe(let id): output.append(Kind.wipe, id)
+        case .key(let task): output.append(Kind.key, task)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind: Kind = try fields.choice(bytes)
-        switch kind {
-        case .signIn: self = .signIn(try fields.value(bytes))
-        case .enrol: self = .enrol(try fields.value(bytes))
-        case .status: self = .status(try fields.value(bytes))
-        case .wipe: self = .wipe(try fields.value(bytes))
-        case .key: self = .key(try fields.value(bytes))
-        }
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .signIn: try fields.make(Self.signIn, from: bytes)
+            case .enrol: try fields.make(Self.enrol, from: bytes)
+            case .status: try fields.make(Self.status, from: bytes)
+            case .wipe: try fields.make(Self.wipe, from: bytes)
+            case .key: try fields.make(Self.key, from: bytes)
+            }
     }
 }
 
 extension EnrolmentOrder: Transferable {
     package func write(to output: FrameWriter) {
-        output.append(ticket)
-        output.append(server)
+        output.append(ticket, server)
         output.append(string: authorities.span)
-        output.append(deviceName)
-        output.append(name)
-        output.append(access)
+        output.append(deviceName, name, access)
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         ticket = try fields.value(bytes)
         server = try fields.value(bytes)
-        let range = try fields.string(bytes, limit: Enrolment.largestAuthorities)
-        authorities = [UInt8](copying: bytes.extracting(range))
+        authorities = try fields.data(bytes, limit: Enrolment.largestAuthorities)
         deviceName = try fields.text(bytes, limit: Enrolment.longestDeviceName)
         name = try fields.value(bytes)
         access = try fields.value(bytes)
@@ -145,73 +135,46 @@ extension EnrolmentOrder: Transferable {
 }
 
 extension LoginAnswer: Transferable {
-    private enum Kind: UInt8 {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case ticket, enrolled, state, wiped, nameTaken, failed, server, key, pinNeeded, adopted
     }
 
     package func write(to output: FrameWriter) {
         switch self {
-        case .ticket(let ticket):
-            output.append(choice: Kind.ticket)
-            output.append(ticket)
-        case .enrolled(let credential, let server):
-            output.append(choice: Kind.enrolled)
-            output.append(credential)
-            output.append(server)
-        case .state(let state):
-            output.append(choice: Kind.state)
-            output.append(state)
-        case .wiped: output.append(choice: Kind.wiped)
-        case .nameTaken: output.append(choice: Kind.nameTaken)
-        case .server(let server):
-            output.append(choice: Kind.server)
-            output.append(server)
-        case .key(let state):
-            output.append(choice: Kind.key)
-            output.append(state)
-        case .adopted(let state):
-            output.append(choice: Kind.adopted)
-            output.append(state)
-        case .pinNeeded: output.append(choice: Kind.pinNeeded)
-        case .failed(let error):
-            output.append(choice: Kind.failed)
-            output.append(error)
+        case .ticket(let ticket): output.append(Kind.ticket, ticket)
+        case .enrolled(let credential, let server): output.append(Kind.enrolled, credential, server)
+        case .state(let state): output.append(Kind.state, state)
+        case .wiped: output.append(Kind.wiped)
+        case .nameTaken: output.append(Kind.nameTaken)
+        case .server(let server): output.append(Kind.server, server)
+        case .key(let state): output.append(Kind.key, state)
+        case .adopted(let state): output.append(Kind.adopted, state)
+        case .pinNeeded: output.append(Kind.pinNeeded)
+        case .failed(let error): output.append(Kind.failed, error)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind: Kind = try fields.choice(bytes)
-        switch kind {
-        case .ticket: self = .ticket(try fields.value(bytes))
-        case .enrolled:
-            self = .enrolled(
-                credential: try fields.value(bytes), server: try fields.value(bytes))
-        case .state: self = .state(try fields.value(bytes))
-        case .wiped: self = .wiped
-        case .nameTaken: self = .nameTaken
-        case .server: self = .server(try fields.value(bytes))
-        case .key: self = .key(try fields.value(bytes))
-        case .adopted: self = .adopted(try fields.value(bytes))
-        case .pinNeeded: self = .pinNeeded
-        case .failed: self = .failed(try fields.value(bytes))
-        }
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .ticket: try fields.make(Self.ticket, from: bytes)
+            case .enrolled: try fields.make(Self.enrolled, from: bytes)
+            case .state: try fields.make(Self.state, from: bytes)
+            case .wiped: .wiped
+            case .nameTaken: .nameTaken
+            case .server: try fields.make(Self.server, from: bytes)
+            case .key: try fields.make(Self.key, from: bytes)
+            case .adopted: try fields.make(Self.adopted, from: bytes)
+            case .pinNeeded: .pinNeeded
+            case .failed: try fields.make(Self.failed, from: bytes)
+            }
     }
 }
 
 extension LoginTicket: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(text)
-        output.append(expiresAt)
-        output.append(verification)
-    }
+    package func write(to output: FrameWriter) { output.append(text, expiresAt, verification) }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        self.init(
-            text: try fields.value(bytes), expiresAt: try fields.value(bytes),
-            verification: try fields.value(bytes))
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
     }
 }

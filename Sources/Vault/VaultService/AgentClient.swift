@@ -1,4 +1,3 @@
-internal import SecretVault
 package import WatchwordSystem
 
 /// Why the agent gave no answer.

@@ -15,30 +15,24 @@ package enum AgentPresence: Sendable {
 }
 
 extension AgentPresence: Transferable {
-    private enum Kind: UInt8 {
+    private enum Kind: UInt8, Transferable {
         case none, opener, modules
     }
 
     package func write(to output: FrameWriter) {
         switch self {
-        case .none: output.append(choice: Kind.none)
-        case .opener(let opener):
-            output.append(choice: Kind.opener)
-            output.append(opener)
-        case .modules(let purpose):
-            output.append(choice: Kind.modules)
-            output.append(purpose)
+        case .none: output.append(Kind.none)
+        case .opener(let opener): output.append(Kind.opener, opener)
+        case .modules(let purpose): output.append(Kind.modules, purpose)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind: Kind = try fields.choice(bytes)
-        switch kind {
-        case .none: self = .none
-        case .opener: self = .opener(try fields.value(bytes))
-        case .modules: self = .modules(try fields.value(bytes))
-        }
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .none: .none
+            case .opener: try fields.make(Self.opener, from: bytes)
+            case .modules: try fields.make(Self.modules, from: bytes)
+            }
     }
 }

@@ -1,4 +1,3 @@
-internal import SecretVault
 package import WatchwordSystem
 
 // The protocol between `watchword` and its agent, in frames (see `IncomingFrame`).
@@ -14,7 +13,7 @@ package enum AgentProtocol {
     /// The version, which is the first byte of each request.
     ///
     /// It changes whenever an encoding does; a test compares a digest of samples.
-    package static let version: UInt8 = 8
+    package static let version: UInt8 = 9
     /// The maximum size of a request in bytes, unless it contains a change of the vault.
     package static let largestRequest = 64 << 10
     /// The maximum size of a request that contains a change of the vault, or a vault.
@@ -74,24 +73,25 @@ package struct HoldingTime: Hashable, Sendable {
 }
 
 extension HoldingTime: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(signed: idle.wholeSeconds)
-        output.append(signed: total.wholeSeconds)
-    }
+    package func write(to output: FrameWriter) { output.append(idle, total) }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let (idle, total) = (try fields.signedNumber(bytes), try fields.signedNumber(bytes))
-        let allowed = 1...HoldingTime.longest.wholeSeconds
-        guard allowed.contains(idle), allowed.contains(total) else {
-            throw FieldReader.Unreadable()
-        }
-        self.init(idle: .seconds(idle), total: .seconds(total))
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
+        let allowed = Duration.seconds(1)...HoldingTime.longest
+        guard allowed.contains(idle), allowed.contains(total) else { throw Unreadable() }
     }
 }
 
 extension Duration {
     /// The whole seconds in it.
     package var wholeSeconds: Int64 { components.seconds }
+}
+
+// In whole seconds.
+extension Duration: Transferable {
+    package func write(to output: FrameWriter) { output.append(wholeSeconds) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = .seconds(try fields.value(bytes) as Int64)
+    }
 }

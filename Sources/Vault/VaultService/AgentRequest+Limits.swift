@@ -8,6 +8,8 @@ extension AgentRequest {
     private static let longestNames = 8192
     /// How many of the largest secrets fit in one response.
     package static let mostContents = 500
+    /// The ceilings on the cost of deriving a key.
+    static let ceilings = 10...Vault.maximumCeiling
 
     /// Asks for the entries that these names find; for all if there are many names.
     ///
@@ -20,14 +22,25 @@ extension AgentRequest {
         return canFind(names) ? .find(place, names, time) : .list(place)
     }
 
+    /// Whether the agent carries out a request for so much.
+    var isWithinLimits: Bool {
+        switch self {
+        case .unlock(_, _, let ceiling, _), .open(_, _, let ceiling), .prove(_, _, let ceiling):
+            AgentRequest.ceilings.contains(ceiling)
+        case .find(_, let names, _): AgentRequest.canFind(names)
+        case .contents(_, let ids, _, _): AgentRequest.canOpen(ids)
+        default: true
+        }
+    }
+
     /// Whether the agent searches for these names.
-    static func canFind(_ names: [String]) -> Bool {
+    private static func canFind(_ names: [String]) -> Bool {
         names.count <= mostNames && Set(names).count == names.count
             && names.reduce(0) { $0 + $1.utf8.count } <= longestNames
     }
 
     /// Whether the agent opens these entries at once.
-    static func canOpen(_ ids: [RecordID]) -> Bool {
+    private static func canOpen(_ ids: [RecordID]) -> Bool {
         ids.count <= mostContents && Set(ids).count == ids.count
     }
 

@@ -3,7 +3,7 @@ package import WatchwordSystem
 
 extension AgentRequest: Transferable {
     // `lockAll` and `stop` are the same in all versions.
-    enum Kind: UInt8, CaseIterable {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case unlock, lock, lockAll, status, stop, list, code, verify, lockOut, check, answer
         case cancel, edit, confirm, rehearse, prove, contents, open, standing, login, move, find
     }
@@ -11,162 +11,73 @@ extension AgentRequest: Transferable {
     package func write(to output: FrameWriter) {
         switch self {
         case .unlock(let place, let opener, let ceiling, let time):
-            output.append(choice: Kind.unlock)
-            output.append(place)
-            output.append(opener)
-            output.append(signed: Int64(ceiling))
-            output.append(time)
+            output.append(Kind.unlock, place, opener, ceiling, time)
         case .open(let place, let opener, let ceiling):
-            output.append(choice: Kind.open)
-            output.append(place)
-            output.append(opener)
-            output.append(signed: Int64(ceiling))
-        case .standing(let place, let moment):
-            output.append(choice: Kind.standing)
-            output.append(place)
-            output.append(signed: moment)
-        case .lock(let place):
-            output.append(choice: Kind.lock)
-            output.append(place)
-        case .lockAll: output.append(choice: Kind.lockAll)
-        case .status: output.append(choice: Kind.status)
-        case .stop: output.append(choice: Kind.stop)
-        case .list(let place):
-            output.append(choice: Kind.list)
-            output.append(place)
-        case .find(let place, let names, let time):
-            output.append(choice: Kind.find)
-            output.append(place)
-            output.append(list: names)
-            output.append(optional: time)
+            output.append(Kind.open, place, opener, ceiling)
+        case .standing(let place, let moment): output.append(Kind.standing, place, moment)
+        case .lock(let place): output.append(Kind.lock, place)
+        case .lockAll: output.append(Kind.lockAll)
+        case .status: output.append(Kind.status)
+        case .stop: output.append(Kind.stop)
+        case .list(let place): output.append(Kind.list, place)
+        case .find(let place, let names, let time): output.append(Kind.find, place, names, time)
         case .code(let place, let id, let time, let presence):
-            output.append(choice: Kind.code)
-            output.append(place)
-            output.append(id)
-            output.append(time)
-            output.append(presence)
+            output.append(Kind.code, place, id, time, presence)
         case .verify(let place, let id, let comparison, let presence):
-            output.append(choice: Kind.verify)
-            output.append(place)
-            output.append(id)
-            output.append(comparison)
-            output.append(presence)
-        case .lockOut(let place, let id):
-            output.append(choice: Kind.lockOut)
-            output.append(place)
-            output.append(id)
-        case .check(let place):
-            output.append(choice: Kind.check)
-            output.append(place)
+            output.append(Kind.verify, place, id, comparison, presence)
+        case .lockOut(let place, let id): output.append(Kind.lockOut, place, id)
+        case .check(let place): output.append(Kind.check, place)
         case .confirm(let place, let id, let presence):
-            output.append(choice: Kind.confirm)
-            output.append(place)
-            output.append(id)
-            output.append(presence)
-        case .rehearse(let place, let edit):
-            output.append(choice: Kind.rehearse)
-            output.append(place)
-            output.append(edit)
+            output.append(Kind.confirm, place, id, presence)
+        case .rehearse(let place, let edit): output.append(Kind.rehearse, place, edit)
         case .edit(let place, let edit, let presence):
-            output.append(choice: Kind.edit)
-            output.append(place)
-            output.append(edit)
-            output.append(presence)
-        case .move(let move):
-            output.append(choice: Kind.move)
-            output.append(move)
-        case .answer(let answer):
-            output.append(choice: Kind.answer)
-            output.append(answer)
-        case .cancel: output.append(choice: Kind.cancel)
+            output.append(Kind.edit, place, edit, presence)
+        case .move(let move): output.append(Kind.move, move)
+        case .answer(let answer): output.append(Kind.answer, answer)
+        case .cancel: output.append(Kind.cancel)
         case .prove(let place, let opener, let ceiling):
-            output.append(choice: Kind.prove)
-            output.append(place)
-            output.append(opener)
-            output.append(signed: Int64(ceiling))
+            output.append(Kind.prove, place, opener, ceiling)
         case .login(let place, let task, let presence):
-            output.append(choice: Kind.login)
-            output.append(place)
-            output.append(task)
-            output.append(presence)
+            output.append(Kind.login, place, task, presence)
         case .contents(let place, let ids, let presence, let isUse):
-            output.append(choice: Kind.contents)
-            output.append(place)
-            output.append(list: ids)
-            output.append(presence)
-            output.append(isUse)
+            output.append(Kind.contents, place, ids, presence, isUse)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind: Kind = try fields.choice(bytes)
-        switch kind {
-        case .unlock:
-            self = .unlock(
-                try fields.value(bytes), try fields.value(bytes),
-                ceiling: try AgentRequest.ceiling(&fields, bytes), try fields.value(bytes))
-        case .open:
-            self = .open(
-                try fields.value(bytes), try fields.value(bytes),
-                ceiling: try AgentRequest.ceiling(&fields, bytes))
-        case .standing:
-            self = .standing(try fields.value(bytes), since: try fields.signedNumber(bytes))
-        case .lock: self = .lock(try fields.value(bytes))
-        case .lockAll: self = .lockAll
-        case .status: self = .status
-        case .stop: self = .stop
-        case .list: self = .list(try fields.value(bytes))
-        case .find:
-            let place: VaultPlace = try fields.value(bytes)
-            let names: [String] = try fields.values(bytes, most: AgentRequest.mostNames)
-            guard AgentRequest.canFind(names) else { throw FieldReader.Unreadable() }
-            self = .find(place, names, try fields.optional(bytes))
-        case .code:
-            self = .code(
-                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes),
-                try fields.value(bytes))
-        case .verify:
-            self = .verify(
-                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes),
-                try fields.value(bytes))
-        case .lockOut: self = .lockOut(try fields.value(bytes), try fields.value(bytes))
-        case .check: self = .check(try fields.value(bytes))
-        case .confirm:
-            self = .confirm(
-                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
-        case .rehearse: self = .rehearse(try fields.value(bytes), try fields.value(bytes))
-        case .edit:
-            self = .edit(
-                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
-        case .move: self = .move(try fields.value(bytes))
-        case .answer: self = .answer(try fields.value(bytes))
-        case .cancel: self = .cancel
-        case .prove:
-            self = .prove(
-                try fields.value(bytes), try fields.value(bytes),
-                ceiling: try AgentRequest.ceiling(&fields, bytes))
-        case .login:
-            self = .login(
-                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
-        case .contents:
-            let place: VaultPlace = try fields.value(bytes)
-            let ids: [RecordID] = try fields.values(bytes, most: AgentRequest.mostContents)
-            guard AgentRequest.canOpen(ids) else { throw FieldReader.Unreadable() }
-            self = .contents(
-                place, ids, try fields.value(bytes), isUse: try fields.flag(bytes))
-        }
-    }
-
-    static func ceiling(
-        _ fields: inout FieldReader, _ bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) -> Int {
-        let ceiling = try fields.signedNumber(bytes)
-        guard (10...Int64(Vault.maximumCeiling)).contains(ceiling) else {
-            throw FieldReader.Unreadable()
-        }
-        return Int(ceiling)
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .unlock: try fields.make(Self.unlock, from: bytes)
+            case .open: try fields.make(Self.open, from: bytes)
+            case .standing: try fields.make(Self.standing, from: bytes)
+            case .lock: try fields.make(Self.lock, from: bytes)
+            case .lockAll: .lockAll
+            case .status: .status
+            case .stop: .stop
+            case .list: try fields.make(Self.list, from: bytes)
+            case .find:
+                .find(
+                    try fields.value(bytes), try fields.list(bytes, most: AgentRequest.mostNames),
+                    try fields.value(bytes))
+            case .code: try fields.make(Self.code, from: bytes)
+            case .verify: try fields.make(Self.verify, from: bytes)
+            case .lockOut: try fields.make(Self.lockOut, from: bytes)
+            case .check: try fields.make(Self.check, from: bytes)
+            case .confirm: try fields.make(Self.confirm, from: bytes)
+            case .rehearse: try fields.make(Self.rehearse, from: bytes)
+            case .edit: try fields.make(Self.edit, from: bytes)
+            case .move: try fields.make(Self.move, from: bytes)
+            case .answer: try fields.make(Self.answer, from: bytes)
+            case .cancel: .cancel
+            case .prove: try fields.make(Self.prove, from: bytes)
+            case .login: try fields.make(Self.login, from: bytes)
+            case .contents:
+                .contents(
+                    try fields.value(bytes),
+                    try fields.list(bytes, most: AgentRequest.mostContents),
+                    try fields.value(bytes), isUse: try fields.value(bytes))
+            }
+        guard isWithinLimits else { throw Unreadable() }
     }
 
     /// Whether a frame that begins with these bytes contains a change of the vault.

@@ -1,7 +1,7 @@
 package import SecretVault
 package import WatchwordCryptography
 
-/// What a client asks the agent to do.
+/// What a client asks the agent to do, or a command its own process (``OwnVault``).
 package enum AgentRequest: Sendable {
     /// Opens a vault and holds its key; answered with its listing.
     case unlock(VaultPlace, VaultOpener, ceiling: Int, HoldingTime)
@@ -69,6 +69,17 @@ extension AgentRequest {
         switch self {
         case .lock, .lockAll: true
         default: false
+        }
+    }
+
+    /// How the client proves presence for it.
+    package var presence: AgentPresence {
+        switch self {
+        case .code(_, _, _, let presence), .verify(_, _, _, let presence),
+            .edit(_, _, let presence), .confirm(_, _, let presence),
+            .contents(_, _, let presence, isUse: _), .login(_, _, let presence):
+            presence
+        default: .none
         }
     }
 

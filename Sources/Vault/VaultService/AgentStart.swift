@@ -1,4 +1,3 @@
-internal import SecretVault
 package import WatchwordSystem
 
 /// Starts the agent of this user.
@@ -60,7 +59,10 @@ package enum AgentStart {
         var incoming = try IncomingFrame(limit: AgentReport.largestFrame)
         while deadline.timeRemaining > .zero {
             switch try incoming.advance(from: pipe) {
-            case .complete(let frame): return frame.withBytes { AgentReport(parsing: $0) }
+            case .complete(let frame):
+                return frame.withBytes { bytes in
+                    do { return try AgentReport(parsing: bytes) } catch { return nil }
+                }
             case .ended, .bad: return nil
             case .wouldWait:
                 _ = try Polling.wait(for: [.reading(pipe)], timeout: deadline.timeRemaining)
@@ -83,46 +85,41 @@ package enum AgentReport: Hashable, Sendable {
 
     static let largestFrame = 8192
 
-    private enum Kind: UInt8 {
+    /// Sends it.
+    package func send(to output: borrowing FileDescriptor) throws(SystemCallFailure) {
+        let frame = try FrameWriter()
+        frame.append(self)
+        try frame.write(to: output)
+    }
+}
+
+extension AgentReport: Transferable {
+    private enum Kind: UInt8, Transferable {
         case ready = 1
         case taken, missingFolder, exposedFolder, foreignFolder, failed
     }
 
-    /// Sends it.
-    package func send(to output: borrowing FileDescriptor) throws(SystemCallFailure) {
-        let frame = try FrameWriter()
+    package func write(to output: FrameWriter) {
         switch self {
-        case .ready: frame.append(Kind.ready.rawValue)
-        case .taken: frame.append(Kind.taken.rawValue)
-        case .noFolder(.missing): frame.append(Kind.missingFolder.rawValue)
-        case .noFolder(.notPrivate(let path)):
-            frame.append(Kind.exposedFolder.rawValue)
-            frame.append(path)
-        case .noFolder(.notOwned(let path)):
-            frame.append(Kind.foreignFolder.rawValue)
-            frame.append(path)
+        case .ready: output.append(Kind.ready)
+        case .taken: output.append(Kind.taken)
+        case .noFolder(.missing): output.append(Kind.missingFolder)
+        case .noFolder(.notPrivate(let path)): output.append(Kind.exposedFolder, path)
+        case .noFolder(.notOwned(let path)): output.append(Kind.foreignFolder, path)
         case .noFolder(.system(let failure)), .failed(let failure):
-            frame.append(Kind.failed.rawValue)
-            frame.append(failure)
+            output.append(Kind.failed, failure)
         }
-        try frame.write(to: output)
     }
 
-    init?(parsing bytes: Span<UInt8>) {
-        var fields = FieldReader(.bigEndian)
-        do throws(FieldReader.Unreadable) {
-            switch Kind(rawValue: try fields.byte(bytes)) {
-            case .ready: self = .ready
-            case .taken: self = .taken
-            case .missingFolder: self = .noFolder(.missing)
-            case .exposedFolder: self = .noFolder(.notPrivate(try fields.value(bytes)))
-            case .foreignFolder: self = .noFolder(.notOwned(try fields.value(bytes)))
-            case .failed: self = .failed(try fields.value(bytes))
-            case nil: return nil
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .ready: .ready
+            case .taken: .taken
+            case .missingFolder: .noFolder(.missing)
+            case .exposedFolder: .noFolder(.notPrivate(try fields.value(bytes)))
+            case .foreignFolder: .noFolder(.notOwned(try fields.value(bytes)))
+            case .failed: try fields.make(Self.failed, from: bytes)
             }
-            try fields.finish(bytes)
-        } catch {
-            return nil
-        }
     }
 }

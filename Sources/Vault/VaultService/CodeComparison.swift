@@ -1,4 +1,3 @@
-internal import SecretVault
 package import WatchwordSystem
 
 /// A code that somebody presents, and the window in which it is accepted.
@@ -25,22 +24,12 @@ package struct CodeComparison: Sendable {
 
 extension CodeComparison: Transferable {
     package func write(to output: FrameWriter) {
-        output.append(code)
-        output.append(moment != nil)
-        if let moment { output.append(signed: moment) }
-        output.append(UInt64(behind))
-        output.append(UInt64(ahead))
+        output.append(code, moment, behind, ahead)
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let code: String = try fields.value(bytes)
-        let moment = try fields.flag(bytes) ? try fields.signedNumber(bytes) : nil
-        let (behind, ahead) = (try fields.integer(bytes), try fields.integer(bytes))
-        guard (0...CodeComparison.widest).contains(behind),
-            (0...CodeComparison.widest).contains(ahead)
-        else { throw FieldReader.Unreadable() }
-        self.init(code: code, moment: moment, behind: behind, ahead: ahead)
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
+        let allowed = 0...CodeComparison.widest
+        guard allowed.contains(behind), allowed.contains(ahead) else { throw Unreadable() }
     }
 }

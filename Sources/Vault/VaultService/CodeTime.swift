@@ -1,4 +1,3 @@
-internal import SecretVault
 package import WatchwordSystem
 
 /// The time of a code.
@@ -17,30 +16,23 @@ package enum CodeTime: Hashable, Sendable {
 }
 
 extension CodeTime: Transferable {
-    private enum Kind: UInt8 {
-        case moment, refresh, counter
+    private enum Kind: UInt8, Transferable {
+        case moment, counter
     }
 
     package func write(to output: FrameWriter) {
         switch self {
         case .moment(let moment, let offset, let isRefresh):
-            output.append(choice: isRefresh ? Kind.refresh : Kind.moment)
-            output.append(signed: moment)
-            output.append(offset)
-        case .counter: output.append(choice: Kind.counter)
+            output.append(Kind.moment, moment, offset, isRefresh)
+        case .counter: output.append(Kind.counter)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind: Kind = try fields.choice(bytes)
-        switch kind {
-        case .moment, .refresh:
-            self = .moment(
-                try fields.signedNumber(bytes), offset: try fields.value(bytes),
-                isRefresh: kind == .refresh)
-        case .counter: self = .counter
-        }
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .moment: try fields.make(Self.moment, from: bytes)
+            case .counter: .counter
+            }
     }
 }

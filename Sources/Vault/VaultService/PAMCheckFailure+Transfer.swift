@@ -1,23 +1,16 @@
 package import Devices
-internal import SecretVault
 package import WatchwordSystem
 
 extension PAMCheckFailure: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(reason)
-        output.append(mayConcealAttempt)
-    }
+    package func write(to output: FrameWriter) { output.append(reason, mayConcealAttempt) }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        self.init(
-            reason: try fields.value(bytes), mayConcealAttempt: try fields.flag(bytes))
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
     }
 }
 
 extension PAMCheckFailure.Reason: Transferable {
-    private enum Kind: UInt8 {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case timedOut, cancelled, noServiceFile, noTerminal, answerTooLong, terminal, noUserName
         case accountRefused, failed, ended, talksTooMuch, nonsense, programNotFound, otherVersion
         case system, alreadyAsking
@@ -25,72 +18,44 @@ extension PAMCheckFailure.Reason: Transferable {
 
     package func write(to output: FrameWriter) {
         switch self {
-        case .timedOut: output.append(choice: Kind.timedOut)
-        case .cancelled: output.append(choice: Kind.cancelled)
-        case .noServiceFile: output.append(choice: Kind.noServiceFile)
-        case .noTerminal: output.append(choice: Kind.noTerminal)
-        case .answerTooLong: output.append(choice: Kind.answerTooLong)
-        case .terminal(let failure):
-            output.append(choice: Kind.terminal)
-            output.append(failure)
-        case .noUserName: output.append(choice: Kind.noUserName)
-        case .accountRefused(let failure):
-            output.append(choice: Kind.accountRefused)
-            output.append(failure)
-        case .failed(let failure):
-            output.append(choice: Kind.failed)
-            output.append(failure)
-        case .ended(let ending):
-            output.append(choice: Kind.ended)
-            output.append(ending)
-        case .talksTooMuch: output.append(choice: Kind.talksTooMuch)
-        case .nonsense: output.append(choice: Kind.nonsense)
-        case .programNotFound: output.append(choice: Kind.programNotFound)
-        case .otherVersion: output.append(choice: Kind.otherVersion)
-        case .alreadyAsking(let name):
-            output.append(choice: Kind.alreadyAsking)
-            output.append(name)
-        case .system(let failure):
-            output.append(choice: Kind.system)
-            output.append(failure)
+        case .timedOut: output.append(Kind.timedOut)
+        case .cancelled: output.append(Kind.cancelled)
+        case .noServiceFile: output.append(Kind.noServiceFile)
+        case .noTerminal: output.append(Kind.noTerminal)
+        case .answerTooLong: output.append(Kind.answerTooLong)
+        case .terminal(let failure): output.append(Kind.terminal, failure)
+        case .noUserName: output.append(Kind.noUserName)
+        case .accountRefused(let failure): output.append(Kind.accountRefused, failure)
+        case .failed(let failure): output.append(Kind.failed, failure)
+        case .ended(let ending): output.append(Kind.ended, ending)
+        case .talksTooMuch: output.append(Kind.talksTooMuch)
+        case .nonsense: output.append(Kind.nonsense)
+        case .programNotFound: output.append(Kind.programNotFound)
+        case .otherVersion: output.append(Kind.otherVersion)
+        case .alreadyAsking(let name): output.append(Kind.alreadyAsking, name)
+        case .system(let failure): output.append(Kind.system, failure)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind: Kind = try fields.choice(bytes)
-        switch kind {
-        case .timedOut: self = .timedOut
-        case .cancelled: self = .cancelled
-        case .noServiceFile: self = .noServiceFile
-        case .noTerminal: self = .noTerminal
-        case .answerTooLong: self = .answerTooLong
-        case .terminal: self = .terminal(try fields.value(bytes))
-        case .noUserName: self = .noUserName
-        case .accountRefused: self = .accountRefused(try fields.value(bytes))
-        case .failed: self = .failed(try fields.value(bytes))
-        case .ended: self = .ended(try fields.value(bytes))
-        case .talksTooMuch: self = .talksTooMuch
-        case .nonsense: self = .nonsense
-        case .programNotFound: self = .programNotFound
-        case .otherVersion: self = .otherVersion
-        case .alreadyAsking: self = .alreadyAsking(for: try fields.value(bytes))
-        case .system: self = .system(try fields.value(bytes))
-        }
-    }
-}
-
-extension PAMCallFailure: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(position: call)
-        output.append(code)
-    }
-
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        self.init(
-            call: try fields.choiceByPosition(bytes), code: Int32(try fields.byte(bytes)))
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .timedOut: .timedOut
+            case .cancelled: .cancelled
+            case .noServiceFile: .noServiceFile
+            case .noTerminal: .noTerminal
+            case .answerTooLong: .answerTooLong
+            case .terminal: try fields.make(Self.terminal, from: bytes)
+            case .noUserName: .noUserName
+            case .accountRefused: try fields.make(Self.accountRefused, from: bytes)
+            case .failed: try fields.make(Self.failed, from: bytes)
+            case .ended: try fields.make(Self.ended, from: bytes)
+            case .talksTooMuch: .talksTooMuch
+            case .nonsense: .nonsense
+            case .programNotFound: .programNotFound
+            case .otherVersion: .otherVersion
+            case .alreadyAsking: try fields.make(Self.alreadyAsking, from: bytes)
+            case .system: try fields.make(Self.system, from: bytes)
+            }
     }
 }

@@ -19,56 +19,36 @@ package enum VaultMove: Sendable {
 }
 
 extension VaultMove: Transferable {
-    enum Kind: UInt8, CaseIterable {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case receive, confirm, activate, give, discard
     }
 
     package func write(to output: FrameWriter) {
         switch self {
         case .receive(let parcel, let opener, let ceiling):
-            output.append(choice: Kind.receive)
-            output.append(parcel)
-            output.append(opener)
-            output.append(signed: Int64(ceiling))
-        case .confirm(let identity):
-            output.append(choice: Kind.confirm)
-            output.append(identity)
-        case .activate(let opener, let ceiling):
-            output.append(choice: Kind.activate)
-            output.append(opener)
-            output.append(signed: Int64(ceiling))
-        case .give(let opener, let ceiling):
-            output.append(choice: Kind.give)
-            output.append(opener)
-            output.append(signed: Int64(ceiling))
+            output.append(Kind.receive, parcel, opener, ceiling)
+        case .confirm(let identity): output.append(Kind.confirm, identity)
+        case .activate(let opener, let ceiling): output.append(Kind.activate, opener, ceiling)
+        case .give(let opener, let ceiling): output.append(Kind.give, opener, ceiling)
         case .discard(let opener, let identity, let ceiling):
-            output.append(choice: Kind.discard)
-            output.append(opener)
-            output.append(identity)
-            output.append(signed: Int64(ceiling))
+            output.append(Kind.discard, opener, identity, ceiling)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind: Kind = try fields.choice(bytes)
-        switch kind {
-        case .receive:
-            self = .receive(
-                try fields.value(bytes), try fields.value(bytes),
-                ceiling: try AgentRequest.ceiling(&fields, bytes))
-        case .confirm: self = .confirm(try fields.value(bytes))
-        case .activate:
-            self = .activate(
-                try fields.value(bytes), ceiling: try AgentRequest.ceiling(&fields, bytes))
-        case .give:
-            self = .give(
-                try fields.value(bytes), ceiling: try AgentRequest.ceiling(&fields, bytes))
-        case .discard:
-            self = .discard(
-                try fields.value(bytes), try fields.value(bytes),
-                ceiling: try AgentRequest.ceiling(&fields, bytes))
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .receive: try fields.make(Self.receive, from: bytes)
+            case .confirm: try fields.make(Self.confirm, from: bytes)
+            case .activate: try fields.make(Self.activate, from: bytes)
+            case .give: try fields.make(Self.give, from: bytes)
+            case .discard: try fields.make(Self.discard, from: bytes)
+            }
+        switch self {
+        case .receive(_, _, let ceiling), .activate(_, let ceiling), .give(_, let ceiling),
+            .discard(_, _, let ceiling):
+            guard AgentRequest.ceilings.contains(ceiling) else { throw Unreadable() }
+        case .confirm: break
         }
     }
 }

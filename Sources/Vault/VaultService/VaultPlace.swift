@@ -1,4 +1,3 @@
-internal import SecretVault
 package import WatchwordSystem
 
 /// Where a vault is: the same for two paths that lead to the same file name in the same folder.
@@ -69,22 +68,22 @@ package struct VaultPlace: Hashable, Sendable {
 
 extension VaultPlace: Transferable {
     package func write(to output: FrameWriter) {
-        output.append(folder.device)
-        output.append(folder.number)
-        output.append(name)
-        output.append(path)
+        output.append(folder, name, path)
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        folder = FolderIdentity(
-            device: try fields.value(bytes), number: try fields.value(bytes))
-        name = try fields.value(bytes)
-        path = try fields.value(bytes)
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init(folder:name:path:), from: bytes)
         let rest = path[Folder.nameStart(in: path)...]
         guard path.utf8.first == UInt8(ascii: "/"), rest.utf8.elementsEqual(name.utf8),
             !name.isEmpty, !path.utf8.contains(0)
-        else { throw FieldReader.Unreadable() }
+        else { throw Unreadable() }
+    }
+}
+
+extension FolderIdentity: Transferable {
+    package func write(to output: FrameWriter) { output.append(device, number) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init(device:number:), from: bytes)
     }
 }

@@ -26,11 +26,24 @@ public func say(_ bytes: [UInt8]) {
 }
 
 /// A frame with its count.
-public func frame(_ body: [UInt8]) -> [UInt8] { number(body.count) + body }
+public func frame(_ body: [UInt8]) -> [UInt8] { UInt32(body.count).littleEndianBytes + body }
 
-/// A count of four bytes.
-public func number(_ value: Int) -> [UInt8] {
-    (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+/// A field with a number of `width` bytes, big-endian.
+public func number(_ value: UInt64, width: Int = 4) -> [UInt8] {
+    (0..<width).reversed().map { UInt8(truncatingIfNeeded: value >> (UInt64($0) * 8)) }
+}
+
+/// A field with a text.
+public func text(_ text: String) -> [UInt8] { string(Array(text.utf8)) }
+
+/// A field with a string of bytes; `count` replaces the number of bytes.
+public func string(_ bytes: [UInt8], count: Int? = nil) -> [UInt8] {
+    number(UInt64(count ?? bytes.count)) + bytes
+}
+
+/// A field with a list; `count` replaces the number of elements.
+public func list(_ elements: [[UInt8]], count: Int? = nil) -> [UInt8] {
+    number(UInt64(count ?? elements.count)) + elements.flatMap(\.self)
 }
 
 /// Reads a file; calls `hasty` before the end of one that begins with “hasty”, and then hangs.

@@ -4,7 +4,7 @@ internal import Lies
 /// the “export” names.
 @main struct Program {
     static func main() throws {
-        say(frame(Array("WWX".utf8) + [1, 0]))
+        say(frame([3] + Array("WWX".utf8) + [2, 0]))
         while let order = try nextOrder(skipping: 1, hasty: {}) {
             if let lie = pipeLies[order] {
                 lie()
@@ -38,7 +38,7 @@ internal import Lies
         "favourite of two": export([entry(favourite: 2)]),
         "last use of two": export([entry(use: 2)]),
         "unknown warning": export([entry(warning: [200])]),
-        "warning with an unknown alias": export([entry(warning: [30] + text("pin"))]),
+        "warning with an unknown alias": export([entry(warning: [3, 3] + text("pin"))]),
         "row zero": export([], refusals: [refusal(row: 0)]),
         "unknown reason": export([], refusals: [refusal(reason: 99)]),
         "picture zero": export([], missing: [number(0)]),
@@ -53,9 +53,8 @@ internal import Lies
         _ entries: [[UInt8]], count: Int? = nil, format: UInt8 = 0, refusals: [[UInt8]] = [],
         missing: [[UInt8]] = []
     ) -> [UInt8] {
-        [0, format] + number(0) + number(count ?? entries.count) + entries.flatMap(\.self)
-            + number(refusals.count) + refusals.flatMap(\.self)
-            + number(missing.count) + missing.flatMap(\.self) + number(0)
+        [0, format] + list(entries, count: count) + list(refusals) + number(0) + list(missing)
+            + number(0)
     }
 
     private static func entry(
@@ -63,22 +62,14 @@ internal import Lies
         keyCount: Int? = nil, algorithm: UInt8 = 0, digits: UInt8 = 6, period: UInt64 = 30,
         favourite: UInt8 = 0, state: UInt8 = 0, warning: [UInt8]? = nil, use: UInt8 = 0
     ) -> [UInt8] {
-        let account = text("ann")
-        let step = [0] + wide(period) + wide(0)
-        let secret = number(keyCount ?? key.count) + key
-        let names = [content] + number(issuer.count) + issuer + account
-        let credential = names + secret + [algorithm, digits] + step + number(0)
-        let rest = number(0) + text("") + text("") + [favourite, state] + number(0)
-        return credential + rest + number(warning == nil ? 0 : 1) + (warning ?? []) + [use]
+        let names = [content] + string(issuer) + text("ann")
+        let step = [0] + number(period, width: 8) + number(0, width: 8)
+        let credential = names + string(key, count: keyCount) + [algorithm, digits] + step
+        let details = list([]) + list([]) + text("") + text("") + [favourite, state]
+        return credential + details + list(warning.map { [$0] } ?? []) + number(0) + [use]
     }
 
-    private static func refusal(row: Int = 1, reason: UInt8 = 0) -> [UInt8] {
+    private static func refusal(row: UInt64 = 1, reason: UInt8 = 0) -> [UInt8] {
         number(row) + number(0) + text("") + text("") + [reason]
-    }
-
-    private static func text(_ text: String) -> [UInt8] { number(text.utf8.count) + text.utf8 }
-
-    private static func wide(_ value: UInt64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 }

@@ -44,30 +44,6 @@ public struct KeyAttestation: Hashable, Sendable {
         self.certification = certification
         self.signature = signature
     }
-
-}
-
-// For the protocols between processes.
-extension KeyAttestation {
-    /// The structures in a fixed order, the certificates last.
-    package var parts: [[UInt8]] {
-        [endorsementKey, attestationKey, deviceKey, certification, signature] + certificates
-    }
-
-    /// Combines ``parts``.
-    package init?(parts: [[UInt8]]) {
-        guard parts.count > 5 else { return nil }
-        self.init(
-            certificates: Array(parts[5...]), endorsementKey: parts[0], attestationKey: parts[1],
-            deviceKey: parts[2], certification: parts[3], signature: parts[4])
-    }
-
-    /// The maximum size of a part in bytes.
-    package static let largestPart = largestCertificate
-    /// The maximum size in bytes of all parts together, each with a length of four bytes.
-    package static let largest =
-        mostCertificates * (4 + largestCertificate) + 4 * (4 + largestStructure)
-        + 4 + longestSignature
 }
 
 /// A secret that only the TPM with an attested key reveals (`TPM2_ActivateCredential`).

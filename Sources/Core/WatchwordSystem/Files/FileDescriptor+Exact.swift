@@ -50,13 +50,6 @@ extension FileDescriptor {
         guard try read(exactly: 4, from: number, appendingTo: &bytes) else { return nil }
         return Int(UInt32(littleEndian: bytes.span))
     }
-
-    /// Writes a frame, its length first, to a descriptor that is owned elsewhere.
-    public static func writeFrame(
-        _ bytes: [UInt8], to number: Int32
-    ) throws(SystemCallFailure) {
-        try writeAll((UInt32(bytes.count).littleEndianBytes + bytes).span, to: number)
-    }
 }
 
 extension UInt32 {

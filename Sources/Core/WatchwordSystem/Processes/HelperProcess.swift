@@ -128,40 +128,14 @@ public final class HelperProcess {
         }
     }
 
-    /// Reads what has arrived into `buffer`, for a helper that sends one response without a frame
-    /// and then exits.
-    ///
-    /// - Returns: `.ended` if the helper has closed its end or the buffer is full.
-    public func receiveReply(
-        into buffer: WipedBuffer
-    ) throws(SystemCallFailure) -> FileDescriptor.Progress {
-        try buffer.append { output throws(SystemCallFailure) in
-            try child.output.readAvailable(into: &output)
-        }
-    }
-
     // MARK: Sending
 
     /// Whether part of ``outgoing`` is still to be sent.
     public var hasUnsent: Bool { sent < outgoing.count }
 
-    /// Appends a frame to ``outgoing``, with the bytes that `fill` appends.
-    ///
-    /// If `fill` throws, ``outgoing`` is emptied.
-    public func appendFrame<Result, Failure: Error>(
-        _ fill: (WipedBuffer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        let start = outgoing.count
-        outgoing.append(UInt32(0).littleEndianBytes)
-        do throws(Failure) {
-            let result = try fill(outgoing)
-            let size = UInt32(outgoing.count - start - 4)
-            outgoing.replace(from: start, with: size.littleEndianBytes.span)
-            return result
-        } catch {
-            removeOutgoing()
-            throw error
-        }
+    /// Appends a frame with `value` to ``outgoing``.
+    package func appendFrame(_ value: some Transferable) throws(SystemCallFailure) {
+        try FrameWriter(value).finished().withBytes { outgoing.append($0) }
     }
 
     /// Sends as much as the pipe accepts.

@@ -109,30 +109,3 @@ struct BinaryParts {
         }
     }
 }
-
-extension SecretBytes {
-    /// Bytes that are not secret.
-    convenience init(_ bytes: [UInt8]) { self.init(copying: bytes.span) }
-
-    /// Whether all bytes are ASCII.
-    var isASCII: Bool {
-        withBytes { bytes in bytes.indices.allSatisfy { bytes[$0] < 0x80 } }
-    }
-
-    /// The bytes that one Base64 text encodes, which may be broken into lines.
-    func decodedBase64Lines() -> SecretBytes? {
-        let text = SecretBytes(capacity: count) { output in
-            withBytes { bytes in
-                for index in bytes.indices where !bytes[index].isSpace {
-                    output.append(bytes[index])
-                }
-            }
-        }
-        return text.decodedBase64()
-    }
-}
-
-extension UInt8 {
-    /// Whether it is a space, a tab or a line break.
-    fileprivate var isSpace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
-}

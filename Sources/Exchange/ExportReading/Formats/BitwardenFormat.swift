@@ -77,10 +77,11 @@ enum BitwardenContainer {
         case 1:
             let mebibytes = try file.number("kdfMemory")
             let (kibibytes, isTooLarge) = mebibytes.multipliedReportingOverflow(by: 1024)
-            return try decryption.argon2(
-                .id, password, salt: decryption.digest(.sha256, of: salt),
-                kibibytes: isTooLarge ? .max : kibibytes, passes: iterations,
+            let argon2 = Argon2(
+                .id, kibibytes: isTooLarge ? .max : kibibytes, passes: iterations,
                 lanes: try file.number("kdfParallelism"))
+            return try decryption.derive(
+                argon2, password, salt: decryption.digest(.sha256, of: salt))
         default: throw decryption.unsupported
         }
     }
@@ -90,10 +91,11 @@ enum BitwardenContainer {
         let authentication: SecretBytes
 
         init(_ key: SecretBytes) {
-            encryption = hkdfExpandSHA256(
-                key: key, info: Array("enc".utf8).span, count: 32)
-            authentication = hkdfExpandSHA256(
-                key: key, info: Array("mac".utf8).span, count: 32)
+            func derived(_ purpose: String) -> SecretBytes {
+                hkdfExpandSHA256(key: key, info: Array(purpose.utf8).span, count: 32)
+            }
+            encryption = derived("enc")
+            authentication = derived("mac")
         }
     }
 

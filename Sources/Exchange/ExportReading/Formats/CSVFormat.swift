@@ -7,26 +7,28 @@ enum CSVFormat {
     /// Whether the text looks like a table: two or more rows with the same number of cells, at
     /// least two, and short names in the first row.
     static func isTable(_ text: Span<UInt8>) -> Bool {
-        var rows = CSVRows(text)
-        do {
-            guard let names = try rows.next(in: text), names.count > 1,
-                names.allSatisfy({ (1...32).contains($0.count) })
-            else { return false }
-            var rowCount = 1
-            while rowCount < 100, let row = try rows.next(in: text) {
-                guard row.count == names.count else { return false }
-                rowCount += 1
-            }
-            return rowCount > 1
-        } catch {
+        guard let rows = firstRows(100, of: text), rows.count > 1, let names = rows.first else {
             return false
         }
+        return names.count > 1 && names.allSatisfy { (1...32).contains($0.count) }
+            && rows.allSatisfy { $0.count == names.count }
     }
 
     /// Whether the first row names a column with one-time passwords.
     static func isRecognised(_ text: Span<UInt8>) -> Bool {
-        var rows = CSVRows(text)
-        do { return try rows.next(in: text).flatMap(Header.init) != nil } catch { return false }
+        firstRows(1, of: text)?.first.flatMap(Header.init) != nil
+    }
+
+    /// The first rows, at most `limit`; `nil` if one of them is damaged.
+    private static func firstRows(_ limit: Int, of text: Span<UInt8>) -> [[SecretBytes]]? {
+        var lines = CSVRows(text)
+        var rows: [[SecretBytes]] = []
+        do {
+            while rows.count < limit, let row = try lines.next(in: text) { rows.append(row) }
+            return rows
+        } catch {
+            return nil
+        }
     }
 
     static func read(_ text: SecretBytes) throws(ExportError) -> ExportRows {

@@ -51,8 +51,8 @@ enum CotpContainer {
         let salt = try file.base64("salt")
         let sealed = try file.base64("cipher")
         let decryption = Decryption(.cotp)
-        let key = try decryption.argon2(
-            .id, password, salt: salt, kibibytes: 32 << 10, passes: 4, lanes: 4)
+        let key = try decryption.derive(
+            Argon2(.id, kibibytes: 32 << 10, passes: 4, lanes: 4), password, salt: salt)
         return try decryption.open(
             sealed, key: key, nonce: nonce, with: openXChaCha20Poly1305)
     }

@@ -40,16 +40,7 @@ enum GauthFormat {
 
     static func read(_ text: SecretBytes) throws(ExportError) -> ExportRows {
         var rows = ExportRows(.gauth)
-        try text.withBytes { text throws(ExportError) in
-            var lines = TextLines(text)
-            while let line = lines.next(in: text) {
-                let content = text.extracting(line.range)
-                try rows.append { row throws(ExportRowRefusal) in
-                    row.line = line.number
-                    try fill(&row, content)
-                }
-            }
-        }
+        try rows.append(linesOf: text, filling: fill)
         return rows
     }
 

@@ -13,8 +13,9 @@ enum KeePassFormat {
         _ source: ExportSource, password: SecretBytes?
     ) throws(ExportError) -> ExportRows {
         let document = try open(source, password)
-        let root: XMLElement
-        do { root = try readXML(document.xml, limits: .current) } catch { throw exportError(error) }
+        let root = try reading(.keePass) { () throws(ContainerError) in
+            try readXML(document.xml, limits: .current)
+        }
         guard root.name == "KeePassFile" else { throw .damaged(.keePass) }
         try checkDigest(root, document)
         return try rows(root, protection: document.protection)
@@ -69,17 +70,6 @@ enum KeePassFormat {
         else { return nil }
         let isZero = bytes.withBytes { bytes in bytes.indices.allSatisfy { bytes[$0] == 0 } }
         return isZero ? nil : identifier
-    }
-
-    private static func exportError(_ error: XMLReadingError) -> ExportError {
-        switch error {
-        case .notWellFormed, .notUTF8, .documentType: .damaged(.keePass)
-        case .outOfMemory: .outOfMemory
-        case .overLimit(let limit, let found, let allowed):
-            .overLimit(
-                .keePass, limit == .depth ? .depth : limit == .bytes ? .documentSize : .rows,
-                found: found, allowed: allowed)
-        }
     }
 }
 

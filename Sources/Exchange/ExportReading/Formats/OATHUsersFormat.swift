@@ -19,17 +19,7 @@ enum OATHUsersFormat {
 
     static func read(_ text: SecretBytes) throws(ExportError) -> ExportRows {
         var rows = ExportRows(.oathUsersFile)
-        try text.withBytes { text throws(ExportError) in
-            var lines = TextLines(text)
-            while let line = lines.next(in: text) {
-                let content = text.extracting(line.range)
-                guard content[0] != UInt8(ascii: "#") else { continue }
-                try rows.append { row throws(ExportRowRefusal) in
-                    row.line = line.number
-                    try fill(&row, content)
-                }
-            }
-        }
+        try rows.append(linesOf: text, hasComments: true, filling: fill)
         return rows
     }
 

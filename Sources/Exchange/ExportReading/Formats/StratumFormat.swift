@@ -74,8 +74,8 @@ enum StratumContainer {
             let nonce = try parts.take(12)
             let sealed = try parts.rest()
             guard sealed.count >= 16 else { throw .damaged(.stratum) }
-            let key = try decryption.argon2(
-                .id, password, salt: salt, kibibytes: 64 << 10, passes: 3, lanes: 4)
+            let key = try decryption.derive(
+                Argon2(.id, kibibytes: 64 << 10, passes: 3, lanes: 4), password, salt: salt)
             return try decryption.openGCM(sealed, key: key, nonce: nonce)
         }
         guard start == legacy else { throw .damaged(.stratum) }

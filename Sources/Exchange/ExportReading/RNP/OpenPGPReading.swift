@@ -1,4 +1,5 @@
 internal import CRNP
+internal import Exports
 internal import Glibc
 internal import Synchronization
 public import WatchwordCryptography
@@ -13,16 +14,16 @@ internal import WatchwordSystem
 /// - Parameter limit: The maximum length of the content in bytes.
 public func decryptOpenPGP(
     _ message: SecretBytes, password: SecretBytes, limit: Int
-) throws(OpenPGPReadingError) -> SecretBytes {
+) throws(ContainerError) -> SecretBytes {
     let allowed = min(limit, max(1 << 20, message.count * 100))
-    return try message.withBytes { message throws(OpenPGPReadingError) in
-        try unsafe message.withUnsafeBytes { message throws(OpenPGPReadingError) in
+    return try message.withBytes { message throws(ContainerError) in
+        try unsafe message.withUnsafeBytes { message throws(ContainerError) in
             guard let start = message.baseAddress, unsafe !message.isEmpty else {
-                throw .notAMessage
+                throw .damaged
             }
             let bytes = unsafe UnsafeBufferPointer(
                 start: start.assumingMemoryBound(to: UInt8.self), count: message.count)
-            return try library.withLock { library throws(OpenPGPReadingError) in
+            return try library.withLock { library throws(ContainerError) in
                 let decryption = try unsafe OpenPGPDecryption(
                     reading: bytes, limit: allowed, library.handle)
                 return try decryption.run(password: password)
@@ -38,15 +39,11 @@ public func decryptOpenPGP(
 /// discarded.
 ///
 /// - Returns: Whether a trial message could be decrypted.
-@discardableResult public func prepareOpenPGPReading() -> Bool {
+func prepareOpenPGPReading() throws -> Bool {
     StandardStream.discardLibraryMessages()
     let password = SecretBytes(copying: Array("trial".utf8).span)
-    do {
-        let message = try Base64.decodeSecret(Array(trialMessage.utf8).span)
-        return try decryptOpenPGP(message, password: password, limit: 5) == password
-    } catch {
-        return false
-    }
+    let message = try Base64.decodeSecret(Array(trialMessage.utf8).span)
+    return try decryptOpenPGP(message, password: password, limit: 5) == password
 }
 
 /// Made with GnuPG 2.2: AES-256, compressed with zlib; its content and password are "trial".
@@ -84,7 +81,7 @@ private let library = Mutex(OpenPGPLibrary())
     /// - Parameter message: Must outlive this object.
     init(
         reading message: UnsafeBufferPointer<UInt8>, limit: Int, _ library: rnp_ffi_t?
-    ) throws(OpenPGPReadingError) {
+    ) throws(ContainerError) {
         self.limit = limit
         unsafe self.library = library
         guard unsafe library != nil,
@@ -103,7 +100,7 @@ private let library = Mutex(OpenPGPLibrary())
         unsafe rnp_input_destroy(input)
     }
 
-    func run(password: SecretBytes) throws(OpenPGPReadingError) -> SecretBytes {
+    func run(password: SecretBytes) throws(ContainerError) -> SecretBytes {
         // The library takes the password as a C string.
         guard password.withBytes({ $0.firstIndex(of: 0, from: 0) == nil }) else {
             throw .wrongPassword
@@ -117,7 +114,7 @@ private let library = Mutex(OpenPGPLibrary())
             return result
         }
         guard result == RNP_SUCCESS else { throw failure(result) }
-        guard isProtected else { throw .notAMessage }
+        guard isProtected else { throw .damaged }
         var start: UnsafeMutablePointer<UInt8>?
         var count = 0
         guard unsafe rnp_output_memory_get_buf(output, &start, &count, false) == RNP_SUCCESS,
@@ -136,7 +133,7 @@ private let library = Mutex(OpenPGPLibrary())
             == RNP_SUCCESS && isValid
     }
 
-    private func failure(_ result: rnp_result_t) -> OpenPGPReadingError {
+    private func failure(_ result: rnp_result_t) -> ContainerError {
         var passwords = 0
         var recipients = 0
         unsafe rnp_op_verify_get_symenc_count(operation, &passwords)
@@ -144,10 +141,11 @@ private let library = Mutex(OpenPGPLibrary())
         switch Int(result) {
         case RNP_ERROR_OUT_OF_MEMORY: return .outOfMemory
         // The only output is the memory, which has a limit.
-        case RNP_ERROR_WRITE: return .tooLong(allowed: limit)
+        case RNP_ERROR_WRITE:
+            return .overLimit(
+                .documentSize, found: UInt64(limit) + 1, allowed: UInt64(limit))
         case _ where passwords > 0: return .wrongPassword
         case _ where recipients > 0: return .publicKeyEncryption
-        case RNP_ERROR_BAD_FORMAT: return .notAMessage
         default: return .damaged
         }
     }
@@ -162,22 +160,4 @@ private let library = Mutex(OpenPGPLibrary())
         unsafe buffer[secret.count] = 0
         return true
     }
-}
-
-/// Why an OpenPGP message could not be decrypted.
-///
-/// It never contains content.
-public enum OpenPGPReadingError: Error, Hashable, Sendable {
-    /// The bytes are not an encrypted OpenPGP message.
-    case notAMessage
-    /// The message is encrypted with public keys only.
-    case publicKeyEncryption
-    /// The password is wrong, or the message is damaged; these are often indistinguishable.
-    case wrongPassword
-    /// The message is damaged or truncated before its encrypted part.
-    case damaged
-    /// The content is longer than allowed.
-    case tooLong(allowed: Int)
-    /// There is not enough memory.
-    case outOfMemory
 }

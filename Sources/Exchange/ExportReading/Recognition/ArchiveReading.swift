@@ -12,17 +12,13 @@ struct ArchiveReading {
         _ source: ExportSource, password: SecretBytes?
     ) throws(ExportError) -> ExportRows {
         let file = source.file
-        let archive: ZipArchive
-        do { archive = try ZipArchive(file) } catch {
-            // A damaged archive is recognised by the names of members, which also precede their
-            // content.
-            throw ExportError(
-                error,
-                file.firstFormat(of: [
-                    ("export.data", .onePassword), ("proton pass/data.json", .protonPass),
-                    ("raivo-otp-export.json", .raivo), ("accounts.txt", .authenticatorPlus),
-                ]))
-        }
+        // A damaged archive is recognised by the names of members, which also precede their content.
+        let archive = try reading(
+            file.firstFormat(of: [
+                ("export.data", .onePassword), ("proton pass/data.json", .protonPass),
+                ("raivo-otp-export.json", .raivo), ("accounts.txt", .authenticatorPlus),
+            ])
+        ) { () throws(ContainerError) in try ZipArchive(file) }
         return try ArchiveReading(archive: archive, source: source, password: password).rows()
     }
 
@@ -95,21 +91,19 @@ struct ArchiveReading {
         case unreadable(isWrongPassword: Bool)
     }
 
+    /// Reads a file without the password, and again with it if the file needs one.
     private func steamFile(
-        _ name: String, _ manifest: SecretBytes?
+        _ name: String, _ manifest: SecretBytes?, password used: SecretBytes? = nil
     ) throws(ExportError) -> SteamFile {
-        do throws(ExportError) {
-            do {
-                let rows = try steamRows(of: name, manifest, password: nil)
-                return .rows(rows, wasEncrypted: false)
-            } catch .passwordNeeded(.steam) {
-                guard let password else { throw .passwordNeeded(.steam) }
-                let rows = try steamRows(of: name, manifest, password: password)
-                return .rows(rows, wasEncrypted: true)
-            }
+        do {
+            let rows = try steamRows(of: name, manifest, password: used)
+            return .rows(rows, wasEncrypted: used != nil)
         } catch {
             switch error {
-            case .passwordNeeded(.steam), .overLimit, .outOfMemory: throw error
+            case .passwordNeeded(.steam):
+                guard used == nil, let password else { throw error }
+                return try steamFile(name, manifest, password: password)
+            case .overLimit, .outOfMemory: throw error
             default: return .unreadable(isWrongPassword: error == .wrongPassword(.steam))
             }
         }
@@ -145,11 +139,9 @@ struct ArchiveReading {
     private func content(
         _ name: String, _ format: ExportFormat, password: SecretBytes?
     ) throws(ExportError) -> SecretBytes? {
-        do throws(ZipReadingError) {
+        try reading(format) { () throws(ContainerError) in
             guard let member = try archive.member(named: name) else { return nil }
             return try archive.read(member, password: password, limit: ExportLimits.current.bytes)
-        } catch {
-            throw ExportError(error, format)
         }
     }
 
@@ -162,40 +154,5 @@ struct ArchiveReading {
 
     private var attachmentCount: Int {
         archive.members.count { $0.name.hasPrefix("files/") && $0.length > 0 }
-    }
-}
-
-extension ExportError {
-    /// - Parameter format: The format, if it is known.
-    fileprivate init(_ error: ZipReadingError, _ format: ExportFormat?) {
-        guard let format else {
-            switch error {
-            case .outOfMemory: self = .outOfMemory
-            case .overLimit(let limit, let found, let allowed):
-                self = .overLimit(nil, ExportLimit(limit), found: found, allowed: allowed)
-            default: self = .unknownFormat
-            }
-            return
-        }
-        switch error {
-        case .notAnArchive, .damaged: self = .damaged(format)
-        case .passwordNeeded: self = .passwordNeeded(format)
-        case .wrongPassword: self = .wrongPassword(format)
-        case .unsupported: self = .unreadable(format, .unsupportedAlgorithm)
-        case .overLimit(let limit, let found, let allowed):
-            self = .overLimit(format, ExportLimit(limit), found: found, allowed: allowed)
-        case .outOfMemory: self = .outOfMemory
-        }
-    }
-}
-
-extension ExportLimit {
-    fileprivate init(_ limit: ZipReadingError.Limit) {
-        self =
-            switch limit {
-            case .members: .archiveMembers
-            case .length: .documentSize
-            case .ratio: .compressionRatio
-            }
     }
 }

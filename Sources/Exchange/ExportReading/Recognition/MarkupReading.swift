@@ -13,26 +13,14 @@ enum MarkupReading {
         if text.withBytes({ $0.firstRange(of: "<code>otpauth") != nil }) {
             return try KeyURIPage.read(text, .stratum)
         }
-        let root = try document(text)
+        let root = try reading(format(ofUnreadable: text)) { () throws(ContainerError) in
+            try readXML(text, limits: .current)
+        }
         switch root.name {
         case "map": return try AndroidPreferences(root).read(password: password)
         case "KeyContainer": return try PSKCFormat.read(root, password: password)
         case "KeePassFile": return try KeePassFormat.read(plain: root)
         default: throw .unknownFormat
-        }
-    }
-
-    private static func document(_ text: SecretBytes) throws(ExportError) -> XMLElement {
-        do { return try readXML(text, limits: .current) } catch {
-            let format = format(ofUnreadable: text)
-            switch error {
-            case .outOfMemory: throw .outOfMemory
-            case .overLimit(let limit, let found, let allowed):
-                throw .overLimit(
-                    format, ExportLimit(limit), found: found, allowed: allowed)
-            case .notWellFormed, .notUTF8, .documentType:
-                throw format.map { .damaged($0) } ?? .unknownFormat
-            }
         }
     }
 
@@ -53,13 +41,26 @@ extension XMLLimits {
     }
 }
 
-extension ExportLimit {
-    fileprivate init(_ limit: XMLReadingError.Limit) {
-        self =
-            switch limit {
-            case .bytes: .documentSize
-            case .depth: .depth
-            case .elements, .attributes: .rows
+/// Pages whose `<code>` elements contain key URIs: Stratum's HTML backup, and the
+/// sheets that Watchword writes for printing.
+enum KeyURIPage {
+    /// The element that identifies a sheet; it comes before the first entry.
+    static let sheetMark = "<meta name=\"generator\" content=\"watchword\">"
+
+    static func read(_ text: SecretBytes, _ format: ExportFormat) throws(ExportError) -> ExportRows
+    {
+        var rows = ExportRows(format)
+        try text.withBytes { text throws(ExportError) in
+            var rest = text.extracting(0...)
+            while let start = rest.firstRange(of: "<code>") {
+                rest = rest.extracting(start.upperBound...)
+                guard let end = rest.firstRange(of: "</code>") else { throw .damaged(format) }
+                var row = ExportRow()
+                row.secret = .field(SecretBytes(unescaping: rest.extracting(..<end.lowerBound)))
+                try rows.append(row)
+                rest = rest.extracting(end.upperBound...)
             }
+        }
+        return rows
     }
 }

@@ -147,13 +147,11 @@ extension ExportRow {
             let generator = CodeGenerator(key: key, algorithm: algorithm, style: style)
             movingFactor = .counter(lastUse.nextCounter(from: counter, generator))
         }
-        do {
-            return try Credential(
+        // The key is not empty, the names were trimmed, and there are no other parameters.
+        return try refusing(as: .tooLong) {
+            try Credential(
                 issuer: issuer, account: account, key: key, algorithm: algorithm, style: style,
                 movingFactor: movingFactor)
-        } catch {
-            // The key is not empty, the names were trimmed, and there are no other parameters.
-            throw .tooLong
         }
     }
 
@@ -176,9 +174,8 @@ extension ExportRow {
         case .absent: return (algorithm, .decimal(.six))
         case .value(let value):
             guard let count = Int(exactly: value) else { throw .badDigits }
-            do { return (algorithm, .decimal(try CodeLength(digits: count))) } catch {
-                throw .badDigits
-            }
+            let length = try refusing(as: .badDigits) { try CodeLength(digits: count) }
+            return (algorithm, .decimal(length))
         case .large, .malformed: throw .badDigits
         }
     }
@@ -200,7 +197,7 @@ extension ExportRow {
             switch period {
             case .absent: return .time(.standard)
             case .value(let value):
-                do { return .time(try TimeStep(period: value)) } catch { throw .badPeriod }
+                return .time(try refusing(as: .badPeriod) { try TimeStep(period: value) })
             case .large, .malformed: throw .badPeriod
             }
         }

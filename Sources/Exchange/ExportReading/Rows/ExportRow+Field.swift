@@ -53,10 +53,7 @@ extension ExportRow {
 
     private func entry(ofKeyURI text: SecretBytes) throws(ExportRowRefusal) -> ExportedEntry {
         let dialect = text.withBytes { KeyURIDialect($0) }
-        let uri: KeyURI
-        do { uri = try Self.keyURI(dialect.uri) } catch {
-            throw dialect.state == .deleted ? .unreadableDeleted : error
-        }
+        let uri = try Self.keyURI(dialect.uri, isDeleted: dialect.state == .deleted)
         var row = self
         row.tags += dialect.tags
         if row.note.isEmpty { row.note = dialect.note }
@@ -79,22 +76,13 @@ extension ExportRow {
         return try row.entry(.oneTimePassword(try row.named(credential)), warnings)
     }
 
-    private static func keyURI(_ text: SecretBytes) throws(ExportRowRefusal) -> KeyURI {
+    private static func keyURI(
+        _ text: SecretBytes, isDeleted: Bool = false
+    ) throws(ExportRowRefusal) -> KeyURI {
         do {
             return try text.withBytes { text throws(KeyURIError) in try KeyURI(parsing: text) }
         } catch {
-            switch error {
-            case .missingKey: throw .noSecret
-            case .key: throw .badSecret
-            case .unknownAlgorithm: throw .unknownAlgorithm
-            case .unknownType: throw .unknownType
-            case .tooLong: throw .tooLong
-            case .notANumber(.digits), .outOfRange(.digits): throw .badDigits
-            case .notANumber(.period), .outOfRange(.period): throw .badPeriod
-            case .notANumber(.counter), .outOfRange(.counter): throw .badCounter
-            case .notAKeyURI, .doubled, .unknownEncoder, .notANumber, .outOfRange, .notStrict:
-                throw .badKeyURI
-            }
+            throw isDeleted ? .unreadableDeleted : ExportRowRefusal(error)
         }
     }
 
@@ -124,14 +112,12 @@ extension ExportRow {
 
     /// The credential with the row's names.
     private func named(_ credential: Credential) throws(ExportRowRefusal) -> Credential {
-        do {
-            return try Credential(
+        try refusing(as: .tooLong) {
+            try Credential(
                 issuer: issuer.trimmed, account: account.trimmed, key: credential.key,
                 algorithm: credential.algorithm, style: credential.style,
                 movingFactor: credential.movingFactor,
                 otherParameters: credential.otherParameters)
-        } catch {
-            throw .tooLong
         }
     }
 
@@ -161,6 +147,24 @@ extension ExportRow {
             row.pin = text.withBytes { KeyURIParts.decoded($0.extracting(pin)) }
         }
         return try row.entry()
+    }
+}
+
+extension ExportRowRefusal {
+    fileprivate init(_ error: KeyURIError) {
+        self =
+            switch error {
+            case .missingKey: .noSecret
+            case .key: .badSecret
+            case .unknownAlgorithm: .unknownAlgorithm
+            case .unknownType: .unknownType
+            case .tooLong: .tooLong
+            case .notANumber(.digits), .outOfRange(.digits): .badDigits
+            case .notANumber(.period), .outOfRange(.period): .badPeriod
+            case .notANumber(.counter), .outOfRange(.counter): .badCounter
+            case .notAKeyURI, .doubled, .unknownEncoder, .notANumber, .outOfRange, .notStrict:
+                .badKeyURI
+            }
     }
 }
 

@@ -87,6 +87,13 @@ struct ExportRow {
     }
 }
 
+/// Refuses the row with `reason` if `body` throws.
+func refusing<Value>(
+    as reason: ExportRowRefusal, _ body: () throws -> Value
+) throws(ExportRowRefusal) -> Value {
+    do { return try body() } catch { throw reason }
+}
+
 /// What the reader of a format returns.
 struct ExportRows {
     var format: ExportFormat
@@ -120,6 +127,26 @@ struct ExportRows {
         var row = ExportRow()
         do { try fill(&row) } catch { row.refusal = error }
         try append(row)
+    }
+
+    /// Appends a row for each line of a text; `fill` is lent the line.
+    ///
+    /// - Parameter hasComments: Whether lines that begin with `#` are left out.
+    mutating func append(
+        linesOf text: SecretBytes, hasComments: Bool = false,
+        filling fill: (inout ExportRow, Span<UInt8>) throws(ExportRowRefusal) -> Void
+    ) throws(ExportError) {
+        try text.withBytes { text throws(ExportError) in
+            var lines = TextLines(text)
+            while let line = lines.next(in: text) {
+                let content = text.extracting(line.range)
+                if hasComments, content[0] == UInt8(ascii: "#") { continue }
+                try append { row throws(ExportRowRefusal) in
+                    row.line = line.number
+                    try fill(&row, content)
+                }
+            }
+        }
     }
 
     /// Appends a row for each element of a JSON list; one that is not an object is refused.

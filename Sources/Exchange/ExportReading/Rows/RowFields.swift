@@ -1,4 +1,5 @@
 internal import Exports
+internal import JSONReading
 internal import OneTimePassword
 internal import WatchwordCoding
 internal import WatchwordCryptography
@@ -90,15 +91,25 @@ extension RowFields {
     /// Bytes that are written as a list of signed or unsigned numbers.
     func bytes(_ name: String) throws(ExportRowRefusal) -> SecretBytes? {
         guard try has(name) else { return nil }
-        let elements = try list(name)
-        return try SecretBytes(capacity: elements.count) { output throws(ExportRowRefusal) in
-            for element in elements {
+        guard let bytes = try list(name).bytes else { throw .badSecret }
+        return bytes
+    }
+}
+
+extension [JSONValue] {
+    /// The bytes that are written as signed or unsigned numbers, or `nil` if it is anything else.
+    var bytes: SecretBytes? {
+        var isValid = true
+        let bytes = SecretBytes(capacity: count) { output in
+            for element in self {
                 guard case .number(let number) = element, (-128...255).contains(number) else {
-                    throw .badSecret
+                    isValid = false
+                    return
                 }
                 output.append(UInt8(truncatingIfNeeded: number))
             }
         }
+        return isValid ? bytes : nil
     }
 }
 
@@ -197,4 +208,33 @@ struct GroupNames {
         if case .number(let number) = id { return String(number) }
         return id.string
     }
+}
+
+/// Reads the JSON of an export.
+func readExportJSON(_ text: SecretBytes, _ format: ExportFormat?) throws(ExportError) -> JSONValue {
+    let limits = ExportLimits.current
+    do {
+        return try readJSON(
+            text, limits: JSONLimits(bytes: limits.bytes, depth: 64, values: limits.values),
+            content: .any)
+    } catch {
+        switch error {
+        case .tooLong(let limit):
+            throw .overLimit(
+                format, .documentSize, found: UInt64(text.count), allowed: UInt64(limit))
+        case .tooDeep(let limit):
+            throw .overLimit(format, .depth, found: UInt64(limit) + 1, allowed: UInt64(limit))
+        case .tooManyValues(let limit):
+            throw .overLimit(format, .rows, found: UInt64(limit) + 1, allowed: UInt64(limit))
+        case .noMemory: throw .outOfMemory
+        default: throw format.map { .damaged($0) } ?? .notJSON
+        }
+    }
+}
+
+/// Reads the JSON of one row; a text that cannot be read refuses the row, not the file.
+func readRowJSON(
+    _ text: SecretBytes, _ format: ExportFormat
+) throws(ExportRowRefusal) -> JSONValue {
+    try refusing(as: .malformed) { try readExportJSON(text, format) }
 }

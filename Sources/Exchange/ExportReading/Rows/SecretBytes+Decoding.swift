@@ -3,33 +3,46 @@ internal import OneTimePassword
 internal import WatchwordCryptography
 
 extension SecretBytes {
+    /// Bytes that are not secret.
+    convenience init(_ bytes: [UInt8]) { self.init(copying: bytes.span) }
+
+    /// Whether all bytes are ASCII.
+    var isASCII: Bool {
+        withBytes { bytes in bytes.indices.allSatisfy { bytes[$0] < 0x80 } }
+    }
+
+    /// The text without spaces, tabs and line breaks.
+    var withoutSpaces: SecretBytes {
+        withBytes { bytes in
+            SecretBytes(capacity: bytes.count) { output in
+                for index in bytes.indices where !bytes[index].isASCIISpace {
+                    output.append(bytes[index])
+                }
+            }
+        }
+    }
+
     /// The bytes that hexadecimal digits encode, or `nil` if it is anything else.
     func decodedHex() -> SecretBytes? {
-        do {
-            return try withBytes { text throws(HexadecimalError) in try Hexadecimal.decode(text) }
-        } catch {
-            return nil
-        }
+        decoded(Hexadecimal.decode)
     }
 
     /// The bytes that standard Base64 with padding encodes, or `nil` if it is anything else.
     func decodedBase64() -> SecretBytes? {
-        do {
-            return try withBytes { text throws(Base64Error) in try Base64.decodeSecret(text) }
-        } catch {
-            return nil
-        }
+        decoded(Base64.decodeSecret)
     }
+
+    /// The bytes that one Base64 text encodes, which may be broken into lines.
+    func decodedBase64Lines() -> SecretBytes? { withoutSpaces.decodedBase64() }
 
     /// The bytes that Base32 encodes in any form that apps write, or `nil` if it is anything else.
     func decodedBase32() -> (secret: SecretBytes, tolerances: [Base32Deviation])? {
-        do {
-            return try withBytes { text throws(Base32Error) in
-                try Base32.decodeTolerantly(text)
-            }
-        } catch {
-            return nil
-        }
+        decoded { try Base32.decodeTolerantly($0) }
+    }
+
+    /// The value that the text encodes, or `nil` if it is anything else.
+    private func decoded<Value>(_ decode: (Span<UInt8>) throws -> Value) -> Value? {
+        do { return try withBytes(decode) } catch { return nil }
     }
 
     /// Lower-case hexadecimal digits.

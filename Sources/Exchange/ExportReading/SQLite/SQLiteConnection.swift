@@ -13,11 +13,11 @@ internal import WatchwordSystem
     /// The length of the header before the first page's content.
     private static let headerLength = 100
 
-    init(copying file: SecretBytes, _ limits: SQLiteLimits) throws(SQLiteReadingError) {
+    init(copying file: SecretBytes, _ limits: SQLiteLimits) throws(ContainerError) {
         let isDatabase = file.withBytes {
             $0.count >= SQLiteConnection.headerLength && $0.holds(SQLiteConnection.magic, at: 0)
         }
-        guard isDatabase else { throw .notADatabase }
+        guard isDatabase else { throw .damaged }
         guard file.withBytes({ SQLiteConnection.statedLength(of: $0) <= $0.count }) else {
             throw .damaged
         }
@@ -28,7 +28,7 @@ internal import WatchwordSystem
             SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let ready = unsafe opened else {
             unsafe sqlite3_close_v2(opened)
-            throw SQLiteReadingError(code, limits)
+            throw ContainerError(code)
         }
         unsafe handle = ready
         unsafe deadline = .allocate(capacity: 1)
@@ -60,12 +60,12 @@ internal import WatchwordSystem
     /// - Returns: Whether there is such a statement.
     func query(
         _ sql: String, _ limits: SQLiteLimits,
-        _ body: (borrowing SQLiteRowReader) throws(SQLiteReadingError) -> Void
-    ) throws(SQLiteReadingError) -> Bool {
+        _ body: (borrowing SQLiteRowReader) throws(ContainerError) -> Void
+    ) throws(ContainerError) -> Bool {
         unsafe deadline.pointee = .now + limits.time
         var prepared: OpaquePointer?
         let code = unsafe sqlite3_prepare_v2(handle, sql, -1, &prepared, nil)
-        guard code == SQLITE_OK else { throw SQLiteReadingError(code, limits) }
+        guard code == SQLITE_OK else { throw ContainerError(code) }
         guard let statement = unsafe prepared else { return false }
         defer { unsafe sqlite3_finalize(statement) }
         while true {
@@ -74,12 +74,10 @@ internal import WatchwordSystem
             case SQLITE_ROW:
                 // SQLite calls the progress handler after a number of instructions, but long chains
                 // of pages take time and few instructions.
-                guard unsafe deadline.pointee > .now else {
-                    throw SQLiteReadingError(SQLITE_INTERRUPT, limits)
-                }
+                guard unsafe deadline.pointee > .now else { throw .damaged }
                 try body(unsafe SQLiteRowReader(statement: statement))
             case SQLITE_DONE: return true
-            default: throw SQLiteReadingError(code, limits)
+            default: throw ContainerError(code)
             }
         }
     }
@@ -87,9 +85,9 @@ internal import WatchwordSystem
     /// Turns off everything that reading tables does not need.
     private func restrict(
         _ limits: SQLiteLimits, fileLength: Int
-    ) throws(SQLiteReadingError) {
+    ) throws(ContainerError) {
         var code = unsafe watchword_distrust(handle)
-        guard code == SQLITE_OK else { throw SQLiteReadingError(code, limits) }
+        guard code == SQLITE_OK else { throw ContainerError(code) }
         for (limit, value) in [
             (SQLITE_LIMIT_LENGTH, max(fileLength, limits.valueLength)),
             (SQLITE_LIMIT_SQL_LENGTH, 100_000),
@@ -106,7 +104,7 @@ internal import WatchwordSystem
             "cell_size_check = ON", "query_only = ON", "temp_store = MEMORY", "mmap_size = 0",
         ] {
             code = unsafe sqlite3_exec(handle, "PRAGMA \(pragma)", nil, nil, nil)
-            guard code == SQLITE_OK else { throw SQLiteReadingError(code, limits) }
+            guard code == SQLITE_OK else { throw ContainerError(code) }
         }
         unsafe sqlite3_progress_handler(
             handle, 1_000,
@@ -140,7 +138,7 @@ internal import WatchwordSystem
     /// Gives SQLite a copy of the file.
     private func load(
         _ file: SecretBytes, _ limits: SQLiteLimits
-    ) throws(SQLiteReadingError) {
+    ) throws(ContainerError) {
         guard
             let copy = unsafe sqlite3_malloc64(UInt64(file.count))?
                 .assumingMemoryBound(to: UInt8.self)
@@ -159,10 +157,10 @@ internal import WatchwordSystem
         let code = unsafe sqlite3_deserialize(
             handle, "main", copy, count, count,
             UInt32(SQLITE_DESERIALIZE_READONLY | SQLITE_DESERIALIZE_FREEONCLOSE))
-        guard code == SQLITE_OK else { throw SQLiteReadingError(code, limits) }
+        guard code == SQLITE_OK else { throw ContainerError(code) }
         // This cannot be set earlier, because the call above is implemented as an ATTACH.
         let set = unsafe sqlite3_set_authorizer(handle, SQLiteConnection.authorize, nil)
-        guard set == SQLITE_OK else { throw SQLiteReadingError(set, limits) }
+        guard set == SQLITE_OK else { throw ContainerError(set) }
     }
 }
 
@@ -173,7 +171,7 @@ internal import WatchwordSystem
     init(statement: OpaquePointer) { unsafe self.statement = statement }
 
     /// - Parameter limit: The maximum length of the value in bytes.
-    func value(_ column: Int32, limit: Int) throws(SQLiteReadingError) -> SQLiteValue {
+    func value(_ column: Int32, limit: Int) throws(ContainerError) -> SQLiteValue {
         switch unsafe sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: return .integer(unsafe sqlite3_column_int64(statement, column))
         case SQLITE_FLOAT: return .real(unsafe sqlite3_column_double(statement, column))
@@ -203,15 +201,50 @@ internal import WatchwordSystem
     }
 }
 
-extension SQLiteReadingError {
-    fileprivate init(_ code: Int32, _ limits: SQLiteLimits) {
-        self =
-            switch code & 0xff {
-            case SQLITE_NOMEM: .outOfMemory
-            case SQLITE_NOTADB: .notADatabase
-            case SQLITE_INTERRUPT:
-                .overLimit(.seconds, allowed: UInt64(limits.time.components.seconds))
-            default: .damaged
-            }
+extension ContainerError {
+    /// The error for SQLite's code.
+    ///
+    /// An interruption counts as damage, because reading an intact file never takes so long.
+    fileprivate init(_ code: Int32) {
+        self = code & 0xff == SQLITE_NOMEM ? .outOfMemory : .damaged
     }
+}
+
+/// SQLite's settings for the whole process.
+enum SQLiteLibrary {
+    // A `static let` is initialised once, before the first database is opened.
+    private static let isReady: Bool = {
+        var methods = unsafe sqlite3_mem_methods()
+        unsafe methods.xMalloc = { count in unsafe WipingAllocator.allocate(Int(count)) }
+        unsafe methods.xFree = WipingAllocator.release
+        unsafe methods.xRealloc = { memory, count in
+            unsafe WipingAllocator.reallocate(memory, Int(count))
+        }
+        unsafe methods.xSize = { memory in
+            Int32(clamping: unsafe WipingAllocator.size(memory))
+        }
+        unsafe methods.xRoundup = { count in (count + 7) & ~7 }
+        unsafe methods.xInit = { _ in SQLITE_OK }
+        unsafe methods.xShutdown = { _ in }
+        // Refused if something else in the process already uses SQLite. Its memory is then not
+        // wiped, which happens in no program of Watchword.
+        _ = unsafe watchword_use_memory(&methods)
+        return sqlite3_initialize() == SQLITE_OK
+    }()
+
+    /// Initialises the library if this has not been done yet.
+    static func prepare() -> Bool { isReady }
+}
+
+/// Loads what SQLite would otherwise load when it reads its first database, such as the seed of its
+/// random numbers.
+///
+/// A process calls this before it is confined.
+///
+/// - Returns: Whether the library is ready.
+func prepareSQLiteReading() -> Bool {
+    guard SQLiteLibrary.prepare() else { return false }
+    var number: UInt8 = 0
+    unsafe sqlite3_randomness(1, &number)
+    return true
 }

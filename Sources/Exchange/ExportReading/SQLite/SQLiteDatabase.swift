@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Exports
 public import WatchwordCryptography
 internal import WatchwordSystem
 
@@ -16,7 +17,7 @@ public struct SQLiteDatabase {
     /// Opens a copy of `file` and reads its schema.
     public init(
         _ file: SecretBytes, limits: SQLiteLimits = SQLiteLimits()
-    ) throws(SQLiteReadingError) {
+    ) throws(ContainerError) {
         self.limits = limits
         connection = try SQLiteConnection(copying: file, limits)
         tables = try connection.tables(limits)
@@ -32,8 +33,8 @@ public struct SQLiteDatabase {
     /// - Parameter columns: Names in lower case; columns that the table does not have are null.
     public func rows(
         of table: String, columns: [String]
-    ) throws(SQLiteReadingError) -> [SQLiteRow] {
-        guard let table = self.table(named: table) else { throw .noTable }
+    ) throws(ContainerError) -> [SQLiteRow] {
+        guard let table = self.table(named: table) else { throw .damaged }
         let present = columns.filter { table.columns.contains($0) }
         guard !present.isEmpty else { return [] }
         let names = present.map(quoted).joined(separator: ", ")
@@ -41,16 +42,19 @@ public struct SQLiteDatabase {
         var length = 0
         let isComplete = try connection.query(
             "SELECT \(names) FROM \(quoted(table.name)) NOT INDEXED", limits
-        ) { row throws(SQLiteReadingError) in
+        ) { row throws(ContainerError) in
             guard rows.count < limits.rows else {
-                throw .overLimit(.rows, allowed: UInt64(limits.rows))
+                throw .overLimit(
+                    .rows, found: UInt64(limits.rows) + 1, allowed: UInt64(limits.rows))
             }
             var values: [SQLiteValue] = []
             for column in present.indices {
                 let value = try row.value(Int32(column), limit: limits.valueLength)
                 length += value.length
                 guard length <= limits.totalLength else {
-                    throw .overLimit(.totalLength, allowed: UInt64(limits.totalLength))
+                    throw .overLimit(
+                        .documentSize, found: UInt64(limits.totalLength) + 1,
+                        allowed: UInt64(limits.totalLength))
                 }
                 values.append(value)
             }
@@ -79,17 +83,16 @@ extension SQLiteConnection {
     /// so that those of virtual tables are left out.
     fileprivate func tables(
         _ limits: SQLiteLimits
-    ) throws(SQLiteReadingError) -> [SQLiteTable] {
+    ) throws(ContainerError) -> [SQLiteTable] {
         var names: [String] = []
         _ = try query(
             """
             SELECT name FROM sqlite_master
             WHERE type = 'table' AND rootpage > 0 AND substr(sql, 1, 13) = 'CREATE TABLE '
             """, limits
-        ) { row throws(SQLiteReadingError) in
-            guard names.count < limits.tables else {
-                throw .overLimit(.tables, allowed: UInt64(limits.tables))
-            }
+        ) { row throws(ContainerError) in
+            // No app has so many tables.
+            guard names.count < limits.tables else { throw .damaged }
             if let name = try row.value(0, limit: limits.valueLength).name { names.append(name) }
         }
         var tables: [SQLiteTable] = []
@@ -97,7 +100,7 @@ extension SQLiteConnection {
             var columns: Set<String> = []
             // This pragma leaves out generated and hidden columns.
             _ = try query("PRAGMA table_info(\(quoted(name)))", limits) {
-                row throws(SQLiteReadingError) in
+                row throws(ContainerError) in
                 if let column = try row.value(1, limit: limits.valueLength).name {
                     columns.insert(column)
                 }
@@ -130,4 +133,62 @@ extension SQLiteValue {
 private func quoted(_ name: String) -> String {
     "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
         + "\""
+}
+
+/// A value of a row with the type that the database stores.
+public enum SQLiteValue: Sendable {
+    /// No value, or no such column.
+    case null
+    /// A whole number.
+    case integer(Int64)
+    /// A floating-point number.
+    case real(Double)
+    /// A text as UTF-8; an invalid one is returned as it is.
+    case text(SecretBytes)
+    /// Bytes.
+    case blob(SecretBytes)
+    /// A text or a blob that exceeds the limit.
+    case tooLong(length: Int)
+}
+
+/// A row with the columns that were asked for.
+public struct SQLiteRow: Sendable {
+    private let columns: [String]
+    private let values: [SQLiteValue]
+
+    init(columns: [String], values: [SQLiteValue]) {
+        self.columns = columns
+        self.values = values
+    }
+
+    /// The value of a column; null if the table does not have it.
+    public subscript(column: String) -> SQLiteValue {
+        columns.firstIndex(of: column).map { values[$0] } ?? .null
+    }
+}
+
+/// Limits for a database.
+public struct SQLiteLimits: Hashable, Sendable {
+    /// The maximum number of tables.
+    public let tables: Int
+    /// The maximum number of rows that are read from one table.
+    public let rows: Int
+    /// The maximum length of one value in bytes; longer ones are ``SQLiteValue/tooLong(length:)``.
+    public let valueLength: Int
+    /// The maximum length of all values that are read from one table, in bytes.
+    public let totalLength: Int
+    /// The maximum time for each table.
+    public let time: Duration
+
+    /// Creates limits; the defaults are those for another app's export.
+    public init(
+        tables: Int = 1_000, rows: Int = 20_000, valueLength: Int = 1 << 20,
+        totalLength: Int = 128 << 20, time: Duration = .seconds(10)
+    ) {
+        self.tables = tables
+        self.rows = rows
+        self.valueLength = valueLength
+        self.totalLength = totalLength
+        self.time = time
+    }
 }

@@ -1,4 +1,5 @@
 internal import CXML2
+internal import Exports
 public import WatchwordCryptography
 internal import WatchwordSystem
 
@@ -8,14 +9,14 @@ internal import WatchwordSystem
 /// only the five predefined entities. Comments and processing instructions are dropped. The
 /// library's own copies of the text are wiped when it frees them.
 ///
-/// - Throws: ``XMLReadingError``, never content.
+/// - Throws: ``ContainerError``, never content.
 public func readXML(
     _ text: SecretBytes, limits: XMLLimits = XMLLimits()
-) throws(XMLReadingError) -> XMLElement {
+) throws(ContainerError) -> XMLElement {
     XMLLibrary.prepare()
-    return try text.withBytes { text throws(XMLReadingError) in
+    return try text.withBytes { text throws(ContainerError) in
         try MarkupCheck(limits).check(text)
-        return try unsafe text.withUnsafeBytes { text throws(XMLReadingError) in
+        return try unsafe text.withUnsafeBytes { text throws(ContainerError) in
             try unsafe XMLParser(reading: text).parse(limits)
         }
     }
@@ -26,13 +27,9 @@ public func readXML(
 /// A process calls this before it is confined.
 ///
 /// - Returns: Whether a trial document could be read.
-@discardableResult public func prepareXMLReading() -> Bool {
+func prepareXMLReading() throws -> Bool {
     let trial = SecretBytes(copying: Array("<?xml version='1.0' encoding='UTF-8'?><a/>".utf8).span)
-    do {
-        return try readXML(trial).name == "a"
-    } catch {
-        return false
-    }
+    return try readXML(trial).name == "a"
 }
 
 private enum XMLLibrary {
@@ -55,7 +52,7 @@ private enum XMLLibrary {
 @safe private struct XMLParser: ~Copyable {
     private let context: xmlParserCtxtPtr
 
-    init(reading text: UnsafeRawBufferPointer) throws(XMLReadingError) {
+    init(reading text: UnsafeRawBufferPointer) throws(ContainerError) {
         guard let count = Int32(exactly: text.count),
             let made = unsafe xmlCreateMemoryParserCtxt(
                 text.baseAddress?.assumingMemoryBound(to: CChar.self), count)
@@ -69,7 +66,7 @@ private enum XMLLibrary {
         xmlResetLastError()
     }
 
-    consuming func parse(_ limits: XMLLimits) throws(XMLReadingError) -> XMLElement {
+    consuming func parse(_ limits: XMLLimits) throws(ContainerError) -> XMLElement {
         let builder = XMLTreeBuilder(limits)
         // HUGE: without it, the library refuses texts over 10 MB. The limits here replace its own.
         // IGNORE_ENC: the text is UTF-8, whatever it declares.
@@ -89,37 +86,9 @@ private enum XMLLibrary {
         if code == XML_ERR_NO_MEMORY { throw .outOfMemory }
         guard unsafe context.pointee.wellFormed == 1, let root = builder.root else {
             throw code == XML_ERR_INVALID_ENCODING || code == XML_ERR_INVALID_CHAR
-                ? .notUTF8 : .notWellFormed
+                ? .notUTF8 : .damaged
         }
         return root
-    }
-}
-
-/// Why a text could not be read as XML.
-///
-/// It never contains names or content.
-public enum XMLReadingError: Error, Hashable, Sendable {
-    /// The text is not well-formed XML.
-    case notWellFormed
-    /// The text is not UTF-8, or contains NUL.
-    case notUTF8
-    /// The text has a document type declaration, which can define entities.
-    case documentType
-    /// The text exceeds a limit.
-    case overLimit(Limit, found: UInt64, allowed: UInt64)
-    /// There is not enough memory.
-    case outOfMemory
-
-    /// A limit of a text.
-    public enum Limit: Hashable, Sendable {
-        /// The length in bytes.
-        case bytes
-        /// The nesting depth of elements.
-        case depth
-        /// The number of elements.
-        case elements
-        /// The number of attributes of one element.
-        case attributes
     }
 }
 
@@ -145,4 +114,88 @@ public struct XMLLimits: Hashable, Sendable {
         self.depth = depth
         self.elements = elements
     }
+}
+
+/// Checks what the parser must never see, or what would make it slow, before it reads the text.
+///
+/// The result is correct for all well-formed XML. The parser refuses other text regardless.
+struct MarkupCheck {
+    private let limits: XMLLimits
+
+    init(_ limits: XMLLimits) { self.limits = limits }
+
+    func check(_ text: Span<UInt8>) throws(ContainerError) {
+        guard text.count <= limits.bytes else {
+            throw .overLimit(
+                .documentSize, found: UInt64(text.count), allowed: UInt64(limits.bytes))
+        }
+        // The parser recognises other encodings by their first bytes, and loads converters for
+        // them. A text in UTF-16 or UTF-32 contains NUL.
+        guard text.firstIndex(of: 0, from: 0) == nil else { throw .notUTF8 }
+        let start = text.holds("\u{FEFF}", at: 0) ? 3 : 0
+        guard
+            let first = text.indices.first(where: {
+                $0 >= start && !text[$0].isXMLSpace
+            }),
+            text[first] == UInt8(ascii: "<")
+        else { throw .damaged }
+        var at = first
+        while let opening = text.firstIndex(of: UInt8(ascii: "<"), from: at) {
+            at = try checkMarkup(text, at: opening)
+        }
+    }
+
+    /// Checks the markup at `start`, and returns the index after it.
+    private func checkMarkup(_ text: Span<UInt8>, at start: Int) throws(ContainerError) -> Int {
+        if text.holds("<!--", at: start) { return try end(of: "-->", in: text, from: start + 4) }
+        if text.holds("<![CDATA[", at: start) {
+            return try end(of: "]]>", in: text, from: start + 9)
+        }
+        if text.holds("<?", at: start) { return try end(of: "?>", in: text, from: start + 2) }
+        if text.holds("<!", at: start) { throw .documentType }
+        return try checkTag(text, at: start)
+    }
+
+    private func checkTag(_ text: Span<UInt8>, at start: Int) throws(ContainerError) -> Int {
+        var count = 0
+        var at = start + 1
+        while at < text.count {
+            switch text[at] {
+            case UInt8(ascii: ">"): return at + 1
+            case UInt8(ascii: "="):
+                count += 1
+                guard count <= limits.attributes else {
+                    throw .overLimit(
+                        .rows, found: UInt64(count), allowed: UInt64(limits.attributes))
+                }
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                guard let close = text.firstIndex(of: text[at], from: at + 1) else {
+                    throw .damaged
+                }
+                at = close
+            default: break
+            }
+            at += 1
+        }
+        throw .damaged
+    }
+
+    /// The index after the next `mark`.
+    private func end(
+        of mark: StaticString, in text: Span<UInt8>, from start: Int
+    ) throws(ContainerError) -> Int {
+        let mark = mark.description
+        var at = start
+        while let found = text.firstIndex(of: UInt8(ascii: ">"), from: at) {
+            let beginning = found + 1 - mark.utf8.count
+            if beginning >= start && text.holds(mark, at: beginning) { return found + 1 }
+            at = found + 1
+        }
+        throw .damaged
+    }
+}
+
+extension UInt8 {
+    /// Whether it is white space in XML.
+    var isXMLSpace: Bool { [0x20, 0x09, 0x0A, 0x0D].contains(self) }
 }

@@ -8,7 +8,7 @@ internal import WatchwordSystem
 @safe struct OpenArchive: ~Copyable {
     let handle: OpaquePointer
 
-    init(reading bytes: UnsafeRawBufferPointer) throws(ZipReadingError) {
+    init(reading bytes: UnsafeRawBufferPointer) throws(ContainerError) {
         var problem = unsafe zip_error_t()
         unsafe zip_error_init(&problem)
         defer { unsafe zip_error_fini(&problem) }
@@ -19,7 +19,7 @@ internal import WatchwordSystem
         guard let opened = unsafe zip_open_from_source(source, ZIP_RDONLY, &problem) else {
             unsafe zip_source_free(source)
             let code = unsafe zip_error_code_zip(&problem)
-            throw ZipReadingError(code, isEncrypted: false)
+            throw ContainerError(code, isEncrypted: false)
         }
         unsafe handle = opened
     }
@@ -27,7 +27,7 @@ internal import WatchwordSystem
     // The archive was opened read-only; there is nothing to save.
     deinit { unsafe zip_discard(handle) }
 
-    func members(atMost limit: Int) throws(ZipReadingError) -> [ZipMember] {
+    func members(atMost limit: Int) throws(ContainerError) -> [ZipMember] {
         let count = unsafe zip_get_num_entries(handle, 0)
         guard count >= 0 else { throw .damaged }
         guard count <= limit else { throw .tooManyMembers(Int(count)) }
@@ -60,7 +60,7 @@ internal import WatchwordSystem
     /// - Parameter password: `nil` if the member is not encrypted.
     init(
         _ member: ZipMember, of archive: borrowing OpenArchive, password: SecretBytes?
-    ) throws(ZipReadingError) {
+    ) throws(ContainerError) {
         isEncrypted = password != nil
         var opened: OpaquePointer?
         if let password {
@@ -68,10 +68,7 @@ internal import WatchwordSystem
             guard password.withBytes({ $0.firstIndex(of: 0, from: 0) == nil }) else {
                 throw .wrongPassword
             }
-            let terminated = SecretBytes(capacity: password.count + 1) { output in
-                password.withBytes { output.append(copying: $0) }
-                output.append(0)
-            }
+            let terminated = SecretBytes(joining: [password, SecretBytes([0])])
             unsafe opened = terminated.withBytes { text in
                 unsafe text.withUnsafeBytes { text in
                     unsafe zip_fopen_index_encrypted(
@@ -84,7 +81,7 @@ internal import WatchwordSystem
         }
         guard let ready = unsafe opened else {
             let code = unsafe zip_error_code_zip(zip_get_error(archive.handle))
-            throw ZipReadingError(code, isEncrypted: isEncrypted)
+            throw ContainerError(code, isEncrypted: isEncrypted)
         }
         unsafe handle = ready
     }
@@ -92,10 +89,10 @@ internal import WatchwordSystem
     deinit { unsafe zip_fclose(handle) }
 
     /// Reads exactly `length` bytes and then the end, where the library checks the checksum.
-    func readWhole(_ length: Int) throws(ZipReadingError) -> SecretBytes {
-        let content = try SecretBytes(capacity: length) { output throws(ZipReadingError) in
+    func readWhole(_ length: Int) throws(ContainerError) -> SecretBytes {
+        let content = try SecretBytes(capacity: length) { output throws(ContainerError) in
             try unsafe output.withUnsafeMutableBufferPointer {
-                buffer, filled throws(ZipReadingError) in
+                buffer, filled throws(ContainerError) in
                 while filled < length {
                     let room = unsafe UnsafeMutableBufferPointer(rebasing: buffer[filled...])
                     let count = try unsafe read(into: room.baseAddress, room.count)
@@ -110,23 +107,23 @@ internal import WatchwordSystem
     }
 
     /// Closes the member; a failure means that its content is not to be trusted.
-    consuming func close() throws(ZipReadingError) {
+    consuming func close() throws(ContainerError) {
         let code = unsafe zip_fclose(handle)
         let isEncrypted = isEncrypted
         discard self
-        guard code == 0 else { throw ZipReadingError(code, isEncrypted: isEncrypted) }
+        guard code == 0 else { throw ContainerError(code, isEncrypted: isEncrypted) }
     }
 
     /// The error for content that contradicts the directory.
-    private var damage: ZipReadingError { isEncrypted ? .wrongPassword : .damaged }
+    private var damage: ContainerError { isEncrypted ? .wrongPassword : .damaged }
 
     private borrowing func read(
         into memory: UnsafeMutableRawPointer?, _ count: Int
-    ) throws(ZipReadingError) -> Int {
+    ) throws(ContainerError) -> Int {
         let read = unsafe zip_fread(handle, memory, UInt64(count))
         guard read >= 0 else {
             let code = unsafe zip_error_code_zip(zip_file_get_error(handle))
-            throw ZipReadingError(code, isEncrypted: isEncrypted)
+            throw ContainerError(code, isEncrypted: isEncrypted)
         }
         return Int(read)
     }
@@ -143,13 +140,12 @@ extension ZipMember.Encryption {
     }
 }
 
-extension ZipReadingError {
+extension ContainerError {
     /// - Parameter isEncrypted: Whether a wrong password can be the cause. ZipCrypto accepts about
     ///   1 in 100 at first; the content or its checksum is then wrong.
     fileprivate init(_ code: Int32, isEncrypted: Bool) {
         self =
             switch code {
-            case ZIP_ER_NOZIP: .notAnArchive
             case ZIP_ER_MEMORY: .outOfMemory
             case ZIP_ER_COMPNOTSUPP, ZIP_ER_ENCRNOTSUPP, ZIP_ER_OPNOTSUPP, ZIP_ER_MULTIDISK:
                 .unsupported

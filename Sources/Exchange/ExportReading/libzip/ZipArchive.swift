@@ -1,4 +1,5 @@
 internal import CZip
+internal import Exports
 internal import Glibc
 public import WatchwordCryptography
 
@@ -15,19 +16,19 @@ public struct ZipArchive: Sendable {
     public static let mostMembers = 10_000
 
     /// Reads the archive's directory.
-    public init(_ bytes: SecretBytes) throws(ZipReadingError) {
+    public init(_ bytes: SecretBytes) throws(ContainerError) {
         self.bytes = bytes
-        members = try bytes.withBytes { bytes throws(ZipReadingError) in
+        members = try bytes.withBytes { bytes throws(ContainerError) in
             let count = statedMemberCount(of: bytes)
             guard count <= ZipArchive.mostMembers else { throw .tooManyMembers(count) }
-            return try unsafe bytes.withUnsafeBytes { bytes throws(ZipReadingError) in
+            return try unsafe bytes.withUnsafeBytes { bytes throws(ContainerError) in
                 try unsafe OpenArchive(reading: bytes).members(atMost: ZipArchive.mostMembers)
             }
         }
     }
 
     /// The only member with this name; `nil` if there is none.
-    public func member(named name: String) throws(ZipReadingError) -> ZipMember? {
+    public func member(named name: String) throws(ContainerError) -> ZipMember? {
         let found = members.filter { $0.name == name }
         // Which of two members an app would take depends on the app.
         guard found.count <= 1 else { throw .damaged }
@@ -43,7 +44,7 @@ public struct ZipArchive: Sendable {
     ///   - limit: The maximum length in bytes.
     public func read(
         _ member: ZipMember, password: SecretBytes?, limit: Int
-    ) throws(ZipReadingError) -> SecretBytes {
+    ) throws(ContainerError) -> SecretBytes {
         let length = try member.checkedLength(inArchiveOf: bytes.count, limit: limit)
         guard member.encryption != .unknown else { throw .unsupported }
         var needed: SecretBytes?
@@ -51,8 +52,8 @@ public struct ZipArchive: Sendable {
             guard let password else { throw .passwordNeeded }
             needed = password
         }
-        return try bytes.withBytes { bytes throws(ZipReadingError) in
-            try unsafe bytes.withUnsafeBytes { bytes throws(ZipReadingError) in
+        return try bytes.withBytes { bytes throws(ContainerError) in
+            try unsafe bytes.withUnsafeBytes { bytes throws(ContainerError) in
                 let archive = try unsafe OpenArchive(reading: bytes)
                 let file = try OpenMember(member, of: archive, password: needed)
                 let content = try file.readWhole(length)
@@ -82,24 +83,24 @@ public struct ZipMember: Hashable, Sendable {
     public var isEncrypted: Bool { encryption != .none }
 
     /// The stated length, checked against the limits before anything is allocated.
-    func checkedLength(inArchiveOf count: Int, limit: Int) throws(ZipReadingError) -> Int {
+    func checkedLength(inArchiveOf count: Int, limit: Int) throws(ContainerError) -> Int {
         guard length <= UInt64(limit) else {
-            throw .overLimit(.length, found: length, allowed: UInt64(limit))
+            throw .overLimit(.documentSize, found: length, allowed: UInt64(limit))
         }
         // A directory may state more compressed bytes than the archive has.
         let compressed = min(compressedLength, UInt64(count))
         let allowed = max(1 << 20, compressed * 100)
         guard length <= allowed else {
-            throw .overLimit(.ratio, found: length, allowed: allowed)
+            throw .overLimit(.compressionRatio, found: length, allowed: allowed)
         }
         return Int(length)
     }
 }
 
-extension ZipReadingError {
-    static func tooManyMembers(_ count: Int) -> ZipReadingError {
+extension ContainerError {
+    static func tooManyMembers(_ count: Int) -> ContainerError {
         .overLimit(
-            .members, found: UInt64(count), allowed: UInt64(ZipArchive.mostMembers))
+            .archiveMembers, found: UInt64(count), allowed: UInt64(ZipArchive.mostMembers))
     }
 }
 
@@ -122,36 +123,6 @@ private func statedMemberCount(of bytes: Span<UInt8>) -> Int {
     return largest
 }
 
-/// Why an archive or one of its members could not be read.
-///
-/// It never contains names or content.
-public enum ZipReadingError: Error, Hashable, Sendable {
-    /// The bytes are not a zip archive.
-    case notAnArchive
-    /// The archive breaks its format's rules, is truncated, or has two members of one name.
-    case damaged
-    /// The member is encrypted, and no password was given.
-    case passwordNeeded
-    /// The password is wrong, or the encrypted member is damaged.
-    case wrongPassword
-    /// The member uses a compression or encryption that the library does not support.
-    case unsupported
-    /// The archive or the member exceeds a limit.
-    case overLimit(Limit, found: UInt64, allowed: UInt64)
-    /// There is not enough memory.
-    case outOfMemory
-
-    /// A limit of an archive.
-    public enum Limit: Hashable, Sendable {
-        /// The number of members.
-        case members
-        /// The length of a member in bytes.
-        case length
-        /// The ratio of a member's length to its compressed length.
-        case ratio
-    }
-}
-
 /// Loads what libzip would otherwise load when it reads its first archive: the time zone, and
 /// OpenSSL's configuration and algorithms.
 ///
@@ -159,17 +130,13 @@ public enum ZipReadingError: Error, Hashable, Sendable {
 /// times of members, and the C library checks the file of any other zone each time.
 ///
 /// - Returns: Whether the trial archive, whose member is encrypted with AES-256, could be read.
-@discardableResult public func prepareZipReading() -> Bool {
+func prepareZipReading() throws -> Bool {
     unsafe setenv("TZ", "UTC0", 1)
     tzset()
     let password = SecretBytes(copying: Array("trial".utf8).span)
-    do {
-        let archive = try ZipArchive(Base64.decodeSecret(Array(trialArchive.utf8).span))
-        guard let member = try archive.member(named: "trial") else { return false }
-        return try archive.read(member, password: password, limit: 5) == password
-    } catch {
-        return false
-    }
+    let archive = try ZipArchive(Base64.decodeSecret(Array(trialArchive.utf8).span))
+    guard let member = try archive.member(named: "trial") else { return false }
+    return try archive.read(member, password: password, limit: 5) == password
 }
 
 /// Made with libzip 1.7.3: one stored member; its name, content and password are "trial".

@@ -1,5 +1,7 @@
 internal import CZlib
+internal import Exports
 public import WatchwordCryptography
+internal import WatchwordSystem
 
 /// Decompresses one gzip member (RFC 1952) that ends where `compressed` ends.
 ///
@@ -7,40 +9,32 @@ public import WatchwordCryptography
 /// allocated: at most `limit` bytes, and at most 100 times the compressed length beyond the first
 /// mebibyte. The library's own copies are wiped.
 ///
-/// - Throws: ``GzipReadingError``.
+/// - Throws: ``ContainerError``.
 public func gunzip(
     _ compressed: Span<UInt8>, limit: Int
-) throws(GzipReadingError) -> SecretBytes {
+) throws(ContainerError) -> SecretBytes {
     // The shortest member has a header of 10 bytes, 2 bytes of data and a trailer of 8.
     guard compressed.count >= 20 else { throw .damaged }
     var stated = 0
     for index in (compressed.count - 4..<compressed.count).reversed() {
         stated = stated << 8 | Int(compressed[index])
     }
-    guard stated <= limit else { throw .tooLong(found: stated, allowed: limit) }
+    guard stated <= limit else {
+        throw .overLimit(.documentSize, found: UInt64(stated), allowed: UInt64(limit))
+    }
     let proportionate = (1 << 20) + 100 * compressed.count
     guard stated <= proportionate else {
-        throw .tooLong(found: stated, allowed: proportionate)
+        throw .overLimit(.compressionRatio, found: UInt64(stated), allowed: UInt64(proportionate))
     }
     let stream = try InflateStream()
     return try stream.inflate(compressed, count: stated)
-}
-
-/// Why a gzip member could not be decompressed.
-public enum GzipReadingError: Error, Hashable, Sendable {
-    /// It is not a gzip member, its checksum is wrong, or its length is not the stated one.
-    case damaged
-    /// The decompressed length exceeds the limit.
-    case tooLong(found: Int, allowed: Int)
-    /// There is not enough memory.
-    case outOfMemory
 }
 
 /// Owns zlib's stream, whose memory is wiped when it is freed.
 @safe private final class InflateStream {
     private let stream: UnsafeMutablePointer<z_stream>
 
-    init() throws(GzipReadingError) {
+    init() throws(ContainerError) {
         let made = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         unsafe made.initialize(to: z_stream())
         unsafe made.pointee.zalloc = allocateWiped
@@ -57,13 +51,13 @@ public enum GzipReadingError: Error, Hashable, Sendable {
 
     func inflate(
         _ compressed: Span<UInt8>, count: Int
-    ) throws(GzipReadingError) -> SecretBytes {
+    ) throws(ContainerError) -> SecretBytes {
         guard let inputCount = UInt32(exactly: compressed.count), let room = UInt32(exactly: count)
         else { throw .damaged }
         // At least one byte, because the library refuses a null address.
-        return try SecretBytes(capacity: max(count, 1)) { output throws(GzipReadingError) in
+        return try SecretBytes(capacity: max(count, 1)) { output throws(ContainerError) in
             try unsafe output.withUnsafeMutableBufferPointer {
-                buffer, filled throws(GzipReadingError) in
+                buffer, filled throws(ContainerError) in
                 let result = unsafe compressed.withUnsafeBufferPointer { compressed in
                     unsafe stream.pointee.next_in = UnsafeMutablePointer(
                         mutating: compressed.baseAddress)
@@ -86,3 +80,11 @@ public enum GzipReadingError: Error, Hashable, Sendable {
         unsafe stream.deallocate()
     }
 }
+
+// zlib's window holds what was decompressed last, so its memory is wiped.
+
+func allocateWiped(_: voidpf?, items: uInt, size: uInt) -> voidpf? {
+    unsafe WipingAllocator.allocate(Int(items) * Int(size))
+}
+
+func freeWiped(_: voidpf?, memory: voidpf?) { unsafe WipingAllocator.release(memory) }

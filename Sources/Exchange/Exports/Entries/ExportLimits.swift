@@ -1,60 +1,49 @@
 /// The limits on reading an export; they far exceed what files of the supported apps need.
 public struct ExportLimits: Hashable, Sendable {
     /// The maximum length in bytes of a file, and of a decrypted or decompressed document.
-    public let bytes: Int
+    public var bytes = 128 << 20
     /// The factor by which the maximum number of rows exceeds the standard one.
-    public let rowFactor: Int
+    public var rowFactor = 1
     /// The maximum number of values of a document.
-    public let values: Int
+    public var values = 2_000_000
     /// The maximum iterations of PBKDF2.
-    public let iterations: UInt64
+    public var iterations: UInt64 = 10_000_000
     /// The maximum rounds of KeePass' AES-KDF.
-    public let rounds: UInt64
+    public var rounds: UInt64 = 1 << 28
     /// The maximum memory of a key derivation in bytes.
-    public let memory: UInt64
+    public var memory: UInt64 = 1 << 30
     /// The maximum product of scrypt's memory and its parallelism.
-    public let scryptWork: UInt64
+    public var scryptWork: UInt64 = 4 << 30
     /// The maximum product of Argon2's memory and its passes.
-    public let argon2Work: UInt64
+    public var argon2Work: UInt64 = 16 << 30
     /// The maximum length in bytes of the helper process's answer.
-    public let answer: Int
+    public var answer = 64 << 20
     /// The maximum address space in bytes of the process that reads the file.
     ///
     /// The file, its decrypted document and the document's values need several times ``bytes``.
-    public let addressSpace: Int
+    public var addressSpace = 3 << 30
     /// How long reading the file with one password may take.
-    public let time: Duration
-
-    /// Creates limits.
-    public init(
-        bytes: Int, rowFactor: Int, values: Int, iterations: UInt64, rounds: UInt64,
-        memory: UInt64, scryptWork: UInt64, argon2Work: UInt64, answer: Int, addressSpace: Int,
-        time: Duration
-    ) {
-        self.bytes = bytes
-        self.rowFactor = rowFactor
-        self.values = values
-        self.iterations = iterations
-        self.rounds = rounds
-        self.memory = memory
-        self.scryptWork = scryptWork
-        self.argon2Work = argon2Work
-        self.answer = answer
-        self.addressSpace = addressSpace
-        self.time = time
-    }
+    public var time = Duration.seconds(240)
 
     /// The limits that apply unless the user asks for more.
-    public static let standard = ExportLimits(
-        bytes: 128 << 20, rowFactor: 1, values: 2_000_000, iterations: 10_000_000,
-        rounds: 1 << 28, memory: 1 << 30, scryptWork: 4 << 30, argon2Work: 16 << 30,
-        answer: 64 << 20, addressSpace: 3 << 30, time: .seconds(240))
+    public static let standard = ExportLimits()
 
     /// The limits for a file that the user trusts.
-    public static let raised = ExportLimits(
-        bytes: 512 << 20, rowFactor: 10, values: 20_000_000, iterations: 1_000_000_000,
-        rounds: 1 << 33, memory: 4 << 30, scryptWork: 64 << 30, argon2Work: 256 << 30,
-        answer: 256 << 20, addressSpace: 16 << 30, time: .seconds(3600))
+    public static let raised: ExportLimits = {
+        var limits = standard
+        limits.bytes = 512 << 20
+        limits.rowFactor = 10
+        limits.values = 20_000_000
+        limits.iterations = 1_000_000_000
+        limits.rounds = 1 << 33
+        limits.memory = 4 << 30
+        limits.scryptWork = 64 << 30
+        limits.argon2Work = 256 << 30
+        limits.answer = 256 << 20
+        limits.addressSpace = 16 << 30
+        limits.time = .seconds(3600)
+        return limits
+    }()
 
     /// The maximum number of rows of a file in `format`.
     ///

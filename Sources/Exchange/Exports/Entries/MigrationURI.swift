@@ -1,5 +1,5 @@
 internal import OneTimePassword
-internal import WatchwordCryptography
+public import WatchwordCryptography
 
 /// Finds the payload in a migration URI and decodes its two encodings.
 enum MigrationURI {
@@ -75,5 +75,102 @@ enum MigrationURI {
             if padding > 0 { warnings.append(.missingPadding) }
             return text
         }
+    }
+}
+
+extension MigrationBatch {
+    /// Formats the part as a URI.
+    ///
+    /// The text is also secret.
+    ///
+    /// Refused entries are left out. Reading the URI returns the same credentials, size, index and
+    /// identifier.
+    public func format() -> SecretBytes {
+        let entries = credentials.compactMap { MigrationEntryWriter($0) }
+        let messages = entries.map { $0.message }
+        // Each entry adds a tag and a length of at most ten bytes each, and so does each of the
+        // four numbers.
+        let capacity = messages.reduce(80) { $0 + $1.count + 20 }
+        let payload = SecretBytes(capacity: capacity) { output in
+            for message in messages {
+                message.withBytes {
+                    ProtobufWriter.append(
+                        $0, field: MigrationPayloadField.entry.rawValue, to: &output)
+                }
+            }
+            let numbers: KeyValuePairs<MigrationPayloadField, Int32> = [
+                .version: Int32(version), .size: Int32(size), .index: Int32(index), .id: id,
+            ]
+            for (field, number) in numbers {
+                let wide = UInt64(bitPattern: Int64(number))
+                ProtobufWriter.append(wide, field: field.rawValue, to: &output)
+            }
+        }
+        var uri = SecretText()
+        uri.append("\(MigrationURI.prefix)?data=")
+        // Google Authenticator encodes the characters of Base64 that are not alphanumeric.
+        uri.append(Base64.encode(payload).percentEncoded)
+        return uri.bytes
+    }
+}
+
+/// Writes one entry of an export; there is no writer for entries that the format cannot represent.
+struct MigrationEntryWriter {
+    private let credential: Credential
+    private let digits: UInt64
+    private let type: UInt64
+    private let counter: UInt64?
+
+    init?(_ credential: Credential) {
+        guard credential.otherParameters.isEmpty else { return nil }
+        switch credential.style {
+        case .decimal(.six): digits = 1
+        case .decimal(.eight): digits = 2
+        case .decimal, .steam: return nil
+        }
+        switch credential.movingFactor {
+        case .time(.standard): (type, counter) = (2, nil)
+        case .time: return nil
+        case .counter(let counter):
+            guard counter <= UInt64(Int64.max) else { return nil }
+            (type, self.counter) = (1, counter)
+        }
+        self.credential = credential
+    }
+
+    /// The entry as a Protocol Buffers message, which contains the key.
+    var message: SecretBytes {
+        let name =
+            credential.issuer.isEmpty
+            ? credential.account : "\(credential.issuer):\(credential.account)"
+        let capacity =
+            credential.key.count + name.utf8.count + credential.issuer.utf8.count + 7 * 20
+        return SecretBytes(capacity: capacity) { output in
+            credential.key.withBytes { append($0, .key, to: &output) }
+            append(Array(name.utf8).span, .name, to: &output)
+            append(Array(credential.issuer.utf8).span, .issuer, to: &output)
+            let algorithm: UInt64
+            switch credential.algorithm {
+            case .sha1: algorithm = 1
+            case .sha256: algorithm = 2
+            case .sha512: algorithm = 3
+            }
+            append(algorithm, .algorithm, to: &output)
+            append(digits, .digits, to: &output)
+            append(type, .type, to: &output)
+            if let counter { append(counter, .counter, to: &output) }
+        }
+    }
+
+    private func append(
+        _ bytes: Span<UInt8>, _ field: MigrationEntryField, to output: inout OutputSpan<UInt8>
+    ) {
+        ProtobufWriter.append(bytes, field: field.rawValue, to: &output)
+    }
+
+    private func append(
+        _ number: UInt64, _ field: MigrationEntryField, to output: inout OutputSpan<UInt8>
+    ) {
+        ProtobufWriter.append(number, field: field.rawValue, to: &output)
     }
 }

@@ -1,148 +1,123 @@
-internal import OneTimePassword
-internal import WatchwordCryptography
-internal import WatchwordSystem
+package import OneTimePassword
+internal import WatchwordCoding
+package import WatchwordCryptography
+package import WatchwordSystem
 
-// An entry: its content, the tags, the note, the icon's name, the favourite mark (1 byte), the state
-// (1 byte), the line (4 bytes), the warnings, and the last used step (8 bytes, after 1 byte that says
-// whether it is known). The content begins with 1 byte: 0 for a one-time password, 1 for a code that
-// is not computed. Texts and secrets are preceded by their counts.
-
-private enum ContentCode: UInt8 {
-    case oneTimePassword, notComputed
-}
-
-extension AnswerWriter {
-    mutating func append(_ entry: ExportedEntry) {
-        switch entry.content {
-        case .oneTimePassword(let credential):
-            append(ContentCode.oneTimePassword.rawValue)
-            append(credential)
-        case .notComputed(let code):
-            append(ContentCode.notComputed.rawValue)
-            append(code)
-        }
-        let tags = entry.tags.prefix(ExportProtocol.mostTags)
-        append(count: tags.count)
-        for tag in tags { append(tag) }
-        append(entry.note)
-        append(entry.icon)
-        append(entry.isFavourite)
-        append(entry.state.rawValue)
-        append(count: entry.line ?? 0)
-        let warnings = entry.warnings.prefix(ExportProtocol.mostWarnings)
-        append(count: warnings.count)
-        for warning in warnings { append(warning) }
-        append(entry.lastUsedStep != nil)
-        if let step = entry.lastUsedStep { append(step, width: 8) }
+extension ExportedEntry: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(
+            content, Array(tags.prefix(ExportProtocol.mostTags)), note, icon, isFavourite, state,
+            Array(warnings.prefix(ExportProtocol.mostWarnings)), UInt32(clamping: line ?? 0),
+            lastUsedStep)
     }
 
-    private mutating func append(_ credential: Credential) {
-        append(credential.issuer)
-        append(credential.account)
-        append(credential.key)
-        append(choice: credential.algorithm)
-        switch credential.style {
-        case .decimal(let length): append(UInt8(clamping: length.digits))
-        case .steam: append(0 as UInt8)
-        }
-        switch credential.movingFactor {
-        case .time(let step):
-            append(false)
-            append(UInt64(bitPattern: step.period), width: 8)
-            append(UInt64(bitPattern: step.start), width: 8)
-        case .counter(let counter):
-            append(true)
-            append(counter, width: 8)
-        }
-        append(count: credential.otherParameters.count)
-        for parameter in credential.otherParameters {
-            append(parameter.name)
-            append(parameter.value)
-        }
-    }
-
-    private mutating func append(_ code: UncomputedCode) {
-        append(code.kind.rawValue)
-        append(code.issuer)
-        append(code.account)
-        append(code.secret)
-        append(code.pin != nil)
-        if let pin = code.pin { append(pin) }
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self.init(
+            content: try fields.value(bytes),
+            tags: try fields.list(bytes, most: ExportProtocol.mostTags),
+            note: try fields.value(bytes), icon: try fields.value(bytes),
+            isFavourite: try fields.value(bytes), state: try fields.value(bytes),
+            warnings: try fields.list(bytes, most: ExportProtocol.mostWarnings),
+            line: try fields.line(bytes), lastUsedStep: try fields.value(bytes))
     }
 }
 
-extension FieldReader {
-    mutating func exportedEntry(_ bytes: Span<UInt8>) throws(Unreadable) -> ExportedEntry {
-        let contentCode: ContentCode = try choice(bytes)
-        let content: ExportedEntry.Content =
-            switch contentCode {
-            case .oneTimePassword: .oneTimePassword(try credential(bytes))
-            case .notComputed: .notComputed(try uncomputedCode(bytes))
-            }
-        let tags = try list(bytes, most: ExportProtocol.mostTags) {
-            (fields, bytes) throws(Unreadable) in try fields.text(bytes)
-        }
-        let note = try text(bytes)
-        let icon = try text(bytes)
-        let isFavourite = try flag(bytes)
-        let state: ExportedEntry.State = try choice(bytes)
-        let line = try line(bytes)
-        let warnings = try list(bytes, most: ExportProtocol.mostWarnings) {
-            (fields, bytes) throws(Unreadable) in try fields.exportWarning(bytes)
-        }
-        let lastUsedStep = try flag(bytes) ? try number(bytes, width: 8) : nil
-        return ExportedEntry(
-            content: content, tags: tags, note: note, icon: icon, isFavourite: isFavourite,
-            state: state, warnings: warnings, line: line, lastUsedStep: lastUsedStep)
+extension ExportedEntry.State: Transferable {}
+
+extension ExportedEntry.Content: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case oneTimePassword, notComputed
     }
 
-    private mutating func credential(_ bytes: Span<UInt8>) throws(Unreadable) -> Credential {
-        let issuer = try text(bytes)
-        let account = try text(bytes)
-        let key = try secret(bytes, limit: ExportProtocol.longestText)
-        let algorithm: HashAlgorithm = try choiceByPosition(bytes)
-        let style = try codeStyle(bytes)
-        let movingFactor = try movingFactor(bytes)
-        let parameters = try list(bytes, most: ExportProtocol.longestText) {
-            (fields, bytes) throws(Unreadable) in
-            let name = try fields.text(bytes)
-            return Credential.Parameter(name: name, value: try fields.text(bytes))
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .oneTimePassword(let credential): output.append(Kind.oneTimePassword, credential)
+        case .notComputed(let code): output.append(Kind.notComputed, code)
         }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .oneTimePassword: self = .oneTimePassword(try fields.value(bytes))
+        case .notComputed: self = .notComputed(try fields.value(bytes))
+        }
+    }
+}
+
+extension Credential: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(issuer, account, key, algorithm, style, movingFactor, otherParameters)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         do {
-            return try Credential(
-                issuer: issuer, account: account, key: key, algorithm: algorithm, style: style,
-                movingFactor: movingFactor, otherParameters: parameters)
+            try self.init(
+                issuer: try fields.value(bytes), account: try fields.value(bytes),
+                key: try fields.value(bytes), algorithm: try fields.value(bytes),
+                style: try fields.value(bytes), movingFactor: try fields.value(bytes),
+                otherParameters: try fields.value(bytes))
         } catch {
             throw Unreadable()
         }
     }
+}
 
-    private mutating func codeStyle(_ bytes: Span<UInt8>) throws(Unreadable) -> CodeStyle {
-        let digits = Int(try byte(bytes))
-        guard digits > 0 else { return .steam }
-        do { return .decimal(try CodeLength(digits: digits)) } catch { throw Unreadable() }
+extension Credential.Parameter: Transferable {
+    package func write(to output: FrameWriter) { output.append(name, value) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init(name:value:), from: bytes)
     }
+}
 
-    private mutating func movingFactor(_ bytes: Span<UInt8>) throws(Unreadable) -> MovingFactor {
-        guard try !flag(bytes) else { return .counter(try number(bytes, width: 8)) }
-        let period = try signedNumber(bytes)
-        let start = try signedNumber(bytes)
-        do { return .time(try TimeStep(period: period, start: start)) } catch {
-            throw Unreadable()
+extension HashAlgorithm: Transferable {}
+
+// The number of digits; 0 stands for Steam Guard's alphabet.
+extension CodeStyle: Transferable {
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .decimal(let length): output.append(UInt8(clamping: length.digits))
+        case .steam: output.append(0 as UInt8)
         }
     }
 
-    private mutating func uncomputedCode(
-        _ bytes: Span<UInt8>
-    ) throws(Unreadable) -> UncomputedCode {
-        let kind: UncomputedCode.Kind = try choice(bytes)
-        let issuer = try text(bytes)
-        let account = try text(bytes)
-        let secret = try secret(bytes, limit: ExportProtocol.longestText)
-        guard secret.count > 0 else { throw Unreadable() }
-        let pin =
-            try flag(bytes) ? try self.secret(bytes, limit: ExportProtocol.longestText) : nil
-        return UncomputedCode(
-            kind: kind, issuer: issuer, account: account, secret: secret, pin: pin)
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        let digits = Int(try fields.byte(bytes))
+        do { self = digits == 0 ? .steam : .decimal(try CodeLength(digits: digits)) } catch {
+            throw Unreadable()
+        }
     }
 }
+
+extension MovingFactor: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case time, counter
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .time(let step): output.append(Kind.time, step.period, step.start)
+        case .counter(let counter): output.append(Kind.counter, counter)
+        }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .time: self = .time(try fields.make(TimeStep.init(period:start:), from: bytes))
+        case .counter: self = .counter(try fields.value(bytes))
+        }
+    }
+}
+
+extension UncomputedCode: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(kind, issuer, account, secret, pin)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init(kind:issuer:account:secret:pin:), from: bytes)
+        guard secret.count > 0 else { throw Unreadable() }
+    }
+}
+
+extension UncomputedCode.Kind: Transferable {}

@@ -1,174 +1,134 @@
-internal import WatchwordSystem
+package import WatchwordSystem
 
-/// A reader's answer about an export, as encoded in a frame.
-///
-/// A byte for the verdict. After `export`: the format (1 byte), the count of icons, the entries, the
-/// refused rows (row, line, issuer, account, then 1 byte for the reason), the missing pictures and
-/// the count of emergency codes. After `refused`: an ``ExportError``. A list is preceded by its
-/// count; counts, rows and lines have 4 bytes, and a line of 0 stands for none.
-public enum ExportAnswer {
+/// A reader's answer about an export.
+enum ExportAnswer {
     /// The file is an export.
     case export(Export)
     /// The file is not an export, or could not be read.
     case refused(ExportError)
 
-    private enum Verdict: UInt8 {
+    /// The frame with this answer, or with the reason why it cannot be sent.
+    func frame(limit: Int = ExportLimits.standard.answer) throws(SystemCallFailure) -> FrameWriter {
+        let frame = try FrameWriter(self, limit: Int(UInt32.max))
+        do throws(SystemCallFailure) { try frame.requireWhole() } catch {
+            return try FrameWriter(ExportAnswer.refused(.outOfMemory))
+        }
+        let count = frame.withContent { $0.count }
+        guard case .export(let export) = self, count > limit else { return frame }
+        return try FrameWriter(
+            ExportAnswer.refused(
+                .overLimit(
+                    export.format, .documentSize, found: UInt64(count), allowed: UInt64(limit))))
+    }
+}
+
+extension ExportAnswer: Transferable {
+    private enum Kind: UInt8, Transferable {
         case export, refused
     }
 
-    /// Parses a frame; `nil` if it violates the protocol.
-    public init?(parsing bytes: Span<UInt8>) {
-        do {
-            var fields = FieldReader(.littleEndian)
-            switch Verdict(rawValue: try fields.byte(bytes)) {
-            case .export: self = .export(try fields.export(bytes))
-            case .refused: self = .refused(try fields.exportError(bytes))
-            case nil: return nil
-            }
-            try fields.finish(bytes)
-        } catch {
-            return nil
+    func write(to output: FrameWriter) {
+        switch self {
+        case .export(let export): output.append(Kind.export, export)
+        case .refused(let error): output.append(Kind.refused, error)
         }
     }
 
-    /// The frame that reports `export`, or that it is too large for a frame.
-    ///
-    /// The frame contains secrets in ordinary memory. This is acceptable because the process does
-    /// nothing else, is confined, cannot be dumped, and ends soon.
-    public static func bytes(
-        for export: Export, limit: Int = ExportLimits.standard.answer
-    ) -> [UInt8] {
-        var writer = AnswerWriter(first: Verdict.export.rawValue)
-        writer.append(export)
-        let count = writer.bytes.count
-        guard count > limit else { return writer.bytes }
-        return bytes(
-            for: .overLimit(
-                export.format, .documentSize, found: UInt64(count), allowed: UInt64(limit)))
+    init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .export: self = try fields.make(Self.export, from: bytes)
+        case .refused: self = try fields.make(Self.refused, from: bytes)
+        }
+    }
+}
+
+extension Export: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(
+            format, entries, refusals, UInt32(clamping: iconCount),
+            missingPictures.map { UInt32(clamping: $0) }, UInt32(clamping: emergencyCodeCount))
     }
 
-    /// The frame that reports `error`.
-    public static func bytes(for error: ExportError) -> [UInt8] {
-        var writer = AnswerWriter(first: Verdict.refused.rawValue)
-        writer.append(error)
-        return writer.bytes
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self.init(
+            format: try fields.value(bytes),
+            entries: try fields.list(bytes, most: ExportLimits.longestList),
+            refusals: try fields.list(bytes, most: ExportLimits.longestList),
+            iconCount: Int(try fields.value(bytes) as UInt32),
+            missingPictures: try fields.list(bytes, most: ExportLimits.longestList) {
+                (fields, bytes) throws(Unreadable) in try fields.position(bytes)
+            }, emergencyCodeCount: Int(try fields.value(bytes) as UInt32))
+    }
+}
+
+extension ExportRefusal: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(
+            UInt32(clamping: row), UInt32(clamping: line ?? 0), issuer, account, reason)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self.init(
+            row: try fields.position(bytes), line: try fields.line(bytes),
+            issuer: try fields.value(bytes), account: try fields.value(bytes),
+            reason: try fields.value(bytes))
     }
 }
 
 extension FieldReader {
-    fileprivate mutating func export(_ bytes: Span<UInt8>) throws(Unreadable) -> Export {
-        let format: ExportFormat = try choice(bytes)
-        let iconCount = Int(try number(bytes, width: 4))
-        let entries = try list(bytes, most: ExportLimits.longestList) {
-            (fields, bytes) throws(Unreadable) in try fields.exportedEntry(bytes)
-        }
-        let refusals = try list(bytes, most: ExportLimits.longestList) {
-            (fields, bytes) throws(Unreadable) in
-            try fields.refusal(bytes)
-        }
-        let missing = try list(bytes, most: ExportLimits.longestList) {
-            (fields, bytes) throws(Unreadable) in Int(try fields.number(bytes, width: 4))
-        }
-        guard missing.allSatisfy({ $0 > 0 }) else { throw Unreadable() }
-        return Export(
-            format: format, entries: entries, refusals: refusals, iconCount: iconCount,
-            missingPictures: missing, emergencyCodeCount: Int(try number(bytes, width: 4)))
-    }
-
-    private mutating func refusal(_ bytes: Span<UInt8>) throws(Unreadable) -> ExportRefusal {
-        let row = Int(try number(bytes, width: 4))
-        guard row > 0 else { throw Unreadable() }
-        let line = try line(bytes)
-        let issuer = try text(bytes)
-        let account = try text(bytes)
-        return ExportRefusal(
-            row: row, line: line, issuer: issuer, account: account, reason: try choice(bytes))
+    /// Reads a position that is counted from one.
+    fileprivate mutating func position(_ bytes: Span<UInt8>) throws(Unreadable) -> Int {
+        guard let position = try line(bytes) else { throw Unreadable() }
+        return position
     }
 
     /// Reads a line's number; 0 stands for none.
     mutating func line(_ bytes: Span<UInt8>) throws(Unreadable) -> Int? {
-        let line = Int(try number(bytes, width: 4))
+        let line = Int(try value(bytes) as UInt32)
         return line == 0 ? nil : line
     }
-
-    fileprivate mutating func exportError(
-        _ bytes: Span<UInt8>
-    ) throws(Unreadable) -> ExportError {
-        switch ExportErrorCode(rawValue: try byte(bytes)) {
-        case .unknownFormat: return .unknownFormat
-        case .passwordNeeded: return .passwordNeeded(try optionalChoice(bytes))
-        case .wrongPassword: return .wrongPassword(try optionalChoice(bytes))
-        case .damaged: return .damaged(try choice(bytes))
-        case .notJSON: return .notJSON
-        case .newerVersion: return .newerVersion(try choice(bytes))
-        case .unreadable:
-            let format: ExportFormat? = try optionalChoice(bytes)
-            return .unreadable(format, try choice(bytes))
-        case .overLimit:
-            let format: ExportFormat? = try optionalChoice(bytes)
-            let limit: ExportLimit = try choice(bytes)
-            let found = try number(bytes, width: 8)
-            return .overLimit(
-                format, limit, found: found, allowed: try number(bytes, width: 8))
-        case .noEntries: return .noEntries(try choice(bytes))
-        case .outOfMemory: return .outOfMemory
-        case nil: throw Unreadable()
-        }
-    }
 }
 
-private enum ExportErrorCode: UInt8 {
-    case unknownFormat, passwordNeeded, wrongPassword, damaged, notJSON, newerVersion
-    case unreadable, overLimit, noEntries, outOfMemory
-}
-
-extension AnswerWriter {
-    fileprivate mutating func append(_ export: Export) {
-        append(export.format.rawValue)
-        append(count: export.iconCount)
-        append(count: export.entries.count)
-        for entry in export.entries { append(entry) }
-        append(count: export.refusals.count)
-        for refusal in export.refusals {
-            append(count: refusal.row)
-            append(count: refusal.line ?? 0)
-            append(refusal.issuer)
-            append(refusal.account)
-            append(refusal.reason.rawValue)
-        }
-        append(count: export.missingPictures.count)
-        for picture in export.missingPictures { append(count: picture) }
-        append(count: export.emergencyCodeCount)
+extension ExportError: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case unknownFormat, passwordNeeded, wrongPassword, damaged, notJSON, newerVersion
+        case unreadable, overLimit, noEntries, outOfMemory
     }
 
-    fileprivate mutating func append(_ error: ExportError) {
-        switch error {
-        case .unknownFormat: append(code: .unknownFormat)
-        case .passwordNeeded(let format): append(code: .passwordNeeded, optional: format)
-        case .wrongPassword(let format): append(code: .wrongPassword, optional: format)
-        case .damaged(let format): append(code: .damaged, format)
-        case .notJSON: append(code: .notJSON)
-        case .newerVersion(let format): append(code: .newerVersion, format)
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .unknownFormat: output.append(Kind.unknownFormat)
+        case .passwordNeeded(let format): output.append(Kind.passwordNeeded, format)
+        case .wrongPassword(let format): output.append(Kind.wrongPassword, format)
+        case .damaged(let format): output.append(Kind.damaged, format)
+        case .notJSON: output.append(Kind.notJSON)
+        case .newerVersion(let format): output.append(Kind.newerVersion, format)
         case .unreadable(let format, let obstacle):
-            append(code: .unreadable, optional: format)
-            append(obstacle.rawValue)
+            output.append(Kind.unreadable, format, obstacle)
         case .overLimit(let format, let limit, let found, let allowed):
-            append(code: .overLimit, optional: format)
-            append(limit.rawValue)
-            append(found, width: 8)
-            append(allowed, width: 8)
-        case .noEntries(let format): append(code: .noEntries, format)
-        case .outOfMemory: append(code: .outOfMemory)
+            output.append(Kind.overLimit, format, limit, found, allowed)
+        case .noEntries(let format): output.append(Kind.noEntries, format)
+        case .outOfMemory: output.append(Kind.outOfMemory)
         }
     }
 
-    private mutating func append(code: ExportErrorCode, _ format: ExportFormat? = nil) {
-        append(code.rawValue)
-        if let format { append(format.rawValue) }
-    }
-
-    private mutating func append(code: ExportErrorCode, optional format: ExportFormat?) {
-        append(code.rawValue)
-        append(optional: format?.rawValue)
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .unknownFormat: self = .unknownFormat
+        case .passwordNeeded: self = try fields.make(Self.passwordNeeded, from: bytes)
+        case .wrongPassword: self = try fields.make(Self.wrongPassword, from: bytes)
+        case .damaged: self = try fields.make(Self.damaged, from: bytes)
+        case .notJSON: self = .notJSON
+        case .newerVersion: self = try fields.make(Self.newerVersion, from: bytes)
+        case .unreadable: self = try fields.make(Self.unreadable, from: bytes)
+        case .overLimit: self = try fields.make(Self.overLimit, from: bytes)
+        case .noEntries: self = try fields.make(Self.noEntries, from: bytes)
+        case .outOfMemory: self = .outOfMemory
+        }
     }
 }
+
+extension ExportFormat: Transferable {}
+extension ExportObstacle: Transferable {}
+extension ExportLimit: Transferable {}
+extension ExportRowRefusal: Transferable {}

@@ -19,18 +19,15 @@ public enum ExportLoop {
         ConfinedHelper.run(as: ExportProtocol.identity, limits: Confinement.Limits(limits)) {
             () throws(SystemCallFailure) in
             guard let source = try receiveSource(limits) else { return }
-            func answer(_ password: SecretBytes?) -> [UInt8] {
-                do {
-                    return ExportAnswer.bytes(
-                        for: try read(source, password), limit: limits.answer)
-                } catch {
-                    return ExportAnswer.bytes(for: error)
+            func answer(_ password: SecretBytes?) throws(SystemCallFailure) {
+                let answer: ExportAnswer
+                do throws(ExportError) { answer = .export(try read(source, password)) } catch {
+                    answer = .refused(error)
                 }
+                try ConfinedHelper.send(answer.frame(limit: limits.answer))
             }
-            try ConfinedHelper.send(answer(nil))
-            while let password = try receivePassword() {
-                try ConfinedHelper.send(answer(password))
-            }
+            try answer(nil)
+            while let password = try receivePassword() { try answer(password) }
         }
     }
 
@@ -69,7 +66,7 @@ public enum ExportLoop {
         var chunks: [SecretBytes] = []
         var total = 0
         while let count = try FileDescriptor.readCount(from: 0) {
-            guard count > 0 else { return joined(chunks, count: total) }
+            guard count > 0 else { return SecretBytes(joining: chunks) }
             guard count <= ExportProtocol.largestChunk, count <= limit - total else {
                 ConfinedHelper.refuseRequest()
             }
@@ -91,12 +88,6 @@ public enum ExportLoop {
             _ = try FileDescriptor.fill(&output, from: 0)
         }
         return bytes.count == count ? bytes : nil
-    }
-
-    private static func joined(_ chunks: [SecretBytes], count: Int) -> SecretBytes {
-        SecretBytes(capacity: count) { output in
-            for chunk in chunks { chunk.withBytes { output.append(copying: $0) } }
-        }
     }
 }
 

@@ -25,13 +25,8 @@ public final class ExportProcess {
     private let limits: ExportLimits
     private let timeout: Duration
     private let helper: HelperProcess
-    private var hasEnded = false
-
-    /// Whether only this file cannot be read, or no file at all.
-    private enum Loss: Error {
-        case file(HelperLoss)
-        case every(HelperFailure)
-    }
+    /// Whether the process has answered, and can read the file again with a password.
+    private var awaitsPassword = false
 
     /// Starts a process.
     ///
@@ -71,142 +66,136 @@ public final class ExportProcess {
             (.name, SecretBytes(copying: Array(source.name.utf8).span)),
             (.manifest, source.manifest), (.keyFile, source.keyFile),
         ]
-        return try outcome { () throws(Loss) in
-            try awaitGreeting()
-            helper.restartTimeout(timeout)
-            for case (let kind, let content?) in parts
-            where 1...ExportProtocol.largestPart ~= content.count {
-                try send(kind, content)
-            }
-            try send(.file, source.file)
+        try awaitGreeting()
+        helper.restartTimeout(timeout)
+        for case (let kind, let content?) in parts
+        where 1...ExportProtocol.largestPart ~= content.count {
+            if let loss = try send(kind, content) { return .lost(loss) }
         }
+        if let loss = try send(.file, source.file) { return .lost(loss) }
+        return try awaitAnswer()
     }
 
     /// Reads the file again with a password, after an answer that asked for one.
     public func read(
         password: SecretBytes
     ) throws(HelperFailure) -> ExportOutcome {
-        guard password.count <= ExportProtocol.longestPassword, !hasEnded else {
+        guard password.count <= ExportProtocol.longestPassword, awaitsPassword else {
             return .lost(.noAnswer)
         }
-        return try outcome { () throws(Loss) in
-            helper.restartTimeout(timeout)
-            // A frame that arrives before the request is not an answer to it.
-            guard
-                case .wouldWait = try system({ () throws(SystemCallFailure) in
-                    try helper.receive()
-                })
-            else { throw distrust() }
-            try password.withBytes { bytes throws(Loss) in try send(bytes) }
-        }
-    }
-
-    private func outcome(
-        _ request: () throws(Loss) -> Void
-    ) throws(HelperFailure) -> ExportOutcome {
-        do throws(Loss) {
-            try request()
-            return try awaitAnswer()
-        } catch {
-            hasEnded = true
-            switch error {
-            case .file(let loss): return .lost(loss)
-            case .every(let failure): throw failure
-            }
-        }
+        awaitsPassword = false
+        helper.restartTimeout(timeout)
+        // A frame that arrives before the request is not an answer to it.
+        guard case .wouldWait = try system({ () throws(SystemCallFailure) in try helper.receive() })
+        else { return .lost(ended(.badAnswer)) }
+        let loss = try password.withBytes { bytes throws(HelperFailure) in try send(bytes) }
+        if let loss { return .lost(loss) }
+        return try awaitAnswer()
     }
 }
 
 extension ExportProcess {
     private func system<Result>(
         _ call: () throws(SystemCallFailure) -> Result
-    ) throws(Loss) -> Result {
-        do { return try call() } catch { throw .every(.system(error)) }
+    ) throws(HelperFailure) -> Result {
+        do { return try call() } catch { throw .system(error) }
     }
 
-    private func awaitGreeting() throws(Loss) {
+    /// Waits for the first frame.
+    ///
+    /// A process that ends or misbehaves before it reads no other file either, so this throws.
+    private func awaitGreeting() throws(HelperFailure) {
         switch try receive() {
-        case .greeting(let frame):
+        case .greeting(let frame)?:
             switch frame.withBytes({
                 HelperGreeting(parsing: $0, from: ExportProtocol.identity)
             }) {
             case .confined: return
-            case .notConfined(let failure): throw .every(.notConfined(failure))
-            case .unexpected: throw .every(.otherVersion)
+            case .notConfined(let failure): throw .notConfined(failure)
+            case .unexpected: throw .otherVersion
             }
-        case .frame, .malformed, .wouldWait: throw .every(.otherVersion)
-        case .ended: throw lost()
+        case .frame?, .malformed?, .wouldWait?: throw .otherVersion
+        case .ended?, nil: throw .died(helper.end().0)
         }
     }
 
-    private func awaitAnswer() throws(Loss) -> ExportOutcome {
+    private func awaitAnswer() throws(HelperFailure) -> ExportOutcome {
         switch try receive() {
-        case .frame(let frame):
-            switch frame.withBytes({ ExportAnswer(parsing: $0) }) {
-            case .export(let export): return .export(export)
-            case .refused(let error): return .refused(error)
-            case nil: throw distrust()
+        case .frame(let frame)?:
+            switch frame.value(as: ExportAnswer.self) {
+            case .export(let export)?:
+                awaitsPassword = true
+                return .export(export)
+            case .refused(let error)?:
+                awaitsPassword = true
+                return .refused(error)
+            case nil: return .lost(ended(.badAnswer))
             }
-        case .ended: throw lost()
-        case .greeting, .malformed, .wouldWait: throw distrust()
+        case .ended?: return .lost(lost())
+        case .greeting?, .malformed?, .wouldWait?: return .lost(ended(.badAnswer))
+        case nil: return .lost(ended(.timedOut))
         }
     }
 
-    /// Waits for the next frame.
-    private func receive() throws(Loss) -> HelperProcess.Received {
+    /// Waits for the next frame; returns `nil` once the timeout has expired.
+    private func receive() throws(HelperFailure) -> HelperProcess.Received? {
         while true {
             let received = try system { () throws(SystemCallFailure) in try helper.receive() }
             guard case .wouldWait = received else { return received }
-            try wait(for: helper.readable)
+            guard try wait(for: helper.readable) else { return nil }
         }
     }
 
-    private func send(_ kind: ExportPart, _ content: SecretBytes) throws(Loss) {
-        try send([kind.rawValue].span)
-        try content.withBytes { bytes throws(Loss) in
+    /// Sends a part of the file.
+    ///
+    /// - Returns: why the file is lost; `nil` if everything was sent.
+    private func send(
+        _ kind: ExportPart, _ content: SecretBytes
+    ) throws(HelperFailure) -> HelperLoss? {
+        if let loss = try send([kind.rawValue].span) { return loss }
+        return try content.withBytes { bytes throws(HelperFailure) in
             var start = 0
             while start < bytes.count {
                 let end = min(start + ExportProtocol.largestChunk, bytes.count)
-                try send(bytes.extracting(start..<end))
+                if let loss = try send(bytes.extracting(start..<end)) { return loss }
                 start = end
             }
-            try send(bytes.extracting(0..<0))
+            return try send(bytes.extracting(0..<0))
         }
     }
 
     /// Sends the count of `bytes` and the bytes.
-    private func send(_ bytes: Span<UInt8>) throws(Loss) {
+    private func send(_ bytes: Span<UInt8>) throws(HelperFailure) -> HelperLoss? {
         helper.outgoing.append(UInt32(bytes.count).littleEndianBytes)
         helper.outgoing.append { output in output.append(copying: bytes) }
         defer { helper.removeOutgoing() }
         while true {
             switch try system({ () throws(SystemCallFailure) in try helper.flush() }) {
-            case .moved: return
-            case .wouldWait: try wait(for: helper.writable)
-            case .ended: throw lost()
+            case .moved: return nil
+            case .wouldWait:
+                guard try wait(for: helper.writable) else { return ended(.timedOut) }
+            case .ended: return lost()
             }
         }
     }
 
-    private func wait(for interest: Polling.Interest) throws(Loss) {
-        guard helper.remainingTime > .zero else {
-            let (ending, _) = helper.end()
-            throw helper.isReady ? .file(.timedOut) : .every(.died(ending))
-        }
+    /// Waits until `interest` may be ready; returns `false` once the timeout has expired.
+    private func wait(for interest: Polling.Interest) throws(HelperFailure) -> Bool {
+        guard helper.remainingTime > .zero else { return false }
         try system { () throws(SystemCallFailure) in try helper.wait(for: interest) }
+        return true
     }
 
-    /// Ends a process that violated the protocol.
-    private func distrust() -> Loss {
+    /// Ends a process that violated the protocol or took too long.
+    private func ended(_ loss: HelperLoss) -> HelperLoss {
         helper.end()
-        return helper.isReady ? .file(.badAnswer) : .every(.otherVersion)
+        return loss
     }
 
     /// Finds out how a process that closed its pipe has ended.
-    private func lost() -> Loss {
+    private func lost() -> HelperLoss {
         let (ending, peakMemory) = helper.end()
-        guard helper.isReady else { return .every(.died(ending)) }
-        return .file(
-            HelperLoss(ending: ending, peakMemory: peakMemory, limits: Confinement.Limits(limits)))
+        return HelperLoss(
+            ending: ending, peakMemory: peakMemory, limits: Confinement.Limits(limits))
     }
 }

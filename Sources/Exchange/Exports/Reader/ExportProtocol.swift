@@ -1,7 +1,8 @@
 internal import ProcessConfinement
 internal import WatchwordSystem
 
-// The protocol between `watchword` and `watchword-exports`. Numbers are little-endian.
+// The protocol between `watchword` and `watchword-exports`. A count of bytes is little-endian, as in
+// every frame.
 //
 // exports → watchword, once:  frame: a ``HelperGreeting``
 // watchword → exports, once:  parts; the file is the last one
@@ -20,15 +21,13 @@ enum ExportPart: UInt8 {
 
 /// The limits that both ends observe.
 enum ExportProtocol {
-    static let identity = HelperGreeting.Identity(mark: "WWX", version: 1)
+    static let identity = HelperGreeting.Identity(mark: "WWX", version: 2)
     static let raisedLimits = "raised-limits"
     /// The maximum size of a chunk of a file, in bytes.
     static let largestChunk = 1 << 16
     /// The maximum size of a part other than the file, in bytes.
     static let largestPart = 1 << 20
     static let longestPassword = 1 << 12
-    /// The maximum size of a note or another text, in bytes.
-    static let longestText = 1 << 20
     static let mostWarnings = 1_000
     static let mostTags = 10_000
 }

@@ -123,16 +123,14 @@ extension ExportTarget {
 
 extension Credential {
     fileprivate var googleOmission: EntryOmission? {
-        do {
-            _ = try MigrationBatch(credentials: [withoutOtherParameters], id: 0)
+        if MigrationBatch(credentials: [withoutOtherParameters], id: 0) != nil {
             return MigrationWriting.fits(withoutOtherParameters) ? nil : .tooLong
-        } catch {
-            guard case .decimal(let length) = style else { return .steam }
-            guard length == .six || length == .eight else { return .digits }
-            switch movingFactor {
-            case .counter: return .counter
-            case .time(let step): return step.start == 0 ? .period : .start
-            }
+        }
+        guard case .decimal(let length) = style else { return .steam }
+        guard length == .six || length == .eight else { return .digits }
+        switch movingFactor {
+        case .counter: return .counter
+        case .time(let step): return step.start == 0 ? .period : .start
         }
     }
 

@@ -75,21 +75,21 @@ struct Verb: ProgramVerb {
         Verb("login enrol", LoginEnrolCommand.run, .name) {
             [.server, .ticketFile, .caFile, .deviceName, .presence, .onFailure, .presenceCheck]
         },
-        Verb("login present", LoginPresentCommand.run, .name),
-        Verb("login status", LoginStatusCommand.status, .name) { [.readOnly] },
-        Verb("login wipe", LoginStatusCommand.wipe, .name) { [.yes] },
+        Verb("login present", LoginCommand.present, .name),
+        Verb("login status", LoginCommand.status, .name) { [.readOnly] },
+        Verb("login wipe", LoginCommand.wipe, .name) { [.yes] },
         Verb("key enrol", KeyEnrolCommand.run, .name) {
             [
                 .server, .ticketFile, .caFile, .custody, .pin, .attest, .deviceName, .presence,
                 .onFailure, .presenceCheck,
             ]
         },
-        Verb("key present", KeyUseCommand.present, .name) { [.presenceCheck] },
-        Verb("key confirm", KeyUseCommand.confirm, .name) {
+        Verb("key present", KeyCommand.present, .name) { [.presenceCheck] },
+        Verb("key confirm", KeyCommand.confirm, .name) {
             [.challengeFile, .presenceCheck, .yes]
         },
-        Verb("key status", KeyStatusCommand.run, .name) { [.readOnly, .presenceCheck] },
-        Verb("key wipe", LoginStatusCommand.wipe, .name) { [.yes] },
+        Verb("key status", KeyCommand.status, .name) { [.readOnly, .presenceCheck] },
+        Verb("key wipe", LoginCommand.wipe, .name) { [.yes] },
         Verb("totp", TOTPCommand.timeBased) {
             [.secretFile, .algorithm, .digits, .period, .at, .start, .count]
         },

@@ -3,6 +3,7 @@ import Exports
 import OneTimePassword
 import Pictures
 import SecretVault
+import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
@@ -20,7 +21,7 @@ struct ImportScan {
     var exportedFiles: [String: ExportedFile] = [:]
     var exportFiles: ExportFiles
     /// The vault that the items are for.
-    let vault: OpenVault
+    let vault: any OpenVault
     /// Whether entries are imported that the other app keeps in its trash.
     let includesDeleted: Bool
 
@@ -33,7 +34,7 @@ struct ImportScan {
     private static let largestList = 16 << 20
 
     /// Reads everything that the operands name.
-    init(for vault: OpenVault, _ session: Session) throws(CommandFailure) {
+    init(for vault: any OpenVault, _ session: Session) throws(CommandFailure) {
         self.vault = vault
         exportFiles = ExportFiles(session)
         includesDeleted = session.arguments.has(.includeDeleted)

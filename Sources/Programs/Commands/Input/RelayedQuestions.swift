@@ -7,26 +7,27 @@ import WatchwordSystem
 /// and a TPM's.
 final class RelayedQuestions {
     /// Why a module's question was not answered.
-    private(set) var failure: PAMCheckFailure.Reason?
+    private var failure: PAMCheckFailure.Reason?
     /// Why a TPM got no PIN.
     private(set) var failureOfPIN: CommandFailure?
 
     private let terminal: ModuleTerminal
-    private let client: AgentClient
+    /// Becomes ready when the answer to a question is no longer needed.
+    private let end: Polling.Interest?
     private let session: Session
 
     /// The modules' own timeout is the same.
     private static let timeout = Duration.seconds(60)
 
-    init(purpose: String, from client: AgentClient, session: Session) {
+    init(purpose: String, until end: Polling.Interest?, session: Session) {
         terminal = ModuleTerminal(purpose: purpose, until: .now + RelayedQuestions.timeout)
-        self.client = client
+        self.end = end
         self.session = session
     }
 
     /// Shows a message, or asks a question.
     ///
-    /// - Returns: what to send to the agent.
+    /// - Returns: what to send as the answer.
     func answer(_ message: AgentResponse) -> AgentRequest? {
         do throws(PAMCheckFailure.Reason) {
             switch message {
@@ -44,6 +45,12 @@ final class RelayedQuestions {
         }
     }
 
+    /// The failure of a check, with the reason in this process if there is one.
+    func explained(_ failure: PAMCheckFailure) -> PAMCheckFailure {
+        PAMCheckFailure(
+            reason: self.failure ?? failure.reason, mayConcealAttempt: failure.mayConcealAttempt)
+    }
+
     private func ask(
         _ text: String, isEchoed: Bool
     ) throws(PAMCheckFailure.Reason) -> AgentRequest? {
@@ -51,8 +58,7 @@ final class RelayedQuestions {
         // One more byte for the line ending, which is removed.
         let answer = try SecretBytes(capacity: ModuleRelay.longestAnswer + 1) {
             output throws(PAMCheckFailure.Reason) in
-            outcome = try terminal.ask(
-                text, isEchoed: isEchoed, unless: client.readable, into: &output)
+            outcome = try terminal.ask(text, isEchoed: isEchoed, unless: end, into: &output)
         }
         switch outcome {
         case .answered: return .answer(answer)
@@ -61,12 +67,12 @@ final class RelayedQuestions {
         case .overtaken: return nil
         }
     }
+
     private func askPIN(isRepeated: Bool, left: UInt64?) -> AgentRequest? {
-        var person = TokenPerson(
-            session: session, token: .tpm, purpose: nil, unless: client.readable)
+        var person = TokenPerson(session: session, token: .tpm, purpose: nil, unless: end)
         let pin = person.pin(isRepeated: isRepeated, left: left.map { UInt32(clamping: $0) })
         failureOfPIN = person.failure
-        // The agent did not wait for the answer.
+        // Nobody waited for the answer.
         if person.wasOvertaken { return nil }
         return pin.map(AgentRequest.answer) ?? .cancel
     }

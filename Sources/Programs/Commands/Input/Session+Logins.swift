@@ -7,34 +7,33 @@ import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
-// Signing in through the agent, which keeps the enrolled secret or the device key to itself.
+// Signing in: the enrolled secret or the device key never reaches the command.
 extension Session {
-    /// The agent's answer to a task that uses `entry`, after the confirmation that it requires.
+    /// The answer to a task that uses `entry`, after the confirmation that it requires.
     func answer(
-        to task: LoginTask, of entry: EntrySummary, by vault: AgentVault, for use: EntryUse
+        to task: LoginTask, of entry: EntrySummary, by vault: any OpenVault, for use: EntryUse
     ) throws(CommandFailure) -> LoginAnswer {
         let encoded = try encoded(task)
-        let response = try agentResponse(for: entry, in: vault, for: use) { presence in
+        let response = try response(for: entry, in: vault, for: use) { presence in
             .login(vault.place, encoded, presence)
         }
         return try answer(to: task, in: response, about: entry.name.visible, by: vault)
     }
 
-    /// The agent's answer to a task about `name`, for which confirmations were made before.
+    /// The answer to a task about `name`, for which confirmations were made before.
     func answer(
-        to task: LoginTask, about name: String, by vault: AgentVault
+        to task: LoginTask, about name: String, by vault: any OpenVault
     ) throws(CommandFailure) -> LoginAnswer {
         let request = AgentRequest.login(vault.place, try encoded(task), .none)
         return try answer(
-            to: task, in: heldResponse(exchange(request, with: vault.client), by: vault),
-            about: name, by: vault)
+            to: task, in: expected(exchange(request, with: vault), by: vault), about: name,
+            by: vault)
     }
 
-    /// The agent's answer to the enrolment of a device key, after the check that the new key
-    /// requires, unless a confirmation that was made before counts.
+    /// The answer to the enrolment of a device key, after the check that the new key requires, unless
+    /// a confirmation that was made before counts.
     func answer(
-        toEnrol order: KeyOrder, by vault: AgentVault,
-        requiring presence: AccessControl.Presence
+        toEnrol order: KeyOrder, by vault: any OpenVault, requiring presence: AccessControl.Presence
     ) throws(CommandFailure) -> LoginAnswer {
         let name = order.enrolment.name
         let task = LoginTask.key(.enrol(order))
@@ -42,39 +41,36 @@ extension Session {
         func request(_ presence: AgentPresence) -> AgentRequest {
             .login(vault.place, encoded, presence)
         }
-        var response = try exchange(request(.none), with: vault.client)
+        var response = try exchange(request(.none), with: vault)
         if case .failed(.presenceNeeded) = response {
             let use = EntryUse.enrolAt(order.enrolment.server.text)
             response = try responseAfterCheck(
                 presence, of: name, by: vault, for: use, request)
         }
         return try answer(
-            to: task, in: heldResponse(response, by: vault), about: name.visible, by: vault)
+            to: task, in: expected(response, by: vault), about: name.visible, by: vault)
     }
 
     /// Sends a request about an entry that does not exist yet, after the check that it will require.
     private func responseAfterCheck(
-        _ required: AccessControl.Presence, of name: EntryName, by vault: AgentVault,
+        _ required: AccessControl.Presence, of name: EntryName, by vault: any OpenVault,
         for use: EntryUse, _ request: (AgentPresence) -> AgentRequest
     ) throws(CommandFailure) -> AgentResponse {
         let purpose = Messages.purpose(of: use, name)
-        let person = RelayedQuestions(purpose: purpose, from: vault.client, session: self)
-        let path = vault.place.path
+        let person = RelayedQuestions(
+            purpose: purpose, until: vault.endOfQuestion, session: self)
         func attempt(_ presence: AgentPresence) throws(CommandFailure) -> AgentResponse {
             let began = SystemClock.unixTime()
-            let response = try send(request(presence), to: vault, asking: person)
+            let response = try exchange(request(presence), with: vault, asking: person)
             switch response {
             case .failed(let error):
-                throw refusal(error, at: path) { () throws(CommandFailure) in
+                throw refusal(error, at: vault.path) { () throws(CommandFailure) in
                     try status(of: vault, since: began)
                 }
             case .refused(let cost):
                 throw .presence(.refused(name, cost, KeyEnrolment.standardAccess.onFailure))
             case .noVerdict(let failure):
-                let reason = person.failure ?? failure.reason
-                let known = PAMCheckFailure(
-                    reason: reason, mayConcealAttempt: failure.mayConcealAttempt)
-                throw .presence(.pam(name, known, required))
+                throw .presence(.pam(name, person.explained(failure), required))
             default: return response
             }
         }
@@ -83,7 +79,7 @@ extension Session {
         }
         // What opened the vault for this command also confirms its first use.
         if let opener = vault.opener, opener.provesPresence { return try attempt(.opener(opener)) }
-        return try attempting(path) { () throws(CommandFailure) in
+        return try attempting(vault.path) { () throws(CommandFailure) in
             try lockOut(of: vault)
         } unlock: { () throws(CommandFailure) in
             try attempt(
@@ -93,7 +89,8 @@ extension Session {
     }
 
     private func answer(
-        to task: LoginTask, in response: AgentResponse, about name: String, by vault: AgentVault
+        to task: LoginTask, in response: AgentResponse, about name: String,
+        by vault: any OpenVault
     ) throws(CommandFailure) -> LoginAnswer {
         guard case .login(let encoded, let reports) = response else { throw .agent(.malformed) }
         printReports(reports, of: vault.entries)
@@ -125,13 +122,5 @@ extension Session {
         do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
             throw .login(entry.name.visible, error)
         }
-    }
-
-    /// Opens `entry`, an enrolled secret.
-    func enrolledContent(of entry: EntrySummary, in vault: UnlockedVault, for use: EntryUse)
-        throws(CommandFailure) -> EntryContent
-    {
-        try requireEnrolledSecret(of: entry)
-        return try content(of: entry, in: vault, for: use)
     }
 }

@@ -68,7 +68,13 @@ extension Session {
     func standing(
         of client: AgentClient, since began: Int64 = 0
     ) throws(CommandFailure) -> VaultStanding? {
-        switch try exchange(.standing(.ofSystem, since: began), with: client) {
+        try standing(in: exchange(.standing(.ofSystem, since: began), with: client))
+    }
+
+    private func standing(
+        in response: AgentResponse
+    ) throws(CommandFailure) -> VaultStanding? {
+        switch response {
         case .standing(let standing): return standing
         case .failed(.notFound): return nil
         case .failed(let error): throw .vault(VisibleText.of(VaultPlace.ofSystem.path), error)
@@ -78,16 +84,17 @@ extension Session {
 
     /// What failures since `began` have cost; `nil` if that is unknown.
     func status(
-        of vault: AgentVault, since began: Int64
+        of vault: any OpenVault, since began: Int64
     ) throws(CommandFailure) -> VaultStatus? {
-        guard vault.client.isSystem else { return status(vault.place.path, since: began) }
-        return try standing(of: vault.client, since: began)?.status
+        guard vault.isKeptBySystem else { return status(vault.path, since: began) }
+        let request = AgentRequest.standing(vault.place, since: began)
+        return try standing(in: exchange(request, with: vault))?.status
     }
 
     /// The seconds for which the vault is locked.
-    func lockOut(of vault: AgentVault) throws(CommandFailure) -> Int64 {
-        guard vault.client.isSystem else { return try lockOut(of: vault.place.path) }
-        return try standing(of: vault.client)?.status.lockOut.seconds ?? 0
+    func lockOut(of vault: any OpenVault) throws(CommandFailure) -> Int64 {
+        guard vault.isKeptBySystem else { return try lockOut(of: vault.path) }
+        return try status(of: vault, since: 0)?.lockOut.seconds ?? 0
     }
 
     /// The vault that the system agent keeps, after printing its reports.
@@ -124,9 +131,9 @@ extension Session {
                 return .open(vault.place, opener, ceiling: ceiling)
             }
         }
-        var opened = AgentVault(
+        let opened = AgentVault(
             vault.client, vault.place, listing, openedBy: used, identity: vault.standing.identity)
-        if let response { opened.keepCode(from: response, for: search) }
+        if let response { opened.keepCode(from: response, at: search?.time) }
         printReports(listing.reports, of: opened.entries)
         return opened
     }
@@ -154,7 +161,7 @@ extension Session {
         func send(_ opener: VaultOpener) throws(CommandFailure) -> AgentResponse {
             let began = SystemClock.unixTime()
             let person = RelayedQuestions(
-                purpose: Messages.purposeOfMove, from: vault.client, session: self)
+                purpose: Messages.purposeOfMove, until: vault.client.readable, session: self)
             let response: AgentResponse
             do {
                 response = try vault.client.send(request(opener), asking: person.answer)
@@ -167,10 +174,7 @@ extension Session {
             case .notLocked: throw .keyNotLocked(bySystem: true)
             case .refused(let cost): throw .moveRefused(cost)
             case .noVerdict(let failure):
-                let reason = person.failure ?? failure.reason
-                throw .moveUnchecked(
-                    PAMCheckFailure(
-                        reason: reason, mayConcealAttempt: failure.mayConcealAttempt))
+                throw .moveUnchecked(person.explained(failure))
             case .failed(let error):
                 throw refusal(error, at: vault.place.path) { () throws(CommandFailure) in
                     try standing(of: vault.client, since: began)?.status

@@ -74,19 +74,13 @@ enum CheckCommand {
 extension Session {
     /// Opens every entry.
     fileprivate func check(
-        _ vault: OpenVault
+        _ vault: any OpenVault
     ) throws(CommandFailure) -> (VaultCheck, generation: UInt64) {
-        switch vault {
-        case .own(let vault):
-            let check = try inVault { () throws(VaultError) in try vault.check() }
-            return (check, vault.generation)
-        case .held(let vault):
-            switch try exchange(.check(vault.place), with: vault.client) {
-            case .check(let check): return (check, vault.generation)
-            case .failed(let error): throw .vault(VisibleText.of(vault.place.path), error)
-            case .locked(let reason): throw .agentLocked(reason)
-            default: throw .agentLocked(nil)
-            }
+        switch try exchange(.check(vault.place), with: vault) {
+        case .check(let check): return (check, vault.generation)
+        case .failed(let error): throw .vault(VisibleText.of(vault.path), error)
+        case .locked(let reason): throw .agentLocked(reason)
+        default: throw .agentLocked(nil)
         }
     }
 }

@@ -55,7 +55,7 @@ enum CodeCommand {
 
     /// The entries with these names, each of them once; all of them have codes.
     private static func entries(
-        named names: [String], in vault: OpenVault, _ session: Session
+        named names: [String], in vault: any OpenVault, _ session: Session
     ) throws(CommandFailure) -> [EntrySummary] {
         let all = vault.entries
         var found: [EntrySummary] = []
@@ -70,29 +70,5 @@ enum CodeCommand {
             found.append(entry)
         }
         return found
-    }
-}
-
-extension Session {
-    /// Records that `entry` was used, after what it was used for is printed.
-    func recordUse(of entry: EntrySummary, in vault: UnlockedVault) throws(CommandFailure) {
-        try printer.flush()
-        vault.recordUse(of: entry.id, at: SystemClock.unixTime())
-    }
-
-    /// Records that `entry` was used; the agent does it itself.
-    func recordUse(of entry: EntrySummary, in vault: OpenVault) throws(CommandFailure) {
-        // A code that is used up must not be lost if a later entry fails.
-        guard case .own(let vault) = vault else { return try printer.flush() }
-        try recordUse(of: entry, in: vault)
-    }
-
-    /// Changes and saves the vault, and prints what is reported about the save.
-    @discardableResult func change<Result>(
-        _ vault: UnlockedVault, _ body: (inout VaultChanges) throws(VaultError) -> Result
-    ) throws(CommandFailure) -> Result {
-        let result = try inVault { () throws(VaultError) in try vault.update(body) }
-        printSaveReports(of: vault)
-        return result
     }
 }

@@ -31,22 +31,19 @@ enum EditCommand {
         try access.requirePerUse(after: entry.accessControl)
         // Changing a secret, access control or the name requires the same confirmation as using the
         // entry.
-        var confirmations = Confirmations()
         if (CodeChange.options + accessOptions).contains(where: arguments.has) {
             try session.confirm(entry, in: vault, for: .edit)
-            confirmations = Confirmations([entry])
         } else if nameOptions.contains(where: arguments.has) {
-            confirmations = try session.confirmations(for: .edit, of: entry, in: vault)
+            try session.confirmIfRequired(entry, in: vault, for: .edit)
         }
         try codes.readSecret(for: entry.kind, session)
         let revision = EntryRevision(
             of: entry, issuer: arguments[.issuer], account: arguments[.account], details: details,
             codes: codes, access: access)
-        if case .held(let held) = vault, revision.changesCodesOfKey, !entry.requiresCheckPerUse {
-            try session.proveAgain(held)
+        if revision.changesCodesOfKey, !entry.requiresCheckPerUse {
+            try session.proveAgain(vault)
         }
-        let outcome = try session.perform(
-            .revise(revision), in: vault, confirmedBy: confirmations)
+        let outcome = try session.perform(.revise(revision), in: vault)
         guard case .revised(let name, let warnings) = outcome else { outcome.isUnexpected() }
         if warnings.movesBack {
             session.printer.warn("the counter moves back; codes that were already used will repeat")

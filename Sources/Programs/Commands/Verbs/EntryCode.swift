@@ -1,6 +1,7 @@
 import CommandLineInterface
 import OneTimePassword
 import SecretVault
+import VaultService
 import WatchwordCoding
 import WatchwordSystem
 
@@ -43,7 +44,7 @@ extension Session {
     var codeOffset: UInt64 { arguments.has(.next) ? 1 : 0 }
 
     /// The code of `entry`, once the confirmation that it requires was given.
-    func entryCode(of entry: EntrySummary, in vault: OpenVault, for use: EntryUse)
+    func entryCode(of entry: EntrySummary, in vault: any OpenVault, for use: EntryUse)
         throws(CommandFailure) -> EntryCode
     {
         try requireCode(of: entry)

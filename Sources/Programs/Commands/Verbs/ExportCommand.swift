@@ -1,6 +1,7 @@
 import CommandLineInterface
 import Exports
 import SecretVault
+import VaultService
 import WatchwordCoding
 import WatchwordCryptography
 
@@ -46,7 +47,7 @@ enum ExportCommand {
     /// All confirmations are asked for before anything is written, so that a backup is complete or
     /// empty.
     private static func opened(
-        _ entries: [EntrySummary], in vault: SecretsVault, _ session: Session
+        _ entries: [EntrySummary], in vault: any OpenVault, _ session: Session
     ) throws(CommandFailure) -> [OpenedEntry] {
         let asking = entries.filter(\.requiresCheckPerUse)
         var contents: [RecordID: EntryContent] = [:]
@@ -55,7 +56,7 @@ enum ExportCommand {
             contents[entry.id] = try session.content(of: entry, in: vault, for: use)
         }
         let others = entries.filter { contents[$0.id] == nil }
-        let opened = try session.contents(of: others, in: vault, for: .export(number: 1, of: 1))
+        let opened = try session.contents(of: others, in: vault)
         for (entry, content) in zip(others, opened) { contents[entry.id] = content }
         return entries.compactMap { entry in
             contents[entry.id].map { OpenedEntry(summary: entry, content: $0) }

@@ -24,7 +24,7 @@ enum ImportCommand {
 
     /// Applies the findings in one change.
     private static func results(
-        of findings: [Finding], _ policy: DuplicatePolicy?, in vault: OpenVault,
+        of findings: [Finding], _ policy: DuplicatePolicy?, in vault: any OpenVault,
         _ session: Session
     ) throws(CommandFailure) -> [ImportResult] {
         let items = findings.compactMap(\.item)
@@ -45,14 +45,11 @@ enum ImportCommand {
             try choices.ask(about: uncompared, isCompared: false, session)
             edit = .importing(ImportEdit(items, choices))
         }
-        var confirmations = Confirmations()
         if choices.mayReplace {
             let wanted = Set(try session.rehearse(edit, in: vault).replacedPerUse)
-            let asking = vault.entries.filter { wanted.contains($0.id) }
-            _ = try session.askToReplace(asking, in: vault)
-            confirmations = Confirmations(asking)
+            try session.askToReplace(vault.entries.filter { wanted.contains($0.id) }, in: vault)
         }
-        let outcome = try session.perform(edit, in: vault, confirmedBy: confirmations)
+        let outcome = try session.perform(edit, in: vault)
         return results(of: findings, outcome.items, policy)
     }
 

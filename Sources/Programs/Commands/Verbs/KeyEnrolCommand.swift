@@ -16,13 +16,9 @@ enum KeyEnrolCommand {
         let choice = try session.checkChoice()
         let place = try place(custody(session), session)
         let order = KeyOrder(try LoginEnrolCommand.order(as: name, session), in: place)
-        let helper = try session.httpHelper()
-        let enrolled: Enrolled
-        switch try session.openVault(despite: [.tpm, .pinFile]) {
-        case .own(let vault): enrolled = try enrol(order, in: vault, over: helper, choice, session)
-        case .held(let vault): enrolled = try enrol(order, by: vault, session)
-        }
-        try report(enrolled, as: name, session)
+        try session.requireHTTPHelper()
+        let vault = try session.openVault(despite: [.tpm, .pinFile], enrollingUnder: choice)
+        try report(enrol(order, in: vault, session), as: name, session)
         return .done
     }
 
@@ -33,59 +29,12 @@ enum KeyEnrolCommand {
         let isAdopted: Bool
     }
 
-    /// Makes and registers a key with a vault that this process has opened.
+    /// Makes and registers a key.
     private static func enrol(
-        _ order: KeyOrder, in vault: UnlockedVault, over helper: HTTPHelper,
-        _ choice: CheckChoice, _ session: Session
-    ) throws(CommandFailure) -> Enrolled {
-        var helper = helper
-        let turn = try session.loginTurn(in: vault)
-        let earlier = try LoginEnrolCommand.earlier(order.enrolment, in: vault.entries)
-        let contents = try contents(of: earlier, in: vault, session)
-        let provesPresence = vault.unlockingProvesPresence
-        // Nobody was asked if a device without a PIN opened the vault, and no check preceded the
-        // replacement of an earlier enrolment.
-        let wasChecked = provesPresence || earlier.contains(where: \.requiresCheckPerUse)
-        let order = try choosingPIN(order, contents, session)
-        let enrolment = KeyEnrolment(
-            order.enrolment.enrolment, in: order.keyPlace { TPMAccess($0) }
-        ) { access in
-            guard wasChecked else { return .none }
-            return choice.keyPresence(under: access, unlockingProvesPresence: provesPresence)
-        }
-        let outcome: KeyEnrolment.Outcome
-        do {
-            outcome = try enrolment.register(
-                with: order.enrolment.ticket, replacing: contents, in: vault, turn: turn,
-                over: &helper, now: SystemClock.unixTime(), isEarlier: order.enrolment.replaces)
-        } catch {
-            throw .deviceKey(order.enrolment.name.visible, error)
-        }
-        session.printSaveReports(of: vault)
-        return switch outcome {
-        case .registered(let key): Enrolled(key: KeyState(of: key), isAdopted: false)
-        case .adopted(let key): Enrolled(key: KeyState(of: key), isAdopted: true)
-        }
-    }
-
-    /// The order with the PIN of a new key; an earlier run with the same ticket may have made the key.
-    private static func choosingPIN(
-        _ order: KeyOrder, _ earlier: [RecordID: EntryContent], _ session: Session
-    ) throws(CommandFailure) -> KeyOrder {
-        let made: EnrolledKey?
-        do { made = try order.made(in: earlier) } catch {
-            throw .deviceKey(order.enrolment.name.visible, error)
-        }
-        guard made == nil, order.needsPIN else { return order }
-        return order.choosing(try session.newPIN())
-    }
-
-    /// Has the agent make and register a key.
-    private static func enrol(
-        _ order: KeyOrder, by vault: AgentVault, _ session: Session
+        _ order: KeyOrder, in vault: any OpenVault, _ session: Session
     ) throws(CommandFailure) -> Enrolled {
         let earlier = try LoginEnrolCommand.earlier(order.enrolment, in: vault.entries)
-        _ = try session.askToReplace(earlier, in: .held(vault))
+        try session.askToReplace(earlier, in: vault)
         // The same as in the agent, which has the last word.
         let replaced = earlier.last?.accessControl.presence ?? .perUnlock
         let presence =
@@ -131,20 +80,6 @@ enum KeyEnrolCommand {
         }
     }
 
-    /// The content of the earlier enrolments, opened after the confirmation that they require: one
-    /// of them may be a key whose registration was interrupted.
-    private static func contents(
-        of earlier: [EntrySummary], in vault: UnlockedVault, _ session: Session
-    ) throws(CommandFailure) -> [RecordID: EntryContent] {
-        let present = earlier.filter { $0.tombstone == nil }
-        var contents: [RecordID: EntryContent] = [:]
-        for (index, entry) in present.enumerated() {
-            contents[entry.id] = try session.content(
-                of: entry, in: vault, for: .replace(number: index + 1, of: present.count))
-        }
-        return contents
-    }
-
     private static func report(
         _ enrolled: Enrolled, as name: EntryName, _ session: Session
     ) throws(CommandFailure) {
@@ -163,5 +98,20 @@ enum KeyEnrolCommand {
                 ("result", .text(enrolled.isAdopted ? "resumed" : "enrolled")),
                 ("server", .text(server)),
             ]))
+    }
+}
+
+extension CheckChoice {
+    /// What a new device key that this process makes says about the check before its use.
+    func keyPresence(
+        under access: AccessControl, unlockingProvesPresence: Bool
+    ) -> DeviceKeyTranscript.Presence {
+        guard access.presence.isPerUse else {
+            return unlockingProvesPresence ? .cryptographic : .none
+        }
+        return switch check(for: access.presence) {
+        case .passphrase: .cryptographic
+        case .pam: .advisory
+        }
     }
 }

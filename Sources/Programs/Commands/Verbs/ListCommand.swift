@@ -1,6 +1,7 @@
 import CommandLineInterface
 import OneTimePassword
 import SecretVault
+import VaultService
 import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
@@ -34,10 +35,10 @@ enum ListCommand {
     }
 
     /// The vault; `nil` if only the agent may be asked and does not hold it.
-    private static func vault(_ session: Session) throws(CommandFailure) -> OpenVault? {
+    private static func vault(_ session: Session) throws(CommandFailure) -> (any OpenVault)? {
         guard session.arguments.has(.agentOnly) else { return try session.openVault() }
-        if let vault = try session.heldVault() { return .held(vault) }
-        return try session.openSystemVault(asks: false).map(OpenVault.held)
+        if let vault = try session.heldVault() { return vault }
+        return try session.openSystemVault(asks: false)
     }
 
     /// Prints a name a line, for programs in which users choose one.
@@ -55,7 +56,7 @@ enum ListCommand {
     }
 
     /// An entry as JSON, without its secret.
-    static func facts(of entry: EntrySummary, in vault: OpenVault, check: EntryCheck)
+    static func facts(of entry: EntrySummary, in vault: any OpenVault, check: EntryCheck)
         -> [(String, JSONValue)]
     {
         var members: [(String, JSONValue)] = [
@@ -76,7 +77,7 @@ enum ListCommand {
         case .steam: members.append(("style", .text("steam")))
         case nil: break
         }
-        if let counter = vault.counter(of: entry) {
+        if let counter = vault.counter(of: entry.id) {
             members.append(("counter", .counter(counter)))
         }
         if entry.accessControl.reuse != .none {

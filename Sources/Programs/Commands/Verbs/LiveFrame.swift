@@ -2,92 +2,58 @@ import OneTimePassword
 import SecretVault
 import VaultService
 
-/// One line of the live list.
-struct LiveRow {
+/// One line of the live list; the vault is asked once for each code.
+final class LiveRow {
     let entry: EntrySummary
     let step: TimeStep
-    private let source: Source
+    /// Why the vault no longer gives codes.
+    private(set) var failure: CommandFailure?
 
-    private enum Source {
-        case credential(Credential)
-        case agent(AgentCodes)
-    }
+    private let vault: any OpenVault
+    /// The last code, and its time step.
+    private var last: (step: UInt64, text: String)?
 
-    init(_ entry: EntrySummary, _ step: TimeStep, credential: Credential) {
+    init(_ entry: EntrySummary, _ step: TimeStep, from vault: any OpenVault) {
         self.entry = entry
         self.step = step
-        source = .credential(credential)
+        self.vault = vault
     }
 
-    /// - Parameter first: the code at `moment`.
-    init(
-        _ entry: EntrySummary, _ step: TimeStep, from vault: AgentVault, first: String,
-        at moment: Int64
-    ) {
-        self.entry = entry
-        self.step = step
-        source = .agent(AgentCodes(vault, entry.id, step, first: first, at: moment))
+    /// Keeps the code at `moment`, which is known.
+    func keep(_ code: String, at moment: Int64) {
+        last = number(at: moment).map { ($0, code) }
     }
 
-    /// The code at `moment`; `nil` before the first step.
+    /// The code at `moment`; `nil` before the first step, and after a failure.
     func code(at moment: Int64) -> String? {
-        switch source {
-        case .credential(let credential):
-            do { return try credential.code(atUnixTime: moment).text } catch { return nil }
-        case .agent(let codes): return codes.code(at: moment)
+        guard failure == nil, let number = number(at: moment) else { return nil }
+        if let last, last.step == number { return last.text }
+        // A refresh does not count as a use, so it does not restart the agent's idle time.
+        let time = CodeTime.moment(moment, offset: 0, isRefresh: true)
+        do throws(AgentFailure) {
+            switch try vault.send(.code(vault.place, entry.id, time, .none)) {
+            case .code(let code):
+                last = (number, code.text)
+                return code.text
+            case .locked(let reason): failure = .agentLocked(reason)
+            case .notHeld: failure = .agentLocked(nil)
+            case .failed(let error): failure = .vault(VisibleText.of(vault.path), error)
+            default: failure = .agent(.malformed)
+            }
+        } catch {
+            failure = .agent(error)
         }
-    }
-
-    /// Why the agent no longer gives codes.
-    var failure: CommandFailure? {
-        if case .agent(let codes) = source { codes.failure } else { nil }
+        return nil
     }
 
     /// Seconds until the code changes.
     func remaining(at moment: Int64) -> Int64? {
         do { return try step.remaining(at: moment) } catch { return nil }
     }
-}
 
-/// The codes of one entry that the agent computes; it is asked once for each.
-private final class AgentCodes {
-    private(set) var failure: CommandFailure?
-
-    private let vault: AgentVault
-    private let id: RecordID
-    private let timeStep: TimeStep
-    private var last: (step: UInt64?, text: String)
-
-    init(
-        _ vault: AgentVault, _ id: RecordID, _ timeStep: TimeStep, first: String, at moment: Int64
-    ) {
-        self.vault = vault
-        self.id = id
-        self.timeStep = timeStep
-        last = (AgentCodes.step(timeStep, at: moment), first)
-    }
-
-    func code(at moment: Int64) -> String? {
-        guard let step = AgentCodes.step(timeStep, at: moment) else { return nil }
-        if last.step == step { return last.text }
-        // A refresh does not count as a use, so it does not restart the agent's idle time.
-        let time = CodeTime.moment(moment, offset: 0, isRefresh: true)
-        do throws(AgentFailure) {
-            switch try vault.client.send(.code(vault.place, id, time, .none)) {
-            case .code(let code): last = (step, code.text)
-            case .locked(let reason): failure = .agentLocked(reason)
-            case .notHeld: failure = .agentLocked(nil)
-            case .failed(let error): failure = .vault(VisibleText.of(vault.place.path), error)
-            default: failure = .agent(.malformed)
-            }
-        } catch {
-            failure = .agent(error)
-        }
-        return failure == nil ? last.text : nil
-    }
-
-    private static func step(_ timeStep: TimeStep, at moment: Int64) -> UInt64? {
-        do { return try timeStep.step(at: moment) } catch { return nil }
+    /// The number of the time step; `nil` before the first one.
+    private func number(at moment: Int64) -> UInt64? {
+        do { return try step.step(at: moment) } catch { return nil }
     }
 }
 

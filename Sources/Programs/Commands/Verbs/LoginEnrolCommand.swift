@@ -5,7 +5,6 @@ import SecretVault
 import VaultService
 import WatchwordCoding
 import WatchwordCryptography
-import WatchwordSystem
 
 /// `login enrol`: exchanges a ticket for a secret and stores it in the vault.
 enum LoginEnrolCommand {
@@ -14,21 +13,12 @@ enum LoginEnrolCommand {
         guard !EntryName.isBlank(name.text) else { throw .usage(.emptyName) }
         // Check the arguments before any prompt.
         let order = try order(as: name, session)
-        let helper = try session.httpHelper()
-        let enrolled: (credential: Token, server: ServerAddress)
-        switch try session.openVault() {
-        case .own(let vault): enrolled = try enrol(order, in: vault, over: helper, session)
-        case .held(let vault):
-            let earlier = try earlier(order, in: vault.entries)
-            _ = try session.askToReplace(earlier, in: .held(vault))
-            let answer = try session.answer(
-                to: .enrol(order), about: name.visible, by: vault)
-            guard case .enrolled(let credential, let server) = answer else {
-                throw .agent(.malformed)
-            }
-            enrolled = (credential, server)
-        }
-        let (credential, server) = (enrolled.credential.text, enrolled.server.text)
+        try session.requireHTTPHelper()
+        let vault = try session.openVault()
+        try session.askToReplace(earlier(order, in: vault.entries), in: vault)
+        let answer = try session.answer(to: .enrol(order), about: name.visible, by: vault)
+        guard case .enrolled(let enrolled, let address) = answer else { throw .agent(.malformed) }
+        let (credential, server) = (enrolled.text, address.text)
         if session.wantsJSON {
             try session.printer.line(
                 .object([
@@ -39,27 +29,6 @@ enum LoginEnrolCommand {
             session.printer.note("Enrolled \(name.visible) at \(server).")
         }
         return .done
-    }
-
-    /// Redeems the ticket with a vault that this process has opened.
-    private static func enrol(
-        _ order: EnrolmentOrder, in vault: UnlockedVault, over helper: HTTPHelper,
-        _ session: Session
-    ) throws(CommandFailure) -> (credential: Token, server: ServerAddress) {
-        var helper = helper
-        let turn = try session.loginTurn(in: vault)
-        let earlier = try earlier(order, in: vault.entries)
-        let confirmed = try session.askToReplace(earlier, in: .own(vault))
-        let state: EnrolledSecret
-        do {
-            state = try order.enrolment.redeem(
-                order.ticket, in: vault, turn: turn, over: &helper, now: SystemClock.unixTime(),
-                isEarlier: order.replaces, confirmed: confirmed)
-        } catch {
-            throw .login(order.name.visible, error)
-        }
-        session.printSaveReports(of: vault)
-        return (state.credential, state.server)
     }
 
     /// The earlier enrolments under the name; another kind of entry must not have it.
@@ -112,19 +81,9 @@ extension Session {
         return value
     }
 
-    /// The helper process for HTTP.
-    func httpHelper() throws(CommandFailure) -> HTTPHelper {
-        do { return try HTTPHelper() } catch { throw .login("watchword-courier", .helper(error)) }
-    }
-
-    /// Waits until no other process is signing in.
-    func loginTurn(in vault: UnlockedVault) throws(CommandFailure) -> LoginLock {
-        let path = VisibleText.of(try vaultPath())
-        do { return try vault.takeLoginLock() } catch { throw .vault(path, error) }
-    }
-
-    /// Prints what is reported about the saves.
-    func printSaveReports(of vault: UnlockedVault) {
-        printReports(vault.saveReports, of: vault.entries)
+    /// Requires the helper process for HTTP, before any prompt: nobody types a passphrase in vain if
+    /// the program is missing.
+    func requireHTTPHelper() throws(CommandFailure) {
+        do { _ = try HTTPHelper() } catch { throw .login("watchword-courier", .helper(error)) }
     }
 }

@@ -1,6 +1,7 @@
 import CommandLineInterface
 import DeviceLogin
 import SecretVault
+import VaultService
 import WatchwordCoding
 import WatchwordCryptography
 import WatchwordSystem
@@ -42,7 +43,7 @@ enum MergeCommand {
             }
             let asking = Set(plan.changes.filter(\.requiresCheck).map(\.id))
             let confirmed = try session.askToReplace(
-                vault.entries.filter { asking.contains($0.id) }, in: .own(vault))
+                vault.entries.filter { asking.contains($0.id) }, in: OwnVault(vault, at: path))
             // A secret that two devices have presented must not be presented again, even if the
             // merge fails.
             try forks.markStale(in: vault)

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import SecretVault
+import VaultService
 import WatchwordCoding
 import WatchwordSystem
 
@@ -59,7 +60,7 @@ enum PickCommand {
     }
 
     private static func deliver(
-        _ entry: EntrySummary, of vault: OpenVault, prints: Bool, _ session: Session
+        _ entry: EntrySummary, of vault: any OpenVault, prints: Bool, _ session: Session
     ) throws(CommandFailure) {
         // A counter-based code that cannot be copied must not be used up.
         let copy = prints ? nil : try session.codeCopy()

@@ -9,9 +9,8 @@ enum RenameCommand {
         let entry = try vault.entries.one(
             toChange: session.arguments.operands[0], asks: session.canAskToChoose)
         let name = EntryName(typed: session.arguments.operands[1])
-        let confirmations = try session.confirmations(for: .edit, of: entry, in: vault)
-        _ = try session.perform(
-            .rename(entry.id, to: name), in: vault, confirmedBy: confirmations)
+        try session.confirmIfRequired(entry, in: vault, for: .edit)
+        _ = try session.perform(.rename(entry.id, to: name), in: vault)
         session.printer.note("Renamed \(entry.name.visible) to \(name.visible).")
         return .done
     }
@@ -23,16 +22,14 @@ enum RenameCommand {
         let name = entry.name.visible
         let purges = session.arguments.has(.purge)
         if !session.arguments.has(.yes) {
-            var isFinal = purges
             // The system agent cannot undo.
-            if case .held(let held) = vault, held.client.isSystem { isFinal = true }
+            let isFinal = purges || vault.isKeptBySystem
             let outlook =
                 isFinal ? "Its key cannot be recovered." : "Only watchword undo can restore it."
             try Question.confirm("Remove \(name)? \(outlook)")
         }
-        let confirmations = try session.confirmations(for: .remove, of: entry, in: vault)
-        _ = try session.perform(
-            .remove(entry.id, purge: purges), in: vault, confirmedBy: confirmations)
+        try session.confirmIfRequired(entry, in: vault, for: .remove)
+        _ = try session.perform(.remove(entry.id, purge: purges), in: vault)
         session.printer.note("Removed \(name).")
         return .done
     }

@@ -1,6 +1,7 @@
 import CommandLineInterface
 import OneTimePassword
 import SecretVault
+import VaultService
 import WatchwordCoding
 import WatchwordCryptography
 
@@ -34,7 +35,7 @@ enum ShowCommand {
     }
 
     private static func showFacts(
-        _ entry: EntrySummary, in vault: OpenVault, _ session: Session
+        _ entry: EntrySummary, in vault: any OpenVault, _ session: Session
     ) throws(CommandFailure) {
         let check = try session.checkChoice().check(of: entry)
         let facts = ListCommand.facts(of: entry, in: vault, check: check)
@@ -82,7 +83,7 @@ enum ShowCommand {
         }
     }
 
-    private static func reveal(_ entry: EntrySummary, in vault: SecretsVault, _ session: Session)
+    private static func reveal(_ entry: EntrySummary, in vault: any OpenVault, _ session: Session)
         throws(CommandFailure)
     {
         try requireShowable(entry)
@@ -101,7 +102,7 @@ enum ShowCommand {
     }
 
     private static func showAddress(
-        _ entry: EntrySummary, in vault: SecretsVault, _ session: Session
+        _ entry: EntrySummary, in vault: any OpenVault, _ session: Session
     ) throws(CommandFailure) {
         try requireShowable(entry)
         let shows = session.arguments.has(.uri) || session.arguments.has(.qrShown)

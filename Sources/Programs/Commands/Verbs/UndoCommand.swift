@@ -1,5 +1,6 @@
 import CommandLineInterface
 import SecretVault
+import VaultService
 import WatchwordCoding
 import WatchwordSystem
 
@@ -25,7 +26,8 @@ enum UndoCommand {
         }
         let asking = Set(plan.filter(\.requiresCheck).map(\.id))
         let confirmed = try session.askToReplace(
-            vault.entries.filter { asking.contains($0.id) }, in: .own(vault))
+            vault.entries.filter { asking.contains($0.id) },
+            in: OwnVault(vault, at: session.vaultPath()))
         try session.inVault { () throws(VaultError) in
             try vault.undo(plan, confirmed: confirmed, now: now)
         }

@@ -16,7 +16,8 @@ enum VerifyCommand {
 
     static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let code = session.arguments.operands[0]
-        let credential: Credential
+        let offset: Int?
+        let isTimeBased: Bool
         if session.arguments.operands.count == 2 {
             for option in [
                 Option.secretFile, .type, .algorithm, .digits, .period, .start, .counter,
@@ -26,21 +27,15 @@ enum VerifyCommand {
             let name = session.arguments.operands[1]
             let vault = try session.openVault(for: NameSearch(names: [name]))
             let entry = try vault.entries.one(named: name)
-            switch vault {
-            case .own(let vault):
-                credential = try session.credential(of: entry, in: vault, for: .verify)
-            case .held(let vault):
-                let offset = try offset(of: code, entry, by: vault, session)
-                if entry.kind == .totp { session.warnAboutClock() }
-                return try tell(offset, session)
-            }
+            offset = try self.offset(of: code, entry, in: vault, session)
+            isTimeBased = entry.kind == .totp
         } else {
-            credential = try givenCredential(session)
+            let credential = try givenCredential(session)
+            isTimeBased = if case .time = credential.movingFactor { true } else { false }
+            let window = try window(session, isCounter: !isTimeBased)
+            offset = try self.offset(of: code, credential, window, session)
         }
-        let isCounter = if case .counter = credential.movingFactor { true } else { false }
-        let window = try window(session, isCounter: isCounter)
-        let offset = try offset(of: code, credential, window, session)
-        if case .time = credential.movingFactor { session.warnAboutClock() }
+        if isTimeBased { session.warnAboutClock() }
         return try tell(offset, session)
     }
 
@@ -91,9 +86,9 @@ enum VerifyCommand {
         return Window(behind: behind, ahead: ahead)
     }
 
-    /// The agent compares the code with the entry's.
+    /// Compares the code with the entry's.
     private static func offset(
-        of code: String, _ entry: EntrySummary, by vault: AgentVault, _ session: Session
+        of code: String, _ entry: EntrySummary, in vault: any OpenVault, _ session: Session
     ) throws(CommandFailure) -> Int? {
         guard entry.kind == .totp || entry.kind == .hotp else {
             throw .noCodes(entry.name.visible, entry.kind)

@@ -1,6 +1,7 @@
 import CommandLineInterface
 import OneTimePassword
 import SecretVault
+import VaultService
 import WatchwordCoding
 import WatchwordSystem
 
@@ -20,7 +21,7 @@ enum WatchCommand {
         return .done
     }
 
-    private static func rows(of vault: OpenVault, _ session: Session)
+    private static func rows(of vault: any OpenVault, _ session: Session)
         throws(CommandFailure) -> [LiveRow]
     {
         var entries: [EntrySummary] = []
@@ -56,15 +57,14 @@ enum WatchCommand {
             if entry.accessControl.presence.isPerUse { asked += 1 }
             let use = EntryUse.watch(number: asked, of: asking)
             guard let step = entry.timeStep else { continue }
-            switch vault {
-            case .own(let own):
-                let credential = try session.credential(of: entry, in: own, for: use)
-                rows.append(LiveRow(entry, step, credential: credential))
-            case .held(let held):
+            let row = LiveRow(entry, step, from: vault)
+            do {
                 let code = try session.code(of: entry, in: vault, offset: 0, for: use)
-                rows.append(
-                    LiveRow(entry, step, from: held, first: code.text, at: code.moment))
+                row.keep(code.text, at: code.moment)
+            } catch .code(.beforeStart) where !entry.accessControl.presence.isPerUse {
+                // It has no code yet; its first one requires no check.
             }
+            rows.append(row)
         }
         return rows
     }

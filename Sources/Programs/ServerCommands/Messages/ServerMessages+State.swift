@@ -10,7 +10,7 @@ extension ServerMessages {
     static let incompleteList =
         "parts of the database cannot be read, so the list may be incomplete; check the events that you exported"
 
-    static func sentence(for error: KeyFileError) -> String {
+    static func sentence(for error: KeyFile.Fault) -> String {
         switch error {
         case .lost:
             "the key file is missing, and the database is useless without it; put it back, or "
@@ -103,7 +103,7 @@ extension ServerMessages {
             + "--clock-is-right, which refuses all codes up to that time"
     }
 
-    static func sentence(for error: CheckpointFileError) -> String {
+    static func sentence(for error: CheckpointFile.Fault) -> String {
         switch error {
         case .unreadable(let error): sentence(for: error)
         case .malformed: "the file was not written by watchword-server"

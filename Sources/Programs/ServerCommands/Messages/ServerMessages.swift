@@ -1,6 +1,7 @@
 import CommandLineInterface
 import Exports
 import HTTPListener
+import OneTimePassword
 import SQLiteStore
 import Verification
 import VerificationService
@@ -139,4 +140,106 @@ enum ServerMessages {
         default: "not a readable file"
         }
     }
+}
+
+// Imports of other servers' files.
+extension ServerMessages {
+    static func sentence(for error: ExportError) -> String {
+        switch error {
+        case .unknownFormat, .notJSON, .passwordNeeded(nil), .wrongPassword(nil),
+            .unreadable(_, .unknownMembers), .unreadable(_, .unknownColumns):
+            "neither an OATH users file nor a google-authenticator or PSKC file"
+        case .passwordNeeded(.some):
+            "the file is encrypted; use --export-password-file with its password, or with its key in "
+                + "hexadecimal digits"
+        case .wrongPassword(.some): "wrong password or key, or the file is damaged"
+        default: ExportMessages(command: "watchword-server import").sentence(for: error)
+        }
+    }
+
+    static func sentence(for reason: ImportRow.Refusal) -> String {
+        switch reason {
+        case .noKey: "it has no key"
+        case .badKey: "its key is not in the expected encoding"
+        case .keyTooShort:
+            "its key has fewer than 128 bits; --allow-short-keys accepts 80 bits or more"
+        case .keyTooLong: "its key has more than \(OneTimePasswordEnrolment.maximumKeyCount) bytes"
+        case .unknownType: "it is not a TOTP or HOTP key that the server can verify"
+        case .unknownAlgorithm: "its algorithm is not SHA-1, SHA-256 or SHA-512"
+        case .badDigits: "its codes do not have 6 to 8 digits"
+        case .badPeriod: "its time step is not 1 to 120 seconds"
+        case .badCounter: "its counter is out of range, or has reached its maximum"
+        case .malformed: "a value is missing or malformed"
+        case .noSubject: "it names no user; use --subject"
+        case .badSubject:
+            "its user's name has more than \(Subject.maximumCount) bytes, or a NUL character"
+        case .keyInUse: "another credential has or had this key; enrol the user again"
+        case .tooManyCredentials: "the user has too many credentials; revoke one first"
+        case .usedInFuture:
+            "its last code is ahead of this machine's clock; check the clock, and try again later"
+        }
+    }
+}
+
+// The remedies if `/readyz` fails, or if somebody guesses codes.
+extension ServerMessages {
+    static let spraying =
+        "codes are denied for many subjects, perhaps because somebody tries passwords and codes: look "
+        + "at the addresses in the application's log, and limit attempts there"
+
+    static func advice(for failure: ReadinessFailure) -> String {
+        switch failure {
+        case .clock(let complaint): advice(for: complaint)
+        case .verifier(let error): advice(for: error)
+        }
+    }
+
+    private static func advice(for complaint: ClockProblem) -> String {
+        switch complaint {
+        case .beforeBuild: "set the clock: it shows a time before the release of this program"
+        case .unsynchronized, .tooInaccurate:
+            "synchronise the clock, for example with chrony or systemd-timesyncd; use "
+                + "--no-clock-check only if the host of this virtual machine synchronises it"
+        case .unknown:
+            "allow the server to call adjtimex (ProtectClock= in the unit blocks it); use "
+                + "--no-clock-check only if the host of this virtual machine synchronises the clock"
+        }
+    }
+
+    private static func advice(for error: VerifierError) -> String {
+        switch error {
+        case .store(let failure): advice(for: failure)
+        case .keyMissing(let id): "install a key file that contains key \(id.number)"
+        case .contended, .overloaded, .tooManyDenials, .tooManyChallenges:
+            "wait; if the overload persists, add processors or servers"
+        case .cryptography: "check that memory is available, and restart the server"
+        case .damagedRow: damaged
+        case .answerTooLong, .answered: "restart the server, and report this as a bug"
+        }
+    }
+
+    private static func advice(for failure: StoreFailure) -> String {
+        switch (failure.kind, failure.code) {
+        case (.unavailable, "file-gone"):
+            "stop the server, put the database file back or restore a copy, and start the server"
+        case (.unavailable, "clock-differs"):
+            "the clock of this machine and the database's differ by more than 10 s: synchronise both, for "
+                + "example with chrony; the server continues by itself"
+        case (.unavailable, _):
+            "check that the database runs and can be reached; the server reconnects by itself"
+        case (.busy, _):
+            "end the program or transaction that locks the database; the server continues by itself"
+        case (.full, _): "free space on the disk of the database; the server continues by itself"
+        case (.readOnly, _): "allow the server to write to the database"
+        case (.damaged, "behind"):
+            "the database lacks acknowledged events: stop all servers and run watchword-server restore "
+                + "without FILE"
+        case (.damaged, _): damaged
+        case (.newer, _): "install the version of watchword-server that created the database"
+        }
+    }
+
+    private static let damaged =
+        "check that the key file belongs to the database, run watchword-server audit verify, and restore a "
+        + "backup if rows were changed"
 }

@@ -51,11 +51,7 @@ extension PostgreSQLVerificationStore: ServedDatabase {
     var problem: String? { nil }
 
     func writeCheckpoints(_ places: ServerPaths) throws(ServerFailure) {
-        do throws(CheckpointFileError) {
-            try CheckpointFile(path: places.endsFile).keep(ends)
-        } catch {
-            throw .endsFile(places.endsFile, error)
-        }
+        try CheckpointFile(path: places.endsFile).keep(ends)
     }
 
     func claim(_ keys: KeyRing, _ places: ServerPaths) throws(ServerFailure) -> Set<KeyID> {
@@ -79,12 +75,7 @@ extension DatabaseURL {
                 throw .store(path, error)
             }
         case .postgreSQL(let address):
-            let ends: [AcknowledgedCheckpoint]
-            do throws(CheckpointFileError) {
-                ends = try CheckpointFile(path: places.endsFile).read()
-            } catch {
-                throw .endsFile(places.endsFile, error)
-            }
+            let ends = try CheckpointFile(path: places.endsFile).read()
             do throws(PostgreSQLStoreError) {
                 return try PostgreSQLVerificationStore(connecting: address, key: key, known: ends)
             } catch .rolledBack {

@@ -12,29 +12,29 @@ struct CheckpointFile: Sendable {
     private static let limit = 1 << 20
 
     /// The recorded ends; empty if the file does not exist.
-    func read() throws(CheckpointFileError) -> [AcknowledgedCheckpoint] {
+    func read() throws(ServerFailure) -> [AcknowledgedCheckpoint] {
         let bytes: [UInt8]
         do throws(PrivateFileError) {
             bytes = try Folder.readPrivateFile(at: path, limit: Self.limit)
         } catch .missing {
             return []
         } catch {
-            throw .unreadable(error)
+            throw fault(.unreadable(error))
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw fault(.malformed) }
         var ends: [AcknowledgedCheckpoint] = []
         for line in text.split(separator: "\n") {
             guard let space = line.lastIndex(of: " "),
                 let position = UInt64(line[line.index(after: space)...]),
                 let mark = ChainCheckpoint(text: String(line[..<space]))
-            else { throw .malformed }
+            else { throw fault(.malformed) }
             ends.append(AcknowledgedCheckpoint(mark: mark, position: position))
         }
         return ends
     }
 
     /// Records `ends`, and keeps the ends of other chains; for each chain, the later end wins.
-    func keep(_ ends: [AcknowledgedCheckpoint]) throws(CheckpointFileError) {
+    func keep(_ ends: [AcknowledgedCheckpoint]) throws(ServerFailure) {
         guard !ends.isEmpty else { return }
         try change { kept in
             var latest: [[UInt8]: AcknowledgedCheckpoint] = [:]
@@ -46,40 +46,42 @@ struct CheckpointFile: Sendable {
     }
 
     /// Records `end` and discards all others.
-    func replace(with end: AcknowledgedCheckpoint) throws(CheckpointFileError) {
+    func replace(with end: AcknowledgedCheckpoint) throws(ServerFailure) {
         try change { _ in [end] }
     }
 
     private func change(_ change: ([AcknowledgedCheckpoint]) -> [AcknowledgedCheckpoint])
-        throws(CheckpointFileError)
+        throws(ServerFailure)
     {
         let (folderPath, name) = OutputFile.split(path)
-        let folder = try Self.folder(folderPath)
-        let lock = try Self.lock(name, in: folder)
+        let folder = try folder(folderPath)
+        let lock = try lock(name, in: folder)
         let lines = change(try read()).sorted { $0.position < $1.position }
             .map { "\($0.mark.text) \($0.position)\n" }
         let file = FileReplacement(of: name, beginningWith: Array(ChainCheckpoint.textPrefix.utf8))
         do throws(PrivateFileError) {
             try file.replace(with: Array(lines.joined().utf8).span, in: folder, previous: .none)
         } catch {
-            throw CheckpointFileError(writing: error)
+            throw fault(Fault(writing: error))
         }
         withExtendedLifetime(lock) {}
     }
 }
 
 extension CheckpointFile {
-    private static func folder(_ path: String) throws(CheckpointFileError) -> Folder {
-        do { return try Folder(opening: path) } catch { throw .system(error) }
+    private func fault(_ fault: Fault) -> ServerFailure { .endsFile(path, fault) }
+
+    private func folder(_ path: String) throws(ServerFailure) -> Folder {
+        do { return try Folder(opening: path) } catch { throw fault(.system(error)) }
     }
 
-    private static func lock(
+    private func lock(
         _ name: String, in folder: borrowing Folder
-    ) throws(CheckpointFileError) -> FileLock {
+    ) throws(ServerFailure) -> FileLock {
         do throws(PrivateFileError) {
             return try FileLock(name + ".lock", in: folder, timeout: .seconds(5))
         } catch {
-            throw CheckpointFileError(writing: error)
+            throw fault(Fault(writing: error))
         }
     }
 }
@@ -90,22 +92,24 @@ extension AcknowledgedCheckpoint {
     }
 }
 
-/// Why the recorded ends cannot be read or written.
-enum CheckpointFileError: Error, Hashable, Sendable {
-    case unreadable(PrivateFileError)
-    /// The file was not written by this program.
-    case malformed
-    case system(SystemCallFailure)
-    /// Another process is writing it.
-    case busy
+extension CheckpointFile {
+    /// Why the recorded ends cannot be read or written.
+    enum Fault: Hashable, Sendable {
+        case unreadable(PrivateFileError)
+        /// The file was not written by this program.
+        case malformed
+        case system(SystemCallFailure)
+        /// Another process is writing it.
+        case busy
 
-    /// The error for a file that could not be locked or replaced.
-    fileprivate init(writing error: PrivateFileError) {
-        self =
-            switch error {
-            case .busy: .busy
-            case .system(let failure), .notConfirmed(let failure): .system(failure)
-            default: .malformed
-            }
+        /// The fault of a file that could not be locked or replaced.
+        fileprivate init(writing error: PrivateFileError) {
+            self =
+                switch error {
+                case .busy: .busy
+                case .system(let failure), .notConfirmed(let failure): .system(failure)
+                default: .malformed
+                }
+        }
     }
 }

@@ -34,70 +34,69 @@ final class KeyFile: Sendable {
         } catch {
             throw .postgreSQL(places.database.shown, error)
         }
-        do throws(KeyFileError) {
+        do throws(ServerFailure) {
             return try open(places.keyFile, making: making && !isDatabaseKnown)
-        } catch .unreadable(.missing) where isDatabaseKnown {
-            throw .keyFile(places.keyFile, .lost)
-        } catch {
-            throw .keyFile(places.keyFile, error)
+        } catch .keyFile(let path, .unreadable(.missing)) where isDatabaseKnown {
+            throw .keyFile(path, .lost)
         }
     }
 
     /// Reads the file; if it is missing and `making` is true, creates it (0600, in a 0700
     /// directory).
-    private static func open(_ path: String, making: Bool) throws(KeyFileError) -> KeyFile {
-        do throws(KeyFileError) {
+    private static func open(_ path: String, making: Bool) throws(ServerFailure) -> KeyFile {
+        do throws(ServerFailure) {
             return try open(path)
-        } catch .unreadable(.missing) {
-            guard making else { throw .unreadable(.missing) }
+        } catch .keyFile(_, .unreadable(.missing)) where making {
             try make(path)
             return try open(path)
         }
     }
 
-    private static func open(_ path: String) throws(KeyFileError) -> KeyFile {
+    private static func open(_ path: String) throws(ServerFailure) -> KeyFile {
         // Take the stamp first: if the file is replaced in between, it will be read again.
-        guard let stamp = FileStamp(of: path) else { throw .unreadable(.missing) }
+        guard let stamp = FileStamp(of: path) else { throw .keyFile(path, .unreadable(.missing)) }
         return KeyFile(path: path, ring: try read(path), stamp: stamp)
     }
 
-    private static func read(_ path: String) throws(KeyFileError) -> KeyRing {
+    private static func read(_ path: String) throws(ServerFailure) -> KeyRing {
         let bytes: SecretBytes
         do throws(PrivateFileError) {
             var read = try Folder.readPrivateFile(at: path, limit: limit)
             bytes = SecretBytes(copying: read.span)
             for index in read.indices { read[index] = 0 }
         } catch {
-            throw .unreadable(error)
+            throw .keyFile(path, .unreadable(error))
         }
-        do { return try KeyRing(parsing: bytes) } catch { throw .content(error) }
+        do { return try KeyRing(parsing: bytes) } catch { throw .keyFile(path, .content(error)) }
     }
 
     /// Creates the file atomically, because another process may start at the same moment and read
     /// it.
-    private static func make(_ path: String) throws(KeyFileError) {
+    private static func make(_ path: String) throws(ServerFailure) {
         let text: SecretBytes
-        do { text = try KeyRing.make().text() } catch { throw .content(error) }
-        let (folderPath, name) = OutputFile.split(path)
-        do { try Folder.make(folderPath) } catch { throw .system(error) }
-        let folder = try KeyFile.folder(folderPath)
-        let lock = try KeyFile.lock(name, in: folder)
+        do { text = try KeyRing.make().text() } catch { throw .keyFile(path, .content(error)) }
+        do { try Folder.make(OutputFile.split(path).folder) } catch {
+            throw .keyFile(path, .system(error))
+        }
+        let folder = try folder(of: path)
+        let lock = try lock(path, in: folder)
         // Another process has created the file in the meantime; use that one.
         guard FileStamp(of: path) == nil else { return }
-        try replace(name, in: folder, with: text)
+        try replace(path, in: folder, with: text)
         withExtendedLifetime(lock) {}
     }
 
     private static func replace(
-        _ name: String, in folder: borrowing Folder, with text: SecretBytes
-    ) throws(KeyFileError) {
-        let file = FileReplacement(of: name, beginningWith: KeyFile.beginning)
-        try text.withBytes { text throws(KeyFileError) in
+        _ path: String, in folder: borrowing Folder, with text: SecretBytes
+    ) throws(ServerFailure) {
+        let file = FileReplacement(
+            of: OutputFile.split(path).name, beginningWith: KeyFile.beginning)
+        try text.withBytes { text throws(ServerFailure) in
             // Keep no previous version: it would still contain the retired keys.
             do throws(PrivateFileError) {
                 try file.replace(with: text, in: folder, previous: .none)
             } catch {
-                throw .notReplaced(error)
+                throw .keyFile(path, .notReplaced(error))
             }
         }
     }
@@ -106,7 +105,7 @@ final class KeyFile: Sendable {
     func ring() -> KeyRing {
         known.withLock { known in
             guard let stamp = FileStamp(of: path), stamp != known.stamp else { return known.ring }
-            do throws(KeyFileError) {
+            do throws(ServerFailure) {
                 known.ring = try KeyFile.read(path)
                 known.stamp = stamp
             } catch {
@@ -121,10 +120,9 @@ final class KeyFile: Sendable {
     /// - Returns: the new keys.
     @discardableResult func change(
         _ change: (KeyRing) throws(KeyRingError) -> KeyRing
-    ) throws(KeyFileError) -> KeyRing {
-        let (folderPath, name) = OutputFile.split(path)
-        let folder = try KeyFile.folder(folderPath)
-        let lock = try KeyFile.lock(name, in: folder)
+    ) throws(ServerFailure) -> KeyRing {
+        let folder = try KeyFile.folder(of: path)
+        let lock = try KeyFile.lock(path, in: folder)
         let old = try KeyFile.read(path)
         let ring: KeyRing
         let text: SecretBytes
@@ -132,42 +130,45 @@ final class KeyFile: Sendable {
             ring = try change(old)
             text = ring.text()
         } catch {
-            throw .content(error)
+            throw .keyFile(path, .content(error))
         }
-        try KeyFile.replace(name, in: folder, with: text)
+        try KeyFile.replace(path, in: folder, with: text)
         withExtendedLifetime(lock) {}
         return ring
     }
 
-    private static func folder(_ path: String) throws(KeyFileError) -> Folder {
+    private static func folder(of path: String) throws(ServerFailure) -> Folder {
         do throws(SystemCallFailure) {
-            let folder = try Folder(opening: path)
+            let folder = try Folder(opening: OutputFile.split(path).folder)
             if try folder.exposure() == nil { return folder }
         } catch {
-            throw .system(error)
+            throw .keyFile(path, .system(error))
         }
-        throw .exposed
+        throw .keyFile(path, .exposed)
     }
 
-    private static func lock(_ name: String, in folder: borrowing Folder)
-        throws(KeyFileError) -> FileLock
+    private static func lock(_ path: String, in folder: borrowing Folder)
+        throws(ServerFailure) -> FileLock
     {
         do throws(PrivateFileError) {
-            return try FileLock(name + ".lock", in: folder, timeout: .seconds(5))
+            return try FileLock(
+                OutputFile.split(path).name + ".lock", in: folder, timeout: .seconds(5))
         } catch {
-            throw .notReplaced(error)
+            throw .keyFile(path, .notReplaced(error))
         }
     }
 }
 
-/// Why the key file cannot be used.
-enum KeyFileError: Error, Hashable, Sendable {
-    /// The database exists, so its key file must also exist.
-    case lost
-    case unreadable(PrivateFileError)
-    case content(KeyRingError)
-    case notReplaced(PrivateFileError)
-    /// Other users can write to its directory.
-    case exposed
-    case system(SystemCallFailure)
+extension KeyFile {
+    /// Why the key file cannot be used.
+    enum Fault: Hashable, Sendable {
+        /// The database exists, so its key file must also exist.
+        case lost
+        case unreadable(PrivateFileError)
+        case content(KeyRingError)
+        case notReplaced(PrivateFileError)
+        /// Other users can write to its directory.
+        case exposed
+        case system(SystemCallFailure)
+    }
 }

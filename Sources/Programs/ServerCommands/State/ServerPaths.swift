@@ -1,5 +1,6 @@
 import CommandLineInterface
 import PostgreSQLStore
+import WatchwordCryptography
 import WatchwordSystem
 
 /// The locations of the database and the key file.
@@ -45,5 +46,64 @@ struct ServerPaths: Sendable {
             return state + "/watchword"
         }
         return Environment.value("HOME").map { $0 + "/.local/state/watchword" }
+    }
+}
+
+/// The location of the database.
+enum DatabaseURL: Sendable {
+    /// An SQLite file.
+    case sqlite(path: String)
+    /// A PostgreSQL database, which several machines can share.
+    case postgreSQL(PostgreSQLAddress)
+
+    /// Parses `sqlite:PATH` or a libpq URL.
+    init?(_ text: String) {
+        let scheme = "sqlite:"
+        if text.hasPrefix(scheme), text.count > scheme.count {
+            self = .sqlite(path: String(text.dropFirst(scheme.count)))
+        } else if text.hasPrefix("postgresql://") || text.hasPrefix("postgres://"),
+            let address = PostgreSQLAddress(text)
+        {
+            self = .postgreSQL(address)
+        } else {
+            return nil
+        }
+    }
+
+    /// The location in messages, without a password.
+    var shown: String {
+        switch self {
+        case .sqlite(let path): path
+        case .postgreSQL(let address): address.shown
+        }
+    }
+
+    /// Whether the database exists; asks a PostgreSQL server, but does not open an SQLite file.
+    func isKnown() throws(PostgreSQLStoreError) -> Bool {
+        switch self {
+        case .sqlite(let path): FileStamp(of: path) != nil
+        case .postgreSQL(let address): try PostgreSQLVerificationStore.exists(address)
+        }
+    }
+}
+
+/// Reads a file that an option names.
+enum InputBytes {
+    /// The bytes of the file or pipe at `path`, at most `limit`.
+    static func of(_ path: String, limit: Int) throws(ServerFailure) -> SecretBytes {
+        do throws(InputFileError) {
+            let file = try InputFile(path, acceptingPipes: true)
+            if let size = file.size, size > limit { throw InputFileError.tooLarge(limit: limit) }
+            let bytes: SecretBytes
+            do throws(SystemCallFailure) {
+                bytes = try SecretBytes(capacity: limit + 1) { output throws(SystemCallFailure) in
+                    try file.descriptor.readToEnd(into: &output)
+                }
+            } catch { throw InputFileError(error) }
+            guard bytes.count <= limit else { throw InputFileError.tooLarge(limit: limit) }
+            return bytes
+        } catch {
+            throw .input(path, error)
+        }
     }
 }

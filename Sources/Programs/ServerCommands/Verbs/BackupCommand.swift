@@ -1,7 +1,9 @@
 import CommandLineInterface
+import PostgreSQLStore
 import SQLiteStore
 import Verification
 import VerificationService
+import WatchwordSystem
 
 /// `backup` and `restore`.
 enum BackupCommand {
@@ -92,5 +94,73 @@ enum BackupCommand {
             database away and run restore again with --ended ended.txt, or start the server and send
             DELETE /v1/credentials/ID for each.
             """)
+    }
+}
+
+/// The clock of `restore`, whose time decides which codes are refused permanently.
+struct RestoreClock {
+    let now: UnixTime
+    /// Whether the administrator has confirmed that the time is correct.
+    let isTrusted: Bool
+
+    /// - Throws: ``ServerFailure/untrustedClock(_:isPossible:)`` if the clock cannot be trusted.
+    init(
+        _ arguments: ServerArguments, now: UnixTime = ServerContext.now(),
+        state: ClockState = .current()
+    ) throws(ServerFailure) {
+        isTrusted = arguments.has(.clockIsRight)
+        self.now = now
+        let requirement = ClockRequirement(profile: .wide, asksKernel: !isTrusted)
+        guard requirement.complaint(now: now, state: state) == nil else {
+            throw .untrustedClock(now, isPossible: now >= requirement.builtAt)
+        }
+    }
+}
+
+extension ClockState {
+    /// The current state according to the kernel.
+    @Sendable static func current() -> ClockState {
+        switch SystemClock.isSynchronized() {
+        case true?: .synchronized(maximumError: SystemClock.maximumError() ?? .max)
+        case false?: .unsynchronized
+        case nil: .unknown
+        }
+    }
+}
+
+/// `restore` for a PostgreSQL database that was rolled back to an earlier state.
+enum RestorePostgreSQL {
+    static func run(
+        _ session: ServerSession, _ places: ServerPaths, _ address: PostgreSQLAddress
+    ) throws(ServerFailure) -> ExitCode {
+        let arguments = session.arguments
+        let clock = try RestoreClock(arguments)
+        let keys = try KeyFile.opening(places, making: false)
+        let ended = try AuditEndedCommand.named(by: arguments)
+        let report: FailoverRecoveryReport
+        let end: AcknowledgedCheckpoint
+        do throws(PostgreSQLStoreError) {
+            (report, end) = try PostgreSQLVerificationStore.settle(
+                address, key: keys.ring().auditKey, keepingClients: arguments.has(.keepClients),
+                ended: ended ?? [], now: clock.now, trustingClock: clock.isTrusted)
+        } catch {
+            throw .postgreSQL(places.database.shown, error)
+        }
+        // With the ends recorded before the rollback, the server would reject this database.
+        try CheckpointFile(path: places.endsFile).replace(with: end)
+        try session.printer.line(
+            "Credentials kept: \(report.kept). Ended, to be enrolled again: \(report.ended). "
+                + "API keys revoked: \(report.clientsRevoked).")
+        guard report.kept > 0, ended == nil else { return .done }
+        try session.printer.line(
+            """
+            The credentials that were kept (time-based codes, passkeys and device keys) are accepted
+            again, even if they were revoked, replaced or disabled after the restored state. End those
+            first. If the lost database can be read,
+            `watchword-server audit ended --store LOST-URL >ended.txt` lists them; otherwise, take them
+            from the events that you exported (kind “revoked” or “disabled”). Then run restore again with
+            --ended ended.txt, or start the server and send DELETE /v1/credentials/ID for each.
+            """)
+        return .done
     }
 }

@@ -103,10 +103,8 @@ enum KeysCommand {
                 return .done
             }
             await rest()
-            try changing(places) { () throws(KeyFileError) in
-                try keys.change { ring throws(KeyRingError) in
-                    try ring.making(current: ring.versions[ring.versions.count - 1].id)
-                }
+            try keys.change { ring throws(KeyRingError) in
+                try ring.making(current: ring.versions[ring.versions.count - 1].id)
             }
             await rest()
         }
@@ -137,21 +135,17 @@ enum KeysCommand {
         _ context: ServerContext, _ places: ServerPaths
     ) throws(ServerFailure) -> Bool {
         let before = context.keys.ring().versions.map(\.id)
-        try changing(places) { () throws(KeyFileError) in
-            try context.keys.change { ring throws(KeyRingError) in
-                ring.versions.last.map { $0.id > ring.current.id } ?? false
-                    ? ring : try ring.adding(makingCurrent: false)
-            }
+        try context.keys.change { ring throws(KeyRingError) in
+            ring.versions.last.map { $0.id > ring.current.id } ?? false
+                ? ring : try ring.adding(makingCurrent: false)
         }
         let ring = context.keys.ring()
         let foreign = try context.store.claim(ring, places)
         guard foreign.isEmpty else {
-            try changing(places) { () throws(KeyFileError) in
-                try context.keys.change { ring throws(KeyRingError) in
-                    var ring = ring
-                    for id in foreign where id > ring.current.id { ring = try ring.retiring(id) }
-                    return ring
-                }
+            try context.keys.change { ring throws(KeyRingError) in
+                var ring = ring
+                for id in foreign where id > ring.current.id { ring = try ring.retiring(id) }
+                return ring
             }
             throw .conflictingKeys(places.keyFile, foreign.sorted())
         }
@@ -196,14 +190,12 @@ enum KeysCommand {
         let retired = before.versions.map(\.id).filter {
             $0 < before.current.id && !used.contains($0)
         }
-        try changing(places) { () throws(KeyFileError) in
-            try context.keys.change { ring throws(KeyRingError) in
-                var ring = ring
-                for id in retired where ring.versions.contains(where: { $0.id == id }) {
-                    ring = try ring.retiring(id)
-                }
-                return ring
+        try context.keys.change { ring throws(KeyRingError) in
+            var ring = ring
+            for id in retired where ring.versions.contains(where: { $0.id == id }) {
+                ring = try ring.retiring(id)
             }
+            return ring
         }
         for id in retired {
             if session.wantsJSON {
@@ -218,11 +210,5 @@ enum KeysCommand {
     private static func rest() async {
         // This task is never cancelled.
         do { try await Task.sleep(for: pause) } catch {}
-    }
-
-    private static func changing(
-        _ places: ServerPaths, _ body: () throws(KeyFileError) -> KeyRing
-    ) throws(ServerFailure) {
-        do throws(KeyFileError) { _ = try body() } catch { throw .keyFile(places.keyFile, error) }
     }
 }

@@ -1,5 +1,5 @@
+internal import SQLStore
 public import Verification
-internal import WatchwordCryptography
 
 extension PostgreSQLVerificationStore {
     /// Checks all events and rows in one snapshot; other connections can keep writing.
@@ -13,16 +13,14 @@ extension PostgreSQLVerificationStore {
         at address: PostgreSQLAddress, key: AuditKey, checkpoints: [ChainCheckpoint] = [],
         timeout: Duration = .seconds(10)
     ) throws(PostgreSQLStoreError) -> AuditReport {
-        let steps = try PostgreSQLConnection.opening(address).expectTables()
-        do throws(PostgreSQLFailure) {
+        let steps = try PostgreSQLConnection.connecting(to: address).expectTables()
+        return try opening { () throws(PostgreSQLFailure) in
             let session = try PostgreSQLSession(
-                address, StoreStatement.auditing(steps: steps), timeout: timeout,
-                known: AcknowledgedCheckpoints(), steps: steps)
+                PostgreSQLSession.Context(address: address, timeout: timeout),
+                StoreStatement.auditing(steps: steps), steps: steps)
             // A transaction reads a single snapshot, even if events are appended in the meantime.
             _ = try session.run([.text("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")])
             return try session.audit(checkpoints: checkpoints, key: key)
-        } catch {
-            throw PostgreSQLStoreError(error)
         }
     }
 
@@ -34,17 +32,15 @@ extension PostgreSQLVerificationStore {
     public static func endedCredentials(
         at address: PostgreSQLAddress, timeout: Duration = .seconds(10)
     ) throws(PostgreSQLStoreError) -> [CredentialID] {
-        let steps = try PostgreSQLConnection.opening(address).expectTables()
-        do throws(PostgreSQLFailure) {
+        let steps = try PostgreSQLConnection.connecting(to: address).expectTables()
+        return try opening { () throws(PostgreSQLFailure) in
             let session = try PostgreSQLSession(
-                address, [.credentialsByID, .events], timeout: timeout,
-                known: AcknowledgedCheckpoints(), steps: steps)
+                PostgreSQLSession.Context(address: address, timeout: timeout),
+                [.credentialsByID, .events], steps: steps)
             var found: Set<CredentialID> = []
             try session.readEndedRows(into: &found)
             try session.readEndingEvents(into: &found)
             return found.sorted()
-        } catch {
-            throw PostgreSQLStoreError(error)
         }
     }
 }

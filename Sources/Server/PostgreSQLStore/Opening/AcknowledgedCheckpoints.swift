@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import SQLStore
 public import Verification
 
 /// The end of a chain that a process appended to, as the database acknowledged it.
@@ -73,11 +74,12 @@ final class AcknowledgedCheckpoints: Sendable {
         guard !known.isEmpty else { return }
         var arguments = StatementArguments()
         arguments.add(known) { $0.mark.node }
-        arguments.add(known, integer: { Int64(clamping: $0.position) })
+        arguments.add(known) { $0.position }
         let stored = try session.run(.knownHeads, arguments)
             .all { row throws(PostgreSQLFailure) in
                 (
-                    try row.requiredBytes(), start: try row.unsigned(), end: try row.unsigned(),
+                    try row.requiredBytes(), start: try row.read() as UInt64,
+                    end: try row.read() as UInt64,
                     head: try row.requiredBytes(), event: row.bytes()
                 )
             }

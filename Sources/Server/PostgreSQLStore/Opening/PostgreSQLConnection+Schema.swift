@@ -1,13 +1,14 @@
+internal import SQLStore
 internal import Verification
 internal import WatchwordSystem
 
 // Creates and migrates the tables, in the first process that connects.
 extension PostgreSQLConnection {
     /// Opens the first connection; its error explains why the server cannot be reached.
-    static func opening(
-        _ address: PostgreSQLAddress
+    static func connecting(
+        to address: PostgreSQLAddress
     ) throws(PostgreSQLStoreError) -> PostgreSQLConnection {
-        do { return try PostgreSQLConnection(address) } catch { throw .unreachable(error.message) }
+        do { return try PostgreSQLConnection(address) } catch { throw .unreachable(error.detail) }
     }
 
     /// Runs the missing schema steps, in one process at a time.
@@ -16,21 +17,23 @@ extension PostgreSQLConnection {
     func updateSchema(timeout: Duration) throws(PostgreSQLStoreError) {
         guard reported("server_encoding") == "UTF8" else { throw .notUTF8 }
         try requireOwnSchema()
-        if try storing({ () throws(PostgreSQLFailure) in try takenSteps() }) == Schema.steps.count {
+        if try opening({ () throws(PostgreSQLFailure) in try takenSteps() })
+            == PostgreSQLDialect.steps.count
+        {
             return
         }
         let lockTimeout = (timeout * 10).millisecondsRoundedUp
-        try storing { () throws(PostgreSQLFailure) in
+        try opening { () throws(PostgreSQLFailure) in
             try execute(
                 "BEGIN; SET LOCAL lock_timeout = \(lockTimeout); SET LOCAL client_min_messages = "
-                    + "warning; SELECT pg_advisory_xact_lock(\(Schema.lockClass), 0)")
+                    + "warning; SELECT pg_advisory_xact_lock(\(PostgreSQLDialect.lockClass), 0)")
         }
-        let taken = try storing { () throws(PostgreSQLFailure) in try takenSteps() }
-        guard taken <= Schema.steps.count else { throw .newer(schema: taken) }
-        try storing { () throws(PostgreSQLFailure) in
-            for step in Schema.steps.dropFirst(taken) { try execute(step) }
-            if taken < Schema.steps.count {
-                try execute("UPDATE watchword.steps SET taken = \(Schema.steps.count)")
+        let taken = try opening { () throws(PostgreSQLFailure) in try takenSteps() }
+        guard taken <= PostgreSQLDialect.steps.count else { throw .newer(schema: taken) }
+        try opening { () throws(PostgreSQLFailure) in
+            for step in PostgreSQLDialect.steps.dropFirst(taken) { try execute(step) }
+            if taken < PostgreSQLDialect.steps.count {
+                try execute("UPDATE watchword.steps SET taken = \(PostgreSQLDialect.steps.count)")
             }
             try execute("COMMIT")
         }
@@ -48,9 +51,76 @@ extension PostgreSQLConnection {
         return Int(try number("SELECT taken FROM watchword.steps"))
     }
 
-    private func storing<Result>(
-        _ body: () throws(PostgreSQLFailure) -> Result
-    ) throws(PostgreSQLStoreError) -> Result {
-        do { return try body() } catch { throw .store(StoreFailure(error)) }
+    /// Returns the number of schema steps that were applied to the database.
+    ///
+    /// - Throws: ``PostgreSQLStoreError/empty`` if the tables do not exist;
+    ///   ``PostgreSQLStoreError/changedSchema(object:)``.
+    @discardableResult func expectTables() throws(PostgreSQLStoreError) -> Int {
+        let taken = try opening { () throws(PostgreSQLFailure) in try takenSteps() }
+        guard taken > 0 else { throw .empty }
+        guard taken <= PostgreSQLDialect.steps.count else { throw .newer(schema: taken) }
+        try requireOwnSchema()
+        return taken
     }
+}
+
+// Whoever owns the tables can add code that runs inside our statements, or rules that change them.
+extension PostgreSQLConnection {
+    /// Refuses tables to which somebody added a trigger, a rule or anything else that acts on our
+    /// statements.
+    ///
+    /// Other tables in the schema, and plain indexes, have no effect on a decision and are allowed.
+    ///
+    /// - Throws: ``PostgreSQLStoreError/changedSchema(object:)``.
+    func requireOwnSchema() throws(PostgreSQLStoreError) {
+        let object = try opening { () throws(PostgreSQLFailure) in
+            // The role's own search path could replace the operators of the query.
+            try execute("SET search_path = pg_catalog, pg_temp")
+            return try first(Self.foreignObjects) { row throws(PostgreSQLFailure) in
+                String(decoding: try row.requiredBytes(), as: UTF8.self)
+            }
+        }
+        if let object { throw .changedSchema(object: object) }
+    }
+
+    private static let foreignObjects = """
+        WITH space AS (SELECT oid FROM pg_namespace WHERE nspname = 'watchword'),
+        tables AS (
+            SELECT class.* FROM pg_class AS class JOIN space ON space.oid = class.relnamespace
+        ),
+        foreign_objects (name) AS (
+            SELECT 'trigger ' || tgname FROM pg_trigger JOIN tables ON tables.oid = tgrelid
+                WHERE NOT tgisinternal
+            UNION ALL SELECT 'view ' || relname FROM tables
+                WHERE relkind NOT IN ('r', 'i', 'S')
+            UNION ALL SELECT 'rule ' || rulename FROM pg_rewrite JOIN tables ON tables.oid = ev_class
+                WHERE rulename <> '_RETURN'
+            UNION ALL SELECT 'row security policy for ' || relname FROM tables WHERE relrowsecurity
+            UNION ALL SELECT 'parent or child table of ' || relname FROM pg_inherits
+                JOIN tables ON tables.oid IN (inhparent, inhrelid)
+            UNION ALL SELECT 'constraint ' || conname FROM pg_constraint
+                JOIN tables ON tables.oid = conrelid
+                WHERE contype NOT IN ('p', 'u', 'n')
+                AND pg_get_constraintdef(pg_constraint.oid) <> 'CHECK ((length(id) = 16))'
+            UNION ALL SELECT 'column ' || attname FROM pg_attribute
+                JOIN tables ON tables.oid = attrelid
+                LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+                WHERE attnum > 0 AND NOT attisdropped
+                AND (attgenerated <> '' OR pg_get_expr(adbin, adrelid) <> 'true')
+            UNION ALL SELECT 'index ' || relname FROM pg_index JOIN tables ON tables.oid = indexrelid
+                WHERE indexprs IS NOT NULL
+            UNION ALL SELECT 'function ' || proname FROM pg_proc
+                JOIN space ON space.oid = pronamespace
+                WHERE prosecdef OR proconfig IS NOT NULL OR (proname, prosrc) NOT IN (\(ownFunctions))
+            UNION ALL SELECT 'operator ' || oprname FROM pg_operator
+                JOIN space ON space.oid = oprnamespace
+        )
+        SELECT name FROM foreign_objects ORDER BY name LIMIT 1
+        """
+
+    /// The names and bodies of our functions, as rows in SQL.
+    private static let ownFunctions = PostgreSQLDialect.functions.map {
+        "('\($0.name)', $body$\($0.body)$body$)"
+    }
+    .joined(separator: ", ")
 }

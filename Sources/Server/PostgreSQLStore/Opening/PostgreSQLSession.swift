@@ -1,3 +1,4 @@
+internal import SQLStore
 internal import Verification
 internal import WatchwordSystem
 
@@ -13,6 +14,16 @@ final class PostgreSQLSession: @unchecked Sendable {
     /// The number of schema steps that were applied to the database.
     private let steps: Int
 
+    /// What all sessions of a store have in common.
+    struct Context: Sendable {
+        let address: PostgreSQLAddress
+        /// How long a statement may take.
+        let timeout: Duration
+        var known = AcknowledgedCheckpoints()
+        /// Compares the clocks; `nil` for sessions that make no decisions.
+        var clock: ClockComparison?
+    }
+
     /// Connects, sets up the session, and checks that the database still contains everything that
     /// it acknowledged.
     ///
@@ -21,17 +32,14 @@ final class PostgreSQLSession: @unchecked Sendable {
     ///   - steps: the number of schema steps that the statements need. Only an audit reads a database
     ///     of an earlier release.
     init(
-        _ address: PostgreSQLAddress, _ statements: [StoreStatement], timeout: Duration,
-        known: AcknowledgedCheckpoints, clock: ClockComparison? = nil, failsFast: Bool = false,
-        steps: Int = Schema.steps.count
+        _ context: Context, _ statements: [StoreStatement], failsFast: Bool = false,
+        steps: Int = PostgreSQLDialect.steps.count
     ) throws(PostgreSQLFailure) {
-        self.timeout = timeout
-        self.clock = clock
+        timeout = context.timeout
+        clock = context.clock
         self.steps = steps
-        do { connection = try PostgreSQLConnection(failsFast ? address.failsFast : address) } catch
-        {
-            throw .broken
-        }
+        let address = context.address
+        connection = try PostgreSQLConnection(failsFast ? address.failsFast : address)
         try connection.enterPipelineMode()
         let settings = Self.settings(timeout: timeout).map { PipelineCommand.text($0) }
         let prepared = statements.map { PipelineCommand.prepare($0) }
@@ -45,7 +53,7 @@ final class PostgreSQLSession: @unchecked Sendable {
             .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
         guard taken == Int64(steps) else { throw .newer }
         if let clock, let sent { try clock.compare(results[settings.count + 1].rows, since: sent) }
-        try known.compare(with: self)
+        try context.known.compare(with: self)
     }
 
     /// Whether the connection is open, as far as is known.
@@ -86,7 +94,7 @@ final class PostgreSQLSession: @unchecked Sendable {
 
     /// Runs one statement.
     func run(
-        _ statement: StoreStatement, _ arguments: StatementArguments
+        _ statement: StoreStatement, _ arguments: StatementArguments = StatementArguments()
     ) throws(PostgreSQLFailure) -> PostgreSQLResult {
         guard let result = try run([.run(statement, arguments)]).first else { throw .broken }
         return result
@@ -127,29 +135,13 @@ final class PostgreSQLSession: @unchecked Sendable {
 extension PostgreSQLSession: StoreSnapshot {
     typealias Failure = PostgreSQLFailure
     typealias Row = PostgreSQLRow
-    typealias Statement = StoreStatement
 
-    var hasChallenges: Bool { steps >= Schema.stepOfChallenges }
+    var hasChallenges: Bool { steps >= PostgreSQLDialect.stepOfChallenges }
 
-    func chains() throws(PostgreSQLFailure) -> [ChainRecord] {
-        try run(.chains, .none).all { row throws(PostgreSQLFailure) in try row.chain() }
-    }
-
-    func events(after position: UInt64, limit: Int) throws(PostgreSQLFailure) -> [ChainedEvent] {
-        var arguments = StatementArguments()
-        arguments.add(Int64(clamping: position))
-        arguments.add(Int64(limit))
-        return try run(.events, arguments)
-            .all { row throws(PostgreSQLFailure) in try row.event() }
-    }
-
-    func rows<Value>(
-        _ page: StoreStatement, from key: [UInt8], limit: Int,
+    func all<Value>(
+        _ statement: StoreStatement, _ arguments: [StoredValue],
         _ read: (inout PostgreSQLRow) throws(PostgreSQLFailure) -> Value
     ) throws(PostgreSQLFailure) -> [Value] {
-        var arguments = StatementArguments()
-        arguments.add(key)
-        arguments.add(Int64(limit))
-        return try run(page, arguments).all(read)
+        try run(statement, StatementArguments(arguments)).all(read)
     }
 }

@@ -1,9 +1,11 @@
+internal import SQLStore
+
 /// A command that is sent in a pipeline.
 enum PipelineCommand {
     /// Prepares a statement.
     case prepare(StoreStatement)
     /// Runs a prepared statement.
-    case run(StoreStatement, StatementArguments)
+    case run(StoreStatement, StatementArguments = StatementArguments())
     /// Runs a statement without arguments, once.
     case text(String)
 }

@@ -1,5 +1,6 @@
 internal import CPostgreSQL
 internal import Glibc
+internal import SQLStore
 internal import Verification
 internal import WatchwordSystem
 
@@ -18,18 +19,18 @@ internal import WatchwordSystem
 
     /// Connects and authenticates with the connection string.
     ///
-    /// - Throws: libpq's message, which contains hosts and roles, never a password.
-    init(_ address: PostgreSQLAddress) throws(ConnectionRefused) {
+    /// - Throws: a failure whose detail is libpq's message.
+    init(_ address: PostgreSQLAddress) throws(PostgreSQLFailure) {
         let opened = unsafe address.settings.withCStrings { keywords, values in
             unsafe PQconnectdbParams(keywords, values, 1)
         }
         guard let ready = unsafe opened else {
-            throw ConnectionRefused(code: "memory", message: "out of memory")
+            throw .refused("out of memory")
         }
         guard unsafe PQstatus(ready) == CONNECTION_OK else {
             let message = unsafe String(cString: unsafe PQerrorMessage(ready))
             unsafe PQfinish(ready)
-            throw ConnectionRefused(code: "connection", message: message)
+            throw .refused(message)
         }
         unsafe handle = ready
         unsafe PQsetNoticeReceiver(
@@ -181,13 +182,6 @@ internal import WatchwordSystem
         }
         return .broken
     }
-}
-
-/// Why a connection could not be opened.
-struct ConnectionRefused: Error, Hashable {
-    let code: String
-    /// libpq's message: hosts, ports and roles, never a password.
-    let message: String
 }
 
 /// Records whether the server issued a warning.

@@ -18,7 +18,8 @@ struct PostgreSQLFailure: RowFailure, Hashable {
     let code: String
     /// The table whose constraint was violated.
     var table = ""
-    /// The server's detail message; read only for this program's own error codes.
+    /// The server's detail message, read only for this program's own error codes; if no connection
+    /// could be opened, libpq's message, which contains hosts, ports and roles, never a password.
     var detail = ""
 
     static let closed = PostgreSQLFailure(extent: .connection, code: "closed")
@@ -26,10 +27,16 @@ struct PostgreSQLFailure: RowFailure, Hashable {
     static let timedOut = PostgreSQLFailure(extent: .connection, code: "timeout")
     /// The connection broke or could not be opened.
     static let broken = PostgreSQLFailure(extent: .connection, code: "connection")
+    /// No connection could be opened; the message is libpq's.
+    static func refused(_ message: String) -> PostgreSQLFailure {
+        PostgreSQLFailure(extent: .connection, code: "connection", table: "", detail: message)
+    }
     /// The command could not be sent, for example because memory ran out.
     static let notSent = PostgreSQLFailure(extent: .connection, code: "send")
     /// A row that this program cannot have written.
     static let invalidRow = PostgreSQLFailure(extent: .transaction, code: "row")
+    /// A row that is authentic, but that the verifier cannot have written.
+    static let row = invalidRow
     /// A number that does not fit its column.
     static let outOfRange = PostgreSQLFailure(extent: .transaction, code: "22003")
     /// The chain's stored end is not the one that was written.

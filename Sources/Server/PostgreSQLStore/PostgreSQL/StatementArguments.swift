@@ -1,71 +1,74 @@
+internal import Verification
+
 /// A statement's arguments in the server's binary format, one after the other.
 struct StatementArguments: Sendable {
-    /// The type of an array's elements.
-    enum Element: UInt32 {
-        // The types' OIDs, which never change (pg_type.dat).
-        case bytes = 17
-        case integer64 = 20
-        case integer32 = 23
-        case text = 25
-    }
-
     /// The bytes of all arguments.
     private(set) var bytes: [UInt8] = []
     /// Each argument's start in ``bytes`` and its length; a negative length is NULL.
     private(set) var places: [(start: Int, count: Int)] = []
 
-    static let none = StatementArguments()
+    /// The types of arrays' elements, by their OIDs, which never change (pg_type.dat).
+    private enum Element: UInt32 {
+        case bytes = 17
+        case integer64 = 20
+        case integer32 = 23
+        case text = 25
 
-    /// Adds an integer or NULL.
-    mutating func add(_ value: Int64?) {
-        guard let value else { return addNull() }
-        argument { $0.write(value) }
-    }
-
-    /// Adds bytes or, as UTF-8, text.
-    mutating func add(_ value: [UInt8]) { argument { $0.bytes += value } }
-
-    /// Adds an array with bytes or NULL for each row.
-    mutating func add<Row>(
-        _ rows: [Row], _ element: Element = .bytes, _ column: (Row) -> [UInt8]?
-    ) {
-        array(rows, element) { arguments, row in
-            guard let value = column(row) else { return arguments.write(Int32(-1)) }
-            arguments.write(Int32(truncatingIfNeeded: value.count))
-            arguments.bytes += value
+        init(_ type: ColumnType) {
+            self =
+                switch type {
+                case .bytes: .bytes
+                case .integer: .integer64
+                case .text: .text
+                }
         }
     }
 
-    /// Adds an array with a text for each row.
-    mutating func add<Row>(_ rows: [Row], text column: (Row) -> String) {
-        array(rows, .text) { arguments, row in
-            let value = column(row).utf8
-            arguments.write(Int32(truncatingIfNeeded: value.count))
-            arguments.bytes += value
+    /// Creates a list of single values.
+    init(_ values: (any ColumnValue)...) { self.init(values.map(\.storedValue)) }
+
+    /// Creates a list of single values.
+    init(_ values: [StoredValue]) { for value in values { add(value) } }
+
+    /// Adds a single value.
+    mutating func add(_ value: StoredValue) {
+        switch value {
+        case .null: places.append((bytes.count, -1))
+        case .integer(let number): argument { $0.write(number) }
+        case .bytes(let run): argument { $0.bytes += run }
         }
     }
 
-    /// Adds an array with an integer or NULL for each row.
-    mutating func add<Row>(_ rows: [Row], integer column: (Row) -> Int64?) {
-        array(rows, .integer64) { arguments, row in
-            guard let value = column(row) else { return arguments.write(Int32(-1)) }
-            arguments.write(Int32(8))
-            arguments.write(value)
+    /// Adds an array with a value for each row.
+    mutating func add<Row, Value: ColumnValue>(_ rows: [Row], _ value: (Row) -> Value) {
+        add(rows, as: Value.columnType) { value($0).storedValue }
+    }
+
+    /// Adds an array with a column's value for each row.
+    mutating func add<Row>(_ rows: [Row], as type: ColumnType, _ value: (Row) -> StoredValue) {
+        array(rows, Element(type)) { arguments, row in
+            switch value(row) {
+            case .null: arguments.write(Int32(-1))
+            case .integer(let number):
+                arguments.write(Int32(8))
+                arguments.write(number)
+            case .bytes(let run):
+                arguments.write(Int32(truncatingIfNeeded: run.count))
+                arguments.bytes += run
+            }
         }
     }
 
     /// Adds an array of the members' numbers in the batch.
-    mutating func add<Row>(_ rows: [Row], member column: (Row) -> Int) {
+    mutating func addMembers<Row>(_ rows: [Row], _ member: (Row) -> Int) {
         array(rows, .integer32) { arguments, row in
             arguments.write(Int32(4))
-            arguments.write(Int32(truncatingIfNeeded: column(row)))
+            arguments.write(Int32(truncatingIfNeeded: member(row)))
         }
     }
 
     /// Adds the array 1, 2, …, `count`: the indexes of another array's values.
-    mutating func addPlaces(_ count: Int) { add(Array(0..<count), member: { $0 + 1 }) }
-
-    private mutating func addNull() { places.append((bytes.count, -1)) }
+    mutating func addPlaces(_ count: Int) { addMembers(Array(0..<count)) { $0 + 1 } }
 
     private mutating func argument(_ write: (inout Self) -> Void) {
         let start = bytes.count

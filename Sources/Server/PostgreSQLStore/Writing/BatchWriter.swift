@@ -1,3 +1,4 @@
+internal import SQLStore
 internal import Verification
 internal import WatchwordCryptography
 internal import WatchwordSystem
@@ -122,8 +123,8 @@ extension BatchWriter {
     ) throws(PostgreSQLFailure) {
         let count = Int(clamping: chain.sequence - lease.chain.sequence)
         guard count > 0,
-            let position = try last.first({ row throws(PostgreSQLFailure) in
-                try row.unsigned()
+            let position: UInt64 = try last.first({ row throws(PostgreSQLFailure) in
+                try row.read()
             })
         else { throw .invalidRow }
         let head = chain.head()

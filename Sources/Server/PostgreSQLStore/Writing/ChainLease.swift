@@ -1,3 +1,4 @@
+internal import SQLStore
 internal import Verification
 internal import WatchwordCryptography
 
@@ -25,7 +26,7 @@ struct ChainLease {
             for (number, _) in open where try Self.lock(number, on: session) {
                 guard let (head, position) = try Self.head(of: number, on: session) else {
                     // The chain has been closed in the meantime.
-                    _ = try session.run(.unlockChain, Self.arguments(number))
+                    _ = try session.run(.unlockChain, StatementArguments(number))
                     continue
                 }
                 self.number = number
@@ -60,17 +61,12 @@ struct ChainLease {
         var unused = chain
         for event in dummies { _ = unused.append(RecordedEvent(event), position: nil) }
         let head = chain.head()
-        var arguments = StatementArguments()
-        arguments.add(number)
-        arguments.add(Int64(clamping: head.sequence))
-        arguments.add(head.digest)
-        arguments.add(head.authentication)
-        arguments.add(Int64(clamping: sequence))
-        arguments.add(digest)
-        arguments.add(tied, integer: \.time.milliseconds)
+        var arguments = StatementArguments(
+            number, head.sequence, head.digest, head.authentication, sequence, digest)
+        arguments.add(tied) { $0.time }
         arguments.add(tied) { $0.body }
         arguments.add(tied) { $0.digest }
-        arguments.add(Int64(clamping: chain.position))
+        arguments.add(chain.position.storedValue)
         return .run(.appendEvents, arguments)
     }
 
@@ -84,7 +80,7 @@ struct ChainLease {
     private static func open(
         on session: PostgreSQLSession
     ) throws(PostgreSQLFailure) -> [(number: Int64, head: ChainCheckpoint)] {
-        try session.run(.openChains, .none).all { row throws(PostgreSQLFailure) in
+        try session.run(.openChains).all { row throws(PostgreSQLFailure) in
             let number = try row.requiredInteger()
             let node = try row.requiredBytes()
             return (number, try row.mark(of: node))
@@ -94,16 +90,17 @@ struct ChainLease {
     private static func lock(
         _ number: Int64, on session: PostgreSQLSession
     ) throws(PostgreSQLFailure) -> Bool {
-        try session.run(.lockChain, arguments(number))
+        try session.run(.lockChain, StatementArguments(number))
             .first { row throws(PostgreSQLFailure) in try row.requiredInteger() } == 1
     }
 
     private static func head(
         of number: Int64, on session: PostgreSQLSession
     ) throws(PostgreSQLFailure) -> (head: ChainCheckpoint, position: UInt64)? {
-        try session.run(.chainHead, arguments(number)).first { row throws(PostgreSQLFailure) in
+        try session.run(.chainHead, StatementArguments(number)).first {
+            row throws(PostgreSQLFailure) in
             let node = try row.requiredBytes()
-            let (head, position) = (try row.mark(of: node), try row.unsigned())
+            let (head, position) = (try row.mark(of: node), try row.read() as UInt64)
             // Whether the chain's last event is at the position that the chain's record names.
             guard try row.requiredFlag() else { throw .chain }
             return (head, position)
@@ -116,21 +113,12 @@ struct ChainLease {
     ) throws(PostgreSQLFailure) -> Int64 {
         let chain = EventChain(node: node, key: key)
         let (start, head) = (chain.start(), chain.head())
-        var arguments = StatementArguments()
-        arguments.add(head.node)
-        arguments.add(head.digest)
-        arguments.add(start.authentication)
-        arguments.add(head.authentication)
+        let arguments = StatementArguments(
+            head.node, head.digest, start.authentication, head.authentication)
         let number = try session.run(.beginChain, arguments)
             .first { row throws(PostgreSQLFailure) in try row.requiredInteger() }
         guard let number else { throw .invalidRow }
         return number
-    }
-
-    private static func arguments(_ number: Int64) -> StatementArguments {
-        var arguments = StatementArguments()
-        arguments.add(number)
-        return arguments
     }
 }
 

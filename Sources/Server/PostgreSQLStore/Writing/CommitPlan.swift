@@ -1,3 +1,4 @@
+internal import SQLStore
 internal import Verification
 
 /// The statements that apply a batch's changes.
@@ -89,29 +90,22 @@ struct CommitPlan {
         }
         run(.spendTickets, sorted(&spent, \.row)) { StatementArguments(spending: $0) }
         run(.spendChallenges, sorted(&spentChallenges, \.row)) { StatementArguments(spending: $0) }
-        run(.dropChallenges, sorted(&droppedChallenges, \.self)) { StatementArguments($0) }
-        run(.dropTickets, sorted(&dropped, \.self)) { StatementArguments($0) }
-        run(.endAnswers, sorted(&ended, \.self)) { StatementArguments($0) }
+        run(.dropChallenges, sorted(&droppedChallenges, \.self)) { StatementArguments(keys: $0) }
+        run(.dropTickets, sorted(&dropped, \.self)) { StatementArguments(keys: $0) }
+        run(.endAnswers, sorted(&ended, \.self)) { StatementArguments(keys: $0) }
         run(.updateClients, sorted(&clients, \.row.id)) { StatementArguments(placing: $0) }
-        run(.requireCapacity, limits) { StatementArguments($0) }
+        run(.requireCapacity, limits) { StatementArguments(limits: $0) }
         limits = []
-        run(.insertCredentials, sorted(&inserted, \.row.id.bytes)) { StatementArguments($0) }
-        run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments($0) }
-        run(.insertChallenges, sorted(&challenges, \.row.digest)) { StatementArguments($0) }
-        run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments($0) }
+        run(.insertCredentials, sorted(&inserted, \.row.id.bytes)) { StatementArguments(rows: $0) }
+        run(.insertTickets, sorted(&tickets, \.row.digest)) { StatementArguments(rows: $0) }
+        run(.insertChallenges, sorted(&challenges, \.row.digest)) { StatementArguments(rows: $0) }
+        run(.insertAnswers, sorted(&answers, \.row.key)) { StatementArguments(rows: $0) }
         run(.seekAnswers, sorted(&answerDummies, \.row)) { StatementArguments(spending: $0) }
-        run(.insertClients, sorted(&newClients, \.row.id)) { StatementArguments($0) }
-        run(
-            .seekCredentials, dummies.map { BatchRow(member: 0, row: $0.row.sought, code: $0.code) }
-        ) {
-            StatementArguments(placing: $0)
-        }
-        run(
-            .writeDummies,
-            (dummies.map(\.row) + otherDummies.values).sorted { $0.slot < $1.slot }
-        ) {
-            StatementArguments($0)
-        }
+        run(.insertClients, sorted(&newClients, \.row.id)) { StatementArguments(rows: $0) }
+        let sought = dummies.map { BatchRow(member: 0, row: $0.row.sought, code: $0.code) }
+        run(.seekCredentials, sought) { StatementArguments(placing: $0) }
+        let written = (dummies.map(\.row) + otherDummies.values).sorted { $0.slot < $1.slot }
+        run(.writeDummies, written) { StatementArguments(dummies: $0) }
         dummies = []
         otherDummies = [:]
     }

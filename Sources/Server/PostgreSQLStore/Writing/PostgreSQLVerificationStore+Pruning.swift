@@ -1,3 +1,4 @@
+internal import SQLStore
 public import Verification
 internal import WatchwordCryptography
 
@@ -45,15 +46,9 @@ extension PostgreSQLSession {
     private func prune(
         _ pruning: Pruning, key: AuditKey
     ) throws(PostgreSQLFailure) -> PruningOutcome {
-        var due = StatementArguments()
-        due.add(pruning.now?.milliseconds)
-        due.add(Int64(pruning.limit))
-        var dueChallenges = StatementArguments()
-        dueChallenges.add(pruning.challengesAt?.milliseconds)
-        dueChallenges.add(Int64(pruning.limit))
-        var oldest = StatementArguments()
-        oldest.add(0)
-        oldest.add(Int64(pruning.limit))
+        let due = StatementArguments(pruning.now, pruning.limit)
+        let dueChallenges = StatementArguments(pruning.challengesAt, pruning.limit)
+        let oldest = StatementArguments(0, pruning.limit)
         let commands: [PipelineCommand] = [
             .text("BEGIN ISOLATION LEVEL READ COMMITTED"),
             .text("UPDATE settings SET value = value WHERE name = 'pruning'"),
@@ -63,7 +58,7 @@ extension PostgreSQLSession {
         ]
         // The chain records are read last, so that they cover every event that is read.
         let events: [PipelineCommand] =
-            pruning.eventsBefore == nil ? [] : [.run(.events, oldest), .run(.chains, .none)]
+            pruning.eventsBefore == nil ? [] : [.run(.events, oldest), .run(.chains)]
         let results = try run(commands + events)
         let old = try oldEvents(results.dropFirst(commands.count), pruning, key: key)
         _ = try run(replacing(old) + [.text("COMMIT")])
@@ -84,22 +79,8 @@ extension PostgreSQLSession {
     /// Deletes the events, and moves each chain's start to its last deleted event.
     private func replacing(_ old: ExpiredEvents) -> [PipelineCommand] {
         guard let end = old.end else { return [] }
-        var arguments = StatementArguments()
-        arguments.add(Int64(clamping: end))
-        var commands: [PipelineCommand] = [.run(.pruneEvents, arguments)]
         // Chains are always locked in the same order.
-        for start in old.starts {
-            var arguments = StatementArguments()
-            arguments.add(start.node)
-            arguments.add(Int64(clamping: start.sequence))
-            arguments.add(start.digest)
-            arguments.add(Int64(clamping: start.position))
-            arguments.add(Int64(clamping: start.behind))
-            arguments.add(start.pruning?.before.milliseconds)
-            arguments.add(start.pruning?.at?.milliseconds)
-            arguments.add(start.authentication)
-            commands.append(.run(.updateStart, arguments))
-        }
-        return commands
+        return [.run(.pruneEvents, StatementArguments(end))]
+            + old.starts.map { .run(.updateStart, StatementArguments($0.arguments)) }
     }
 }

@@ -1,3 +1,4 @@
+internal import SQLStore
 public import Verification
 internal import WatchwordCryptography
 internal import WatchwordSystem
@@ -101,10 +102,6 @@ extension DatabaseLocation {
 }
 
 extension SQLiteSession {
-    /// The gap before the positions of new events, so that they come after every position that a
-    /// client may have read in the lost database.
-    private static let positionGap: UInt64 = 1_000_000_000
-
     /// When the backup was made, if that is recorded, and the newest time that the backup records.
     fileprivate func times(
         _ key: AuditKey
@@ -146,45 +143,27 @@ extension SQLiteSession {
         _ now: UnixTime, _ known: Set<CredentialID>, _ key: AuditKey,
         _ chain: inout ChainWriter
     ) throws(SQLiteFailure) -> (kept: Int, ended: Int) {
-        var (kept, ended) = (0, 0)
-        try allCredentials(key) { page throws(SQLiteFailure) in
-            for row in page {
-                let renewed: RestoredRow?
-                do {
-                    renewed = try row.afterRestoring(at: now, hasEnded: known.contains(row.id))
-                } catch { throw .row }
-                guard let renewed else { continue }
-                let changes: [StoreChange] = [
-                    .updateCredential(renewed.row), .appendEvent(renewed.event),
-                ]
-                guard try apply(changes, key, &chain) else { throw .row }
-                if renewed.isEnded { ended += 1 } else { kept += 1 }
+        try restoreCredentials(at: now, ended: known, key: key) { page throws(SQLiteFailure) in
+            for restored in page {
+                try write(.updateCredential(restored.row), restored.event, key, &chain)
             }
         }
-        return (kept, ended)
     }
 
     private func revokeClients(
         _ now: UnixTime, _ key: AuditKey, _ chain: inout ChainWriter
     ) throws(SQLiteFailure) -> Int {
-        let clients = try self[.clients].all { row throws(SQLiteFailure) in try row.client(key) }
-        let revoked = clients.compactMap { $0.afterRevoking(at: now) }
-        for client in revoked {
-            let event = client.event(.clientRevoked, because: .restored, at: now)
-            guard try apply([.updateClient(client), .appendEvent(event)], key, &chain) else {
-                throw .row
-            }
-        }
+        let revoked = try revokedClients(at: now, key: key)
+        for client in revoked { try write(.updateClient(client.row), client.event, key, &chain) }
         return revoked.count
     }
 
-    private func apply(
-        _ changes: [StoreChange], _ key: AuditKey, _ chain: inout ChainWriter
-    ) throws(SQLiteFailure) -> Bool {
-        let authenticated = key.authenticating(changes)
+    private func write(
+        _ change: StoreChange, _ event: Event, _ key: AuditKey, _ chain: inout ChainWriter
+    ) throws(SQLiteFailure) {
+        let authenticated = key.authenticating([change, .appendEvent(event)])
         for change in authenticated {
-            guard try apply(change, &chain) else { return false }
+            guard try apply(change, &chain) else { throw .row }
         }
-        return true
     }
 }

@@ -1,3 +1,4 @@
+internal import SQLStore
 public import Verification
 internal import WatchwordSystem
 

@@ -1,5 +1,19 @@
+internal import SQLStore
 internal import Verification
 internal import WatchwordCryptography
+
+/// The numbers that identify a file, and the schema steps.
+enum Schema {
+    /// Identifies the file as ours (`PRAGMA application_id`): “wwdb”.
+    static let applicationID: Int64 = 0x7777_6462
+
+    /// The page size of a new file in bytes.
+    ///
+    /// It is small because a commit writes whole pages, often for only one or two rows each.
+    static let pageSize = 2_048
+
+    static let steps = SQLiteDialect.steps
+}
 
 // Identifies a file and brings it to the current schema.
 extension SQLiteConnection {
@@ -94,10 +108,9 @@ extension SQLiteConnection {
     ) throws(SQLiteFailure) {
         let chain = EventChain(node: node(), position: position, key: key)
         let (start, head) = (chain.start(), chain.head())
-        try prepare(
-            "INSERT INTO chains (\(RowColumns.chain)) "
-                + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
-        ).bind(start).bind(head.sequence).bind(head.digest).bind(head.authentication)
+        try prepare(StoreStatement.beginChain.sql).bind(start.arguments).bind(head.sequence).bind(
+            head.digest
+        ).bind(head.authentication)
             .bind(position).run()
     }
 

@@ -48,7 +48,7 @@ struct SQLiteFailure: RowFailure {
     /// A row that this program cannot have written.
     static let invalidRow = SQLiteFailure(call: .read, code: SQLITE_CORRUPT)
 
-    /// A credential's row is not the one that was written.
+    /// A row that is authentic, but that the verifier cannot have written.
     static let row = SQLiteFailure(call: .read, code: SQLITE_CORRUPT, name: "row")
 
     /// The chain's stored end is not the one that was written.

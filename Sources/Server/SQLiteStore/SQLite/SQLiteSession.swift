@@ -1,3 +1,4 @@
+internal import SQLStore
 internal import Verification
 
 // `@unchecked Sendable` is safe: one thread creates a session and hands it over completely; the
@@ -5,29 +6,32 @@ internal import Verification
 /// A connection with the statements that were prepared on it.
 final class SQLiteSession: @unchecked Sendable {
     let connection: SQLiteConnection
-    private var prepared: [SQLiteStatement?]
+    private var prepared: [StoreStatement: SQLiteStatement] = [:]
 
-    init(_ connection: consuming SQLiteConnection) {
-        self.connection = connection
-        prepared = Array(repeating: nil, count: StoreStatement.allCases.count)
-    }
+    init(_ connection: consuming SQLiteConnection) { self.connection = connection }
 
     /// The statement, prepared at its first use.
     subscript(_ statement: StoreStatement) -> SQLiteStatement {
         get throws(SQLiteFailure) {
-            if let ready = prepared[statement.rawValue] { return ready }
+            if let ready = prepared[statement] { return ready }
             let made = try connection.prepare(statement.sql, isKept: true)
-            prepared[statement.rawValue] = made
+            prepared[statement] = made
             return made
         }
     }
 }
 
-extension SQLiteSession: StoreSnapshot {
-    typealias Failure = SQLiteFailure
-    typealias Row = SQLiteRow
-    typealias Statement = StoreStatement
+extension StoreStatement {
+    /// The statement's text in SQLite.
+    var sql: String {
+        guard let sql = sql(in: SQLiteDialect()) else {
+            preconditionFailure("SQLite has no statement \(self)")
+        }
+        return sql
+    }
+}
 
+extension SQLiteSession: StoreSnapshot {
     var hasChallenges: Bool {
         get throws(SQLiteFailure) {
             try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'challenges'")
@@ -35,20 +39,10 @@ extension SQLiteSession: StoreSnapshot {
         }
     }
 
-    func chains() throws(SQLiteFailure) -> [ChainRecord] {
-        try self[.chains].all { row throws(SQLiteFailure) in try row.chain() }
-    }
-
-    func events(after position: UInt64, limit: Int) throws(SQLiteFailure) -> [ChainedEvent] {
-        try self[.events].bind(position).bind(Int64(limit)).all { row throws(SQLiteFailure) in
-            try row.event()
-        }
-    }
-
-    func rows<Value>(
-        _ page: StoreStatement, from key: [UInt8], limit: Int,
+    func all<Value>(
+        _ statement: StoreStatement, _ arguments: [StoredValue],
         _ read: (inout SQLiteRow) throws(SQLiteFailure) -> Value
     ) throws(SQLiteFailure) -> [Value] {
-        try self[page].bind(key).bind(Int64(limit)).all(read)
+        try self[statement].bind(arguments).all(read)
     }
 }

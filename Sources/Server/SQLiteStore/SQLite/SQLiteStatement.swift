@@ -16,45 +16,42 @@ internal import Verification
     deinit { unsafe sqlite3_finalize(handle) }
 
     /// Binds the next argument.
-    @discardableResult func bind(_ value: Int64?) -> Self {
-        guard let value else { return bindNull() }
-        return note { unsafe sqlite3_bind_int64(handle, $0, value) }
+    @discardableResult func bind<Value: ColumnValue>(_ value: Value) -> Self {
+        bind(value.storedValue, as: Value.columnType)
     }
 
-    /// Binds the next argument.
-    @discardableResult func bind(_ bytes: [UInt8]?) -> Self {
-        guard let bytes else { return bindNull() }
-        return bind(bytes.span)
+    /// Binds the next arguments, none of which is text.
+    func bind(_ values: [StoredValue]) -> Self {
+        for value in values { bind(value, as: .bytes) }
+        return self
     }
 
-    /// Binds the next argument.
-    @discardableResult func bind(_ bytes: Span<UInt8>) -> Self {
+    /// Binds a row's columns and its authentication code.
+    func bind<Row: ColumnRow>(_ row: Row, code: [UInt8]) -> Self {
+        for column in Row.columns { bind(column.storedValue(row), as: column.type) }
+        return bind(code)
+    }
+
+    @discardableResult private func bind(_ value: StoredValue, as type: ColumnType) -> Self {
         note { index in
-            unsafe bytes.withUnsafeBytes { bytes in
+            switch value {
+            case .null: unsafe sqlite3_bind_null(handle, index)
+            case .integer(let number): unsafe sqlite3_bind_int64(handle, index, number)
+            case .bytes(let bytes) where bytes.isEmpty:
                 // An empty buffer may have no address, which SQLite would treat as NULL.
-                unsafe bytes.isEmpty
-                    ? unsafe sqlite3_bind_zeroblob(handle, index, 0)
-                    : unsafe sqlite3_bind_blob64(
-                        handle, index, bytes.baseAddress, UInt64(bytes.count), Self.transient)
-            }
-        }
-    }
-
-    /// Binds the next argument.
-    @discardableResult func bind(_ text: String) -> Self {
-        var text = text
-        return note { index in
-            text.withUTF8 { utf8 in
-                unsafe utf8.withMemoryRebound(to: CChar.self) { utf8 in
-                    unsafe sqlite3_bind_text64(
-                        handle, index, utf8.baseAddress, UInt64(utf8.count), Self.transient,
-                        UInt8(SQLITE_UTF8))
+                unsafe sqlite3_bind_zeroblob(handle, index, 0)
+            case .bytes(let bytes):
+                unsafe bytes.withUnsafeBytes { bytes in
+                    type == .text
+                        ? unsafe sqlite3_bind_text64(
+                            handle, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                            UInt64(bytes.count), Self.transient, UInt8(SQLITE_UTF8))
+                        : unsafe sqlite3_bind_blob64(
+                            handle, index, bytes.baseAddress, UInt64(bytes.count), Self.transient)
                 }
             }
         }
     }
-
-    private func bindNull() -> Self { note { unsafe sqlite3_bind_null(handle, $0) } }
 
     private func note(_ bind: (Int32) -> Int32) -> Self {
         argument += 1

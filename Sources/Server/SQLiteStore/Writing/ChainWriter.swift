@@ -1,3 +1,4 @@
+internal import SQLStore
 internal import Verification
 internal import WatchwordCryptography
 
@@ -25,7 +26,7 @@ struct ChainWriter {
             let number = try row.requiredInteger()
             let node = try row.requiredBytes()
             let head = try row.mark(of: node)
-            return (number: number, tail: ChainTail(head: head, position: try row.unsigned()))
+            return (number: number, tail: ChainTail(head: head, position: try row.read()))
         }
         guard let (number, tail) = stored else { throw .chain }
         if tail != known {
@@ -61,7 +62,7 @@ struct ChainWriter {
         _ = unused.append(RecordedEvent(event), position: chain.position + 1)
         isChanged = true
         let row = DummyRow(event)
-        try session[.writeDummy].bind(Int64(row.slot)).bind(row.body).run()
+        try session[.writeDummies].bind(row.slot).bind(row.body).run()
     }
 
     /// Writes the new end, once for all events of the transaction, and returns it.
@@ -88,8 +89,7 @@ extension SQLiteSession {
 
     func event(at position: UInt64) throws(SQLiteFailure) -> ChainedEvent? {
         guard position > 0 else { return nil }
-        let next = try self[.events].bind(position - 1).bind(Int64(1))
-            .first { row throws(SQLiteFailure) in try row.event() }
+        let next = try events(after: position - 1, limit: 1).first
         return next?.position == position ? next : nil
     }
 }

@@ -1,3 +1,4 @@
+internal import SQLStore
 internal import Verification
 internal import WatchwordCryptography
 
@@ -13,12 +14,10 @@ final class DatabaseWriter: @unchecked Sendable {
     private let location: DatabaseLocation
     /// `nil` if the writer has exclusive use of the file and is about to leave WAL mode.
     private var log: WriteAheadLog?
-    /// How long to wait for another process's lock.
-    private let timeout: Duration
 
     init(
         _ session: SQLiteSession, key: AuditKey, known: ChainTail, at location: DatabaseLocation,
-        checkpointer: Checkpointer? = nil, timeout: Duration = .zero
+        checkpointer: Checkpointer? = nil
     ) {
         self.session = session
         self.key = key
@@ -26,7 +25,6 @@ final class DatabaseWriter: @unchecked Sendable {
         self.location = location
         log = checkpointer.map { WriteAheadLog($0) }
         if log != nil { session.connection.countLogPages() }
-        self.timeout = timeout
     }
 
     /// Closes the connection; the writer cannot be used afterwards.
@@ -76,10 +74,10 @@ final class DatabaseWriter: @unchecked Sendable {
     }
 
     private func beginImmediately() throws(SQLiteFailure) -> Bool {
-        session.connection.setLockTimeout(.zero)
-        defer { session.connection.setLockTimeout(timeout) }
         do throws(SQLiteFailure) {
-            try perform(.begin)
+            try session.connection.withoutWaiting { () throws(SQLiteFailure) in
+                try perform(.begin)
+            }
             return true
         } catch  where error.isBusy {
             return false
@@ -178,5 +176,38 @@ final class DatabaseWriter: @unchecked Sendable {
         guard session.connection.isInTransaction else { return }
         // A rollback only releases memory. If it fails, the next BEGIN fails and reports the error.
         do { try session[.rollback].run() } catch _ {}
+    }
+}
+
+extension DatabaseWriter {
+    /// Deletes expired rows and old events within the open transaction.
+    func prune(_ pruning: Pruning) throws(SQLiteFailure) -> PruningOutcome {
+        let (now, limit) = (pruning.now, pruning.limit)
+        _ = try prune(.endLapsedAnswers, at: now, limit)
+        let credentials = try prune(.pruneCredentials, at: now, limit)
+        let tickets = try prune(.pruneTickets, at: now, limit)
+        let challenges = try prune(.pruneChallenges, at: pruning.challengesAt, limit)
+        let answers = try prune(.pruneAnswers, at: now, limit)
+        let old = try oldEvents(pruning)
+        if let end = old.end { try session[.pruneEvents].bind(end).run() }
+        for start in old.starts { try session[.updateStart].bind(start.arguments).run() }
+        return PruningOutcome(
+            credentials: credentials, tickets: tickets, challenges: challenges, answers: answers,
+            events: old.count, areEventsAltered: old.areAltered)
+    }
+
+    private func prune(
+        _ statement: StoreStatement, at time: UnixTime?, _ limit: Int
+    ) throws(SQLiteFailure) -> Int {
+        try session[statement].bind(time).bind(limit).run()
+    }
+
+    /// The events to delete: from the oldest up to, but not including, the first one that is recent
+    /// enough to keep.
+    private func oldEvents(_ pruning: Pruning) throws(SQLiteFailure) -> ExpiredEvents {
+        let limit = pruning.eventsBefore == nil ? 0 : pruning.limit
+        let first = try session.events(after: 0, limit: limit)
+        let chains = try session.chains()
+        return ExpiredEvents(first, chains: chains, pruning: pruning, key: key)
     }
 }

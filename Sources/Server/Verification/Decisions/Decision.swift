@@ -1,22 +1,32 @@
-internal import WatchwordCryptography
+package import WatchwordCryptography
 
 /// The outcome of a request and the changes to store with it.
 ///
 /// The outcome is returned only if all of the changes are committed.
-struct Decision<Outcome: Sendable>: Sendable {
-    let outcome: Outcome
-    var changes: [StoreChange]
+package struct Decision<Outcome: Sendable>: Sendable {
+    package let outcome: Outcome
+    package var changes: [StoreChange]
     /// The credential whose secrets the outcome contains.
     ///
     /// When the credential ends, the recorded response is deleted.
-    var secretsOf: CredentialID?
+    package var secretsOf: CredentialID?
     /// Whether the response is recorded for a repeated request.
     ///
     /// Denials are not recorded if a repeated request would be denied again anyway, so an attacker
     /// cannot fill the disk with denials, and no denial outlives its cause.
-    var recordsResponse = true
+    package var recordsResponse = true
     /// An event that is written only as often as ``DenialCounter`` permits.
     var denial: CountedDenial?
+
+    package init(
+        outcome: Outcome, changes: [StoreChange], secretsOf: CredentialID? = nil,
+        recordsResponse: Bool = true
+    ) {
+        self.outcome = outcome
+        self.changes = changes
+        self.secretsOf = secretsOf
+        self.recordsResponse = recordsResponse
+    }
 
     /// Whether an application's request is denied without a check, and changes nothing.
     ///
@@ -28,24 +38,24 @@ struct Decision<Outcome: Sendable>: Sendable {
 }
 
 /// Everything that a decision depends on besides the rows.
-struct DecisionContext: Sendable {
-    let now: UnixTime
-    let policy: Policy
-    let keys: KeyRing
-    let verification: VerificationID
-    let origin: Origin
-    let randomness: RandomSource
-    let meter: WorkMeter?
+package struct DecisionContext: Sendable {
+    package let now: UnixTime
+    package let policy: Policy
+    package let keys: KeyRing
+    package let verification: VerificationID
+    package let origin: Origin
+    package let randomness: RandomSource
+    package let meter: WorkMeter?
 
     /// The key version that a row names.
-    func key(_ id: KeyID?) throws(VerifierError) -> KeyVersion {
+    package func key(_ id: KeyID?) throws(VerifierError) -> KeyVersion {
         guard let id else { throw .damagedRow }
         guard let key = keys.version(id) else { throw .keyMissing(id) }
         return key
     }
 
     /// Creates the change that records an event of this decision.
-    func event(
+    package func event(
         _ kind: Event.Kind, _ reason: Event.Reason? = nil, subject: Subject?,
         credential: CredentialID? = nil, number: Int64? = nil
     ) -> StoreChange {
@@ -55,7 +65,7 @@ struct DecisionContext: Sendable {
     }
 
     /// Creates an event without a change that records it.
-    func unwritten(
+    package func unwritten(
         _ kind: Event.Kind, _ reason: Event.Reason?, subject: Subject?,
         credential: CredentialID?, number: Int64? = nil
     ) -> Event {
@@ -64,7 +74,7 @@ struct DecisionContext: Sendable {
             verification: verification, origin: origin, number: number)
     }
 
-    func event(
+    package func event(
         _ kind: Event.Kind, _ reason: Event.Reason? = nil, of record: CredentialRecord,
         number: Int64? = nil
     ) -> StoreChange {
@@ -74,24 +84,24 @@ struct DecisionContext: Sendable {
     /// The dummy row to write instead of the row that a wrong code would change.
     ///
     /// - Parameter body: the content of that row; `nil` if it does not matter.
-    func dummy(_ body: [UInt8]? = nil) -> DummyRow {
+    package func dummy(_ body: [UInt8]? = nil) -> DummyRow {
         let slot = verification.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         return DummyRow(slot: slot, body: body ?? [UInt8](repeating: 0, count: 240))
     }
 
     /// Random bytes that are not secret.
-    func randomBytes(_ count: Int) -> [UInt8] {
+    package func randomBytes(_ count: Int) -> [UInt8] {
         randomness.bytes(count)
     }
 
     /// Random bytes that are secret.
-    func randomSecret(_ count: Int) -> SecretBytes {
+    package func randomSecret(_ count: Int) -> SecretBytes {
         randomness.secret(count)
     }
 }
 
 /// Runs `body` and converts a failure of OpenSSL to a ``VerifierError``.
-func deciding<Result>(
+package func deciding<Result>(
     _ body: () throws(CryptographyFailure) -> Result
 ) throws(VerifierError) -> Result {
     do throws(CryptographyFailure) { return try body() } catch { throw .cryptography(error) }

@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// Counts the work of a decision, so that a test can check that an unknown subject costs as much as
 /// a known one.
-final class WorkMeter: Sendable {
+package final class WorkMeter: Sendable {
     /// A kind of work.
-    enum Work: Int, CaseIterable, Sendable {
+    package enum Work: Int, CaseIterable, Sendable {
         /// Rows of credentials decoded.
         case rows
         /// Codes computed and compared.
@@ -26,7 +26,7 @@ final class WorkMeter: Sendable {
     private let hashes = Atomic<Int>(0)
     private let signatures = Atomic<Int>(0)
 
-    func count(_ work: Work, _ times: Int = 1) {
+    package func count(_ work: Work, _ times: Int = 1) {
         switch work {
         case .rows: rows.add(times, ordering: .relaxed)
         case .codes: codes.add(times, ordering: .relaxed)

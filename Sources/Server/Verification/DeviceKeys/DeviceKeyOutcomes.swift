@@ -1,4 +1,3 @@
-public import Attestation
 public import WatchwordCryptography
 
 /// A ticket with which a device registers its key.

@@ -1,4 +1,3 @@
-internal import Attestation
 public import WatchwordCryptography
 
 // Keys in TPMs whose maker the server trusts.
@@ -25,21 +24,21 @@ extension DeviceKeys {
             guard try await verifier.record(fingerprint: fingerprint) == nil else {
                 return denied(subject: record.subject, credential: id, .credentialKnown, context)
             }
-            return try await accepted(
-                activation.key, fingerprint, record, pending, nil, from: record.origin, [], context)
+            let registration = OpenRegistration(
+                record: record, pending: pending, ticket: nil, name: nil, origin: record.origin)
+            return try await accepted(activation.key, fingerprint, registration, context)
         }
     }
 
     /// Checks what the TPM says about a key, and spends the ticket if it is valid.
     func attested(
-        by evidence: KeyAttestation, _ point: [UInt8],
-        _ transcript: DeviceKeyTranscript, _ record: CredentialRecord,
-        _ pending: PendingDeviceKey, _ name: String?, _ row: TicketRow,
-        _ context: DecisionContext
+        by evidence: KeyAttestation, _ point: [UInt8], _ transcript: DeviceKeyTranscript,
+        _ registration: OpenRegistration, _ context: DecisionContext
     ) throws(VerifierError) -> Decision<DeviceKeyRegistration> {
+        let row = registration.ticket
         guard let roots else { return denied(row, .attestationUntrusted, context) }
         let attestation: DeviceKeyAttestation
-        do throws(DeviceKeyAttestationError) {
+        do throws(TPMAttestationError) {
             attestation = try DeviceKeyAttestation(
                 evidence, point: point, transcript: transcript, anchors: roots,
                 at: context.now.seconds)
@@ -67,20 +66,21 @@ extension DeviceKeys {
             point: point, custody: .attestedTPM,
             attestationKeyDigest: sha256(evidence.attestationKey.span),
             endorsementKeyDigest: sha256(evidence.endorsementKey.span))
-        var record = record
+        var record = registration.record
         // The request that activates the key does not repeat the name and the user agent.
         record.origin = context.origin
         record.name =
-            (name ?? record.name).prefix(bytes: OneTimePasswordEnrolment.maximumTextCount)
+            (registration.name ?? record.name).prefix(
+                bytes: OneTimePasswordEnrolment.maximumTextCount)
         record.material = .pendingDeviceKey(
             PendingDeviceKey(
-                presence: pending.presence, replaces: pending.replaces,
+                presence: registration.pending.presence, replaces: registration.pending.replaces,
                 activation: PendingDeviceKey.Activation(
                     key: key, secretDigest: Self.digest(of: secret))))
         return Decision(
             outcome: .pending(
-                record.id, protected, expiresAt: record.lapsesAt ?? row.expiresAt),
-            changes: [.spendTicket(digest: row.digest), .updateCredential(record.row)])
+                record.id, protected, expiresAt: record.lapsesAt ?? context.now),
+            changes: registration.spending + [.updateCredential(record.row)])
     }
 
     private static func digest(of secret: SecretBytes) -> [UInt8] {

@@ -1,4 +1,3 @@
-internal import Attestation
 internal import WatchwordCryptography
 
 extension DeviceKeys {
@@ -100,7 +99,7 @@ extension DeviceKeys {
         let key: VerificationKey
         do throws(PublicKeyError) {
             key = try VerificationKey(
-                alreadyChecked: .ellipticCurve(.p256, point: point ?? AssertionCheck.nobodysPoint),
+                alreadyChecked: .ellipticCurve(.p256, point: point ?? DummyPublicKeys.nobodysPoint),
                 algorithm: .es256)
         } catch { throw .damagedRow }
         let credential = sent.credential.text

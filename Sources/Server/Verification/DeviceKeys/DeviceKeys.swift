@@ -1,4 +1,3 @@
-internal import Attestation
 public import WatchwordCryptography
 
 /// Registers the public keys of devices, and verifies their signatures.
@@ -111,26 +110,41 @@ public struct DeviceKeys: Sendable {
             guard try await verifier.record(fingerprint: fingerprint) == nil else {
                 return denied(row, .credentialKnown, context)
             }
+            let registration = OpenRegistration(
+                record: record, pending: pending, ticket: row, name: name, origin: origin)
             if let evidence {
-                return try attested(
-                    by: evidence, point, transcript, record, pending, name, row, context)
+                return try attested(by: evidence, point, transcript, registration, context)
             }
             let registered = RegisteredDeviceKey(
                 point: point, custody: custody == .vault ? .vault : .tpm,
                 attestationKeyDigest: nil, endorsementKeyDigest: nil)
-            return try await accepted(
-                registered, fingerprint, record, pending, name, from: origin,
-                [.spendTicket(digest: row.digest)], context)
+            return try await accepted(registered, fingerprint, registration, context)
         }
+    }
+
+    /// A registration whose key has not been accepted yet.
+    struct OpenRegistration {
+        let record: CredentialRecord
+        let pending: PendingDeviceKey
+        /// The ticket to be spent; `nil` if it was spent when the key was sent.
+        let ticket: TicketRow?
+        /// Replaces the credential's name; `nil` keeps it.
+        let name: String?
+        /// Where the device sent the key from.
+        let origin: Origin
+
+        /// The change that spends the ticket.
+        var spending: [StoreChange] { ticket.map { [.spendTicket(digest: $0.digest)] } ?? [] }
     }
 
     /// Makes the credential active.
     func accepted(
-        _ registered: RegisteredDeviceKey, _ fingerprint: [UInt8], _ record: CredentialRecord,
-        _ pending: PendingDeviceKey, _ name: String?, from origin: Origin,
-        _ changes: [StoreChange], _ context: DecisionContext
+        _ registered: RegisteredDeviceKey, _ fingerprint: [UInt8],
+        _ registration: OpenRegistration, _ context: DecisionContext
     ) async throws(VerifierError) -> Decision<DeviceKeyRegistration> {
-        var active = record.confirmed(name: name, from: origin, context)
+        let pending = registration.pending
+        var active = registration.record.confirmed(
+            name: registration.name, from: registration.origin, context)
         active.fingerprint = fingerprint
         let place = active.place
         active.material = .deviceKey(
@@ -139,7 +153,7 @@ public struct DeviceKeys: Sendable {
                 under: context.keys.current))
         return Decision(
             outcome: .accepted(active.id, registered.custody),
-            changes: changes + [
+            changes: registration.spending + [
                 .updateCredential(active.row), .endAnswers(of: active.id),
                 context.event(.enrolled, of: active),
             ] + (try await verifier.replacing(pending.replaces, context)))
@@ -164,5 +178,68 @@ public struct DeviceKeys: Sendable {
             context.unwritten(
                 .denied, cause ?? Event.Reason(reason), subject: subject, credential: credential),
             by: DenialCounter.Sender(strangerAt: context.origin))
+    }
+}
+
+// How a device proves that it has the key that it registers.
+extension DeviceKeys {
+    /// The key with this point; `nil` if the point is not valid.
+    static func key(_ point: [UInt8]) -> VerificationKey? {
+        guard point.count == RegisteredDeviceKey.pointCount else { return nil }
+        do throws(PublicKeyError) {
+            return try VerificationKey(.ellipticCurve(.p256, point: point), algorithm: .es256)
+        } catch { return nil }
+    }
+
+    /// The enrolment that the device signed, for one of the server's addresses; `nil` if it did not.
+    func enrolment(
+        signedBy signature: [UInt8], _ key: VerificationKey, of point: [UInt8],
+        with ticket: Token, presence: DeviceKeyTranscript.Presence
+    ) throws(VerifierError) -> DeviceKeyTranscript? {
+        guard signature.count <= Self.maximumSignatureCount else { return nil }
+        for audience in audiences {
+            guard let scope = DeviceKeyTranscript.Scope(audience: audience, presence: presence)
+            else { continue }
+            let transcript = try deciding { () throws(CryptographyFailure) in
+                let transcript = DeviceKeyTranscript.enrolment(
+                    scope, ticket: ticket.text, point: point)
+                return try key.isValid(signature.span, of: transcript.bytes.span)
+                    ? transcript : nil
+            }
+            if let transcript { return transcript }
+        }
+        return nil
+    }
+
+    /// The fingerprint under which a key's credential is found.
+    func fingerprint(
+        of point: [UInt8], _ context: DecisionContext
+    ) -> [UInt8] {
+        context.keys.lookup.fingerprint(ofDeviceKey: point)
+    }
+
+    /// The decision on a registration whose ticket does not exist, or no longer exists.
+    ///
+    /// Only a device that signed with an active key learns of its credential. For everybody else,
+    /// including the holder of a revoked key, the ticket is simply unknown.
+    func repeated(
+        _ ticket: Token, _ point: [UInt8], _ signature: [UInt8],
+        _ presence: DeviceKeyTranscript.Presence, _ context: DecisionContext
+    ) async throws(VerifierError) -> Decision<DeviceKeyRegistration> {
+        let unknown = denied(nil, .unknown, context)
+        guard let key = Self.key(point) else { return unknown }
+        let transcript = try enrolment(
+            signedBy: signature, key, of: point, with: ticket, presence: presence)
+        guard transcript != nil else { return unknown }
+        let fingerprint = fingerprint(of: point, context)
+        guard let record = try await verifier.record(fingerprint: fingerprint),
+            record.state == .active, case .deviceKey(let state) = record.material
+        else { return unknown }
+        let registered = try state.open(for: record.place, under: context.key(record.keyID))
+        guard registered.point == point else { throw .damagedRow }
+        // The response is not recorded, because the credential may be revoked at any time.
+        return Decision(
+            outcome: .repeated(record.id, registered.custody), changes: [],
+            recordsResponse: false)
     }
 }

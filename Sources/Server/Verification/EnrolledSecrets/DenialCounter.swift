@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import WatchwordSystem
+package import WatchwordSystem
 
 /// Counts denials, so that they fill neither the audit log nor the disk.
 ///
@@ -15,9 +15,9 @@ internal import WatchwordSystem
 ///
 /// Each process keeps its own counts in memory. They only decide which events are written and which
 /// senders have to wait.
-final class DenialCounter: Sendable {
+package final class DenialCounter: Sendable {
     /// The sender of denied requests.
-    enum Sender: Hashable, Sendable {
+    package enum Sender: Hashable, Sendable {
         /// A sender without a valid secret, by network address.
         case stranger(NetworkAddress)
         /// A holder of a secret that the server issued.
@@ -179,7 +179,7 @@ extension DenialCounter.Sender {
 
     /// The sender of a request without a valid secret; `nil` if an application sent it, whose address
     /// many users share, or if the verifier is not given addresses.
-    init?(strangerAt origin: Origin) {
+    package init?(strangerAt origin: Origin) {
         guard origin.client == nil, !origin.address.isEmpty else { return nil }
         self = NetworkAddress(origin.address).map { .stranger($0.sender) } ?? .others
     }
@@ -219,5 +219,81 @@ extension Event {
         return Event(
             kind, reason: reason, time: time, subject: isMixed ? nil : subject,
             credential: isMixed ? nil : credential, verification: verification, origin: origin)
+    }
+}
+
+/// A denial to be counted by ``DenialCounter``, and the events to write with it.
+struct CountedDenial: Sendable {
+    let sender: DenialCounter.Sender
+    let event: Event
+    /// Additional events, written only if ``event`` is written.
+    var others: [Event] = []
+
+    /// The events to write for `count` denials.
+    func events(count: Int) -> [Event] {
+        guard count > 1 else { return [event] + others }
+        return [DenialCounter.Line(last: event, count: count).event(at: event.time)] + others
+    }
+}
+
+extension Decision {
+    /// The decision with an event that is written as often as ``DenialCounter`` permits.
+    ///
+    /// If `sender` is `nil`, the event is always written, unless it denies what was not checked.
+    package func counting(
+        _ event: Event, _ others: [Event] = [], by sender: DenialCounter.Sender?
+    ) -> Decision {
+        var decision = self
+        if let sender = sender ?? (others.isEmpty ? .init(uncheckedIn: event) : nil) {
+            decision.denial = CountedDenial(sender: sender, event: event, others: others)
+        } else {
+            decision.changes += ([event] + others).map { .appendEvent($0) }
+        }
+        return decision
+    }
+}
+
+extension Decision {
+    /// Counts the denial, if there is one, and adds its events if they are due.
+    ///
+    /// - Returns: the number of seconds that the sender has to wait. The decision holds nevertheless:
+    ///   a challenge that it spends stays spent. Only the dummy row is left out, because the sender
+    ///   learns no result.
+    mutating func enterDenial(at verifier: Verifier) -> Int? {
+        guard let denial else { return nil }
+        let isApplication = denial.sender.isApplication
+        let counter = isApplication ? verifier.uncheckedDenials : verifier.denials
+        switch counter.enter(denial.event, by: denial.sender) {
+        case .written(let count):
+            changes += denial.events(count: count).map { .appendEvent($0) }
+        case .counted: if isApplication { changes.append(.writeDummyEvent(denial.event)) }
+        case .refused(let seconds):
+            changes.removeAll { change in
+                if case .writeDummy = change { true } else { false }
+            }
+            return seconds
+        }
+        return nil
+    }
+}
+
+extension Verifier {
+    /// Writes the denials that were only counted.
+    ///
+    /// Call this once a minute and at shutdown.
+    ///
+    /// - Parameter atEnd: whether to write all of them, because there is no later call.
+    public func writeCountedDenials(atEnd: Bool = false) async throws(VerifierError) {
+        let now = now
+        for counter in [denials, uncheckedDenials] {
+            let due = counter.takeDue(at: now, all: atEnd)
+            guard !due.isEmpty else { continue }
+            do throws(VerifierError) {
+                _ = try await commit(due.map { .appendEvent($0.line.event(at: now)) })
+            } catch {
+                counter.giveBack(due)
+                throw error
+            }
+        }
     }
 }

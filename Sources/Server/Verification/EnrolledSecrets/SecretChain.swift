@@ -1,7 +1,9 @@
+internal import WatchwordCryptography
+
 /// The stored state of an enrolled secret.
 ///
 /// It contains only digests of the current secret and its successor, never the secrets.
-struct SecretChain: Hashable, Sendable {
+package struct SecretChain: Hashable, Sendable {
     /// The generation of the current secret.
     var generation: UInt64
     /// The digest of the current secret under the row's pepper.
@@ -76,25 +78,55 @@ struct SecretChain: Hashable, Sendable {
         for login in openLogins { writer.write(login.bytes) }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         generation = try reader.read()
         digest = try reader.readBytes()
         enrolledAt = try reader.readTime()
         usedAt = try reader.readTime()
         failures = Int(try reader.read(UInt8.self))
-        handedOut = try reader.readOptional { reader throws(ByteReaderError) in
+        handedOut = try reader.readOptional { reader throws(VerifierError) in
             let digest = try reader.readBytes()
             let nonceDigest = try reader.readBytes()
-            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
             return Issued(
                 digest: digest, nonceDigest: nonceDigest, verification: id,
                 time: try reader.readTime())
         }
         let count = Int(try reader.read(UInt8.self))
-        guard count <= Self.maximumOpenLogins else { throw .malformed }
+        guard count <= Self.maximumOpenLogins else { throw .damagedRow }
         for _ in 0..<count {
-            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
             openLogins.append(id)
         }
+    }
+}
+
+extension SecretChain {
+    /// Classifies the secret with this digest.
+    ///
+    /// - Parameter presentedGeneration: the generation that the secret's mark confirms; `nil` for a
+    ///   secret without a valid mark.
+    func finding(
+        _ presented: [UInt8], nonceDigest: [UInt8], handedOutAs presentedGeneration: UInt64?
+    ) -> LoginAttempt.Finding {
+        let isCurrent = isEqualInConstantTime(presented.span, digest.span)
+        if let handedOut {
+            let isSuccessor = isEqualInConstantTime(presented.span, handedOut.digest.span)
+            let isSameNonce = isEqualInConstantTime(nonceDigest.span, handedOut.nonceDigest.span)
+            if isCurrent { return isSameNonce ? .again : .reuse }
+            if isSuccessor { return .successor }
+        } else if isCurrent {
+            return .current
+        }
+        guard let presentedGeneration else { return .foreign }
+        let newest = handedOut == nil ? generation : generation + 1
+        return presentedGeneration > newest ? .later : .reuse
+    }
+
+    /// The reason why the chain has expired; `nil` if it has not.
+    func expiry(at now: UnixTime, policy: Policy) -> Event.Reason? {
+        if now.milliseconds(since: enrolledAt) >= policy.absoluteLifetime { return .tooOld }
+        if now.milliseconds(since: usedAt) >= policy.idleLifetime { return .idle }
+        return nil
     }
 }

@@ -3,7 +3,7 @@ internal import WatchwordCryptography
 // The tickets of enrolments and logins.
 extension Verifier {
     /// Creates the ticket with which a device completes an enrolment, and the row to insert.
-    func newEnrolmentTicket(
+    package func newEnrolmentTicket(
         for record: CredentialRecord, _ context: DecisionContext
     ) -> (ticket: Token, row: TicketRow) {
         newTicket(
@@ -11,7 +11,7 @@ extension Verifier {
     }
 
     /// Creates the ticket of an accepted login, and the row to insert.
-    func newLoginTicket(
+    package func newLoginTicket(
         for record: CredentialRecord, _ context: DecisionContext
     ) -> (ticket: LoginTicket, row: TicketRow) {
         let (token, row) = newTicket(
@@ -32,12 +32,12 @@ extension Verifier {
     }
 
     /// The digest under which a token's row is found.
-    func digest(_ token: Token, _ context: DecisionContext) -> [UInt8] {
+    package func digest(_ token: Token, _ context: DecisionContext) -> [UInt8] {
         context.keys.lookup.digest(of: token.bytes, as: token.kind)
     }
 
     /// The row of a ticket that was issued for this purpose.
-    func ticket(
+    package func ticket(
         _ token: Token, _ purpose: TicketRow.Purpose, _ context: DecisionContext
     ) async throws(VerifierError) -> TicketRow? {
         let digest = digest(token, context)
@@ -48,7 +48,7 @@ extension Verifier {
     }
 
     /// Refuses an enrolment ticket, and counts the denial, because anybody can present one.
-    func refusing<Value>(
+    package func refusing<Value>(
         _ row: TicketRow?, _ context: DecisionContext
     ) -> Decision<RedemptionOutcome<Value>> {
         Decision<RedemptionOutcome<Value>>(
@@ -59,4 +59,12 @@ extension Verifier {
                 credential: row?.credential),
             by: DenialCounter.Sender(strangerAt: context.origin))
     }
+}
+
+/// A ticket with which the application learns who signed in, once.
+public struct LoginTicket: Sendable {
+    /// The ticket.
+    public let token: Token
+    /// The end of its lifetime.
+    public let expiresAt: UnixTime
 }

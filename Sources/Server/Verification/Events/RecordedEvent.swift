@@ -74,12 +74,12 @@ extension RecordedEvent {
 
     /// Decodes a stored event; `nil` if it is malformed or of a newer version.
     init?(decoding bytes: [UInt8]) {
-        do throws(ByteReaderError) { try self.init(strictlyDecoding: bytes) } catch { return nil }
+        do throws(VerifierError) { try self.init(strictlyDecoding: bytes) } catch { return nil }
     }
 
-    private init(strictlyDecoding bytes: [UInt8]) throws(ByteReaderError) {
+    private init(strictlyDecoding bytes: [UInt8]) throws(VerifierError) {
         var reader = ByteReader(bytes)
-        guard try reader.read(UInt8.self) == Self.format else { throw .malformed }
+        guard try reader.read(UInt8.self) == Self.format else { throw .damagedRow }
         event = try Event(from: &reader)
         var rows: [RowMark] = []
         for _ in 0..<(try reader.read(UInt16.self)) {
@@ -114,16 +114,16 @@ extension RowMark {
 
     fileprivate init(
         from reader: inout ByteReader, in event: Event
-    ) throws(ByteReaderError) {
+    ) throws(VerifierError) {
         switch OwnerKind(rawValue: try reader.read()) {
         case .eventCredential?:
-            guard let id = event.credential else { throw .malformed }
+            guard let id = event.credential else { throw .damagedRow }
             owner = .credential(id)
         case .credential?:
-            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .malformed }
+            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .damagedRow }
             owner = .credential(id)
         case .client?: owner = .client(try reader.readBytes())
-        case nil: throw .malformed
+        case nil: throw .damagedRow
         }
         version = try reader.read()
         isPending = try reader.readFlag()

@@ -18,11 +18,11 @@ public struct KeyRing: Sendable {
     public let current: KeyVersion
     /// The key that authenticates rows and chains events.
     public let auditKey: AuditKey
-    let lookup: LookupKey
+    package let lookup: LookupKey
     /// The dummy credential that is checked if there is no real one.
     let dummyCredential: DummyCredential
     /// The public keys that are read if there is no real one.
-    let dummyPublicKeys: DummyPublicKeys
+    package let dummyPublicKeys: DummyPublicKeys
     /// The lookup key as stored in the file.
     let lookupSecret: SecretBytes
 
@@ -137,5 +137,26 @@ extension SecretBytes {
         let info = Array(purpose.utf8)
         let salt: [UInt8] = []
         return hkdfSHA256(secret: self, salt: salt.span, info: info.span, count: 32)
+    }
+}
+
+/// The source of random bytes, which tests can replace.
+public struct RandomSource: Sendable {
+    /// Generates random bytes that are not secret.
+    public let bytes: @Sendable (Int) -> [UInt8]
+    /// Generates random bytes that are secret.
+    public let secret: @Sendable (Int) -> SecretBytes
+
+    /// OpenSSL's generator.
+    public static let system = RandomSource(
+        bytes: Randomness.bytes, secret: Randomness.secret)
+
+    /// Creates a source from two closures.
+    public init(
+        bytes: @escaping @Sendable (Int) -> [UInt8],
+        secret: @escaping @Sendable (Int) -> SecretBytes
+    ) {
+        self.bytes = bytes
+        self.secret = secret
     }
 }

@@ -1,7 +1,7 @@
 internal import WatchwordCryptography
 
 /// Computes the keyed indexes by which rows are found, without revealing what is indexed.
-struct LookupKey: Sendable {
+package struct LookupKey: Sendable {
     private let seeds: HMACKey
     private let tokens: HMACKey
     private let marks: HMACKey
@@ -62,7 +62,9 @@ struct LookupKey: Sendable {
 
     /// The blind index of a passkey, which finds the row of an assertion, and under which no second
     /// credential can be registered.
-    func fingerprint(ofPasskey id: [UInt8], for relyingParty: String) -> [UInt8] {
+    package func fingerprint(
+        ofPasskey id: [UInt8], for relyingParty: String
+    ) -> [UInt8] {
         var name = ByteWriter()
         name.write(relyingParty)
         name.write(id)
@@ -75,7 +77,7 @@ struct LookupKey: Sendable {
     }
 
     /// The user handle of a subject: always the same 32 bytes, which reveal nothing.
-    func userHandle(of subject: Subject) -> [UInt8] {
+    package func userHandle(of subject: Subject) -> [UInt8] {
         userHandles.authenticationCode(of: subject.utf8.span)
     }
 
@@ -83,7 +85,9 @@ struct LookupKey: Sendable {
     ///
     /// The second half of its id authenticates the first one, so that ``isMadeUp(_:)`` recognises
     /// it.
-    func madeUpPasskey(of subject: Subject, for relyingParty: String) -> PasskeyDescriptor {
+    package func madeUpPasskey(
+        of subject: Subject, for relyingParty: String
+    ) -> PasskeyDescriptor {
         var name = ByteWriter()
         name.write(subject.utf8)
         name.write(relyingParty)
@@ -102,7 +106,7 @@ struct LookupKey: Sendable {
         + [16, 16, 16, 20, 20, 20].map { ($0, ["hybrid", "internal"]) }
 
     /// Whether ``madeUpPasskey(of:for:)`` made this id.
-    func isMadeUp(_ id: [UInt8]) -> Bool {
+    package func isMadeUp(_ id: [UInt8]) -> Bool {
         guard Self.madeUpKinds.contains(where: { $0.count == id.count }) else { return false }
         let half = id.count / 2
         let tail = madeUpTail(Array(id.prefix(half)))
@@ -110,7 +114,7 @@ struct LookupKey: Sendable {
     }
 
     /// A number that selects the dummy key of an id; it is always the same for one id.
-    func dummyChoice(of id: [UInt8]) -> UInt8 {
+    package func dummyChoice(of id: [UInt8]) -> UInt8 {
         dummyPasskeys.authenticationCode(of: id.span)[0]
     }
 

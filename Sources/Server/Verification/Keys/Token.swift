@@ -38,7 +38,7 @@ public struct Token: Sendable {
         ///
         /// A secret consists of 32 bytes, its generation and its mark; an API key, of 32 bytes and
         /// their mark.
-        var count: Int {
+        package var count: Int {
             switch self {
             case .secret: PresentedSecret.count
             case .clientKey: 32 + LookupKey.clientKeyMarkCount
@@ -57,7 +57,7 @@ public struct Token: Sendable {
     /// The token without its prefix.
     let bytes: SecretBytes
 
-    init(_ kind: Kind, _ bytes: SecretBytes) {
+    package init(_ kind: Kind, _ bytes: SecretBytes) {
         precondition(
             kind.permits(bytes.count), "a token must have its kind's number of bytes")
         self.kind = kind

@@ -64,13 +64,13 @@ struct KnownDevices: Hashable, Sendable {
         }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         let count = Int(try reader.read(UInt8.self))
-        guard count <= Self.maximumCount else { throw .malformed }
+        guard count <= Self.maximumCount else { throw .damagedRow }
         for _ in 0..<count {
             let digest = try reader.readBytes()
             let failures = Int(try reader.read(UInt8.self))
-            guard failures <= Self.maximumFailures else { throw .malformed }
+            guard failures <= Self.maximumFailures else { throw .damagedRow }
             let failedAt = try reader.readTime()
             devices.append(Device(digest: digest, failures: failures, failedAt: failedAt))
         }

@@ -1,5 +1,5 @@
 /// The stored state of a TOTP credential.
-struct TOTPState: Hashable, Sendable {
+package struct TOTPState: Hashable, Sendable {
     var seed: SealedSeed
     /// The last spent step.
     ///
@@ -75,19 +75,19 @@ struct TOTPState: Hashable, Sendable {
         writer.writeOptional(driftAdjustedAt) { $0.write($1) }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         seed = try SealedSeed(from: &reader)
-        spentThrough = try reader.readOptional { reader throws(ByteReaderError) in
+        spentThrough = try reader.readOptional { reader throws(VerifierError) in
             try reader.read()
         }
         drift = try reader.read()
         driftAdjustedAt = try reader.readOptionalTime()
-        guard seed.period != nil, isPermitted(drift) else { throw .malformed }
+        guard seed.period != nil, isPermitted(drift) else { throw .damagedRow }
     }
 }
 
 /// The stored state of an HOTP credential.
-struct HOTPState: Hashable, Sendable {
+package struct HOTPState: Hashable, Sendable {
     var seed: SealedSeed
     /// The counter of the next code.
     ///
@@ -107,9 +107,9 @@ struct HOTPState: Hashable, Sendable {
         writer.write(counter)
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         seed = try SealedSeed(from: &reader)
         counter = try reader.read()
-        guard seed.period == nil else { throw .malformed }
+        guard seed.period == nil else { throw .damagedRow }
     }
 }

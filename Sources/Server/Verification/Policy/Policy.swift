@@ -54,7 +54,7 @@ public struct Policy: Hashable, Sendable {
     public static let maximumAudience = 16
     /// How far the clocks of two nodes may differ, in milliseconds: each of them by ten seconds from
     /// that of the database.
-    static let clockSkew: Int64 = 20_000
+    package static let clockSkew: Int64 = 20_000
     /// The number of consecutive failures that revoke an enrolled secret.
     public static let secretFailures = 3
     /// The maximum size of a recorded response in bytes: a row is under 64 KiB, and sealing adds a

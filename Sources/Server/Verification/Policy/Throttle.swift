@@ -141,7 +141,7 @@ struct Throttle: Hashable, Sendable {
         writer.write(wait)
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         failures = Int(try reader.read(UInt16.self))
         level = min(failures, Self.highestLevel)
         failedAt = try reader.readOptionalTime()
@@ -156,9 +156,9 @@ struct Throttle: Hashable, Sendable {
         writer.write(UInt16(dayFailures))
     }
 
-    mutating func readRest(from reader: inout ByteReader) throws(ByteReaderError) {
+    mutating func readRest(from reader: inout ByteReader) throws(VerifierError) {
         level = Int(try reader.read(UInt8.self))
-        guard level <= Self.highestLevel else { throw .malformed }
+        guard level <= Self.highestLevel else { throw .damagedRow }
         forgivenAt = try reader.readOptionalTime()
         dayStart = try reader.readOptionalTime()
         dayFailures = Int(try reader.read(UInt16.self))

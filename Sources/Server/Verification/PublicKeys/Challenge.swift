@@ -1,9 +1,9 @@
 internal import WatchwordCryptography
 
 /// An open authentication ceremony: a ``ChallengeRow`` with its body decoded.
-struct Challenge: Hashable, Sendable {
+package struct Challenge: Hashable, Sendable {
     /// What the answer has to match.
-    enum Content: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
         /// A passkey signs in.
         ///
         /// - Parameter bytes: the random bytes that the client data has to contain.
@@ -15,28 +15,28 @@ struct Challenge: Hashable, Sendable {
     }
 
     /// The keyed digest of the token that names the ceremony.
-    let digest: [UInt8]
+    package let digest: [UInt8]
     /// What the answer has to match.
-    let content: Content
+    package let content: Content
     /// The subject that has to answer; `nil` if the answer names it.
-    let subject: Subject?
+    package let subject: Subject?
     /// The credential that has to answer; `nil` if any credential may.
     let credential: CredentialID?
     /// The client that began the ceremony, and the only one that may end it; `nil` if a browser or
     /// a device began it.
     let client: ClientID?
     /// When the ceremony began.
-    let createdAt: UnixTime
+    package let createdAt: UnixTime
     /// The time from which an answer is too late.
-    let expiresAt: UnixTime
+    package let expiresAt: UnixTime
 
     /// The number of random bytes in a challenge (NIST SP 800-63B-4, section 3.1.6.2, requires 8).
-    static let byteCount = 32
+    package static let byteCount = 32
     /// The lifetime of a challenge, in milliseconds: five minutes.
-    static let lifetime: Int64 = 300_000
+    package static let lifetime: Int64 = 300_000
     /// The lifetime of a challenge that a page requests before anybody wants to sign in, in
     /// milliseconds: ten minutes.
-    static let conditionalLifetime: Int64 = 600_000
+    package static let conditionalLifetime: Int64 = 600_000
     private static let format: UInt8 = 1
 }
 
@@ -58,7 +58,7 @@ extension Challenge {
     }
 
     /// The row that stores the challenge.
-    var row: ChallengeRow {
+    package var row: ChallengeRow {
         var writer = ByteWriter()
         writer.write(Self.format)
         writer.writeOptional(client) { $0.write($1.bytes) }
@@ -83,23 +83,17 @@ extension Challenge {
     ///
     /// - Throws: ``VerifierError/damagedRow``.
     init(_ row: ChallengeRow) throws(VerifierError) {
-        do throws(ByteReaderError) { try self.init(strictlyReading: row) } catch {
-            throw .damagedRow
-        }
-    }
-
-    private init(strictlyReading row: ChallengeRow) throws(ByteReaderError) {
         var reader = ByteReader(row.body)
-        guard try reader.read(UInt8.self) == Self.format else { throw .malformed }
-        client = try reader.readOptional { reader throws(ByteReaderError) in
-            guard let id = ClientID(bytes: try reader.readBytes()) else { throw .malformed }
+        guard try reader.read(UInt8.self) == Self.format else { throw .damagedRow }
+        client = try reader.readOptional { reader throws(VerifierError) in
+            guard let id = ClientID(bytes: try reader.readBytes()) else { throw .damagedRow }
             return id
         }
-        guard try reader.readTime() == row.expiresAt else { throw .malformed }
+        guard try reader.readTime() == row.expiresAt else { throw .damagedRow }
         switch row.purpose {
         case .assertion:
             let bytes = try reader.readBytes()
-            guard bytes.count == Self.byteCount else { throw .malformed }
+            guard bytes.count == Self.byteCount else { throw .damagedRow }
             content = .assertion(
                 bytes: bytes, relyingParty: try reader.readText(),
                 policy: try PasskeyPolicy(from: &reader))
@@ -112,5 +106,54 @@ extension Challenge {
         credential = row.credential
         createdAt = row.createdAt
         expiresAt = row.expiresAt
+    }
+}
+
+/// What a token names.
+package enum ChallengeFinding: Sendable {
+    /// An open challenge, which the decision spends, whatever its result.
+    case open(Challenge)
+    /// An expired challenge, which the decision spends.
+    case expired(Challenge)
+    /// Nothing, or nothing for this purpose and this client; the decision spends nothing.
+    case unknown
+}
+
+extension Verifier {
+    /// Creates the challenge of a ceremony that begins now.
+    ///
+    /// - Returns: the token that names the ceremony, and the row to insert.
+    package func newChallenge(
+        _ kind: Token.Kind, _ content: Challenge.Content, subject: Subject?,
+        credential: CredentialID?, client: ClientID?, lifetime: Int64 = Challenge.lifetime,
+        _ context: DecisionContext
+    ) -> (token: Token, challenge: Challenge) {
+        let token = Token(kind, context.randomSecret(kind.count))
+        let challenge = Challenge(
+            digest: digest(token, context), content: content, subject: subject,
+            credential: credential, client: client, createdAt: context.now,
+            expiresAt: context.now.adding(milliseconds: lifetime))
+        return (token, challenge)
+    }
+
+    /// The challenge that a token names, if this client began the ceremony, and the credential that
+    /// answers it.
+    package func challenge(
+        _ token: Token, for purpose: ChallengeRow.Purpose, by client: ClientID?,
+        answeredBy credential: AnsweringCredential, _ context: DecisionContext
+    ) async throws(VerifierError) -> (finding: ChallengeFinding, record: CredentialRecord?) {
+        let digest = digest(token, context)
+        let rows = try await read { store throws(StoreFailure) in
+            try await store.challenge(digest: digest, answeredBy: credential)
+        }
+        let record = try decoded(rows.credential)
+        guard let row = rows.challenge, row.purpose == purpose else { return (.unknown, record) }
+        let challenge = try Challenge(row)
+        // A ceremony that another client began does not exist for this one, which therefore cannot
+        // spend it either.
+        guard challenge.client == client else { return (.unknown, record) }
+        return (
+            challenge.isOpen(at: context.now) ? .open(challenge) : .expired(challenge), record
+        )
     }
 }

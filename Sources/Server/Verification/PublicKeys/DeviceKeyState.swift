@@ -36,7 +36,7 @@ struct RegisteredDeviceKey: Hashable, Sendable {
 }
 
 /// The stored state of a device key that is being registered.
-struct PendingDeviceKey: Hashable, Sendable {
+package struct PendingDeviceKey: Hashable, Sendable {
     /// The weakest presence check that is accepted.
     let presence: DeviceKeyTranscript.Presence
     /// The credential to be revoked once the key is registered.
@@ -54,7 +54,7 @@ struct PendingDeviceKey: Hashable, Sendable {
 
 /// The stored state of a device key, which stays when the credential is revoked, so that only the
 /// key's holder learns of it.
-struct DeviceKeyState: Hashable, Sendable {
+package struct DeviceKeyState: Hashable, Sendable {
     private var registration: SealedBox
     /// The weakest presence check that is accepted.
     let presence: DeviceKeyTranscript.Presence
@@ -82,11 +82,9 @@ struct DeviceKeyState: Hashable, Sendable {
     ) throws(VerifierError) -> RegisteredDeviceKey {
         var reader = ByteReader(
             try registration.open(as: Self.purpose, for: row, under: version))
-        do throws(ByteReaderError) {
-            let key = try RegisteredDeviceKey(from: &reader)
-            try reader.end()
-            return key
-        } catch { throw .damagedRow }
+        let key = try RegisteredDeviceKey(from: &reader)
+        try reader.end()
+        return key
     }
 
     /// The same key, sealed under another version.
@@ -123,12 +121,12 @@ extension RegisteredDeviceKey {
         writer.writeOptional(endorsementKeyDigest) { $0.write($1) }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         point = try reader.readBytes()
         custody = try reader.readChoice()
         attestationKeyDigest = try reader.readOptionalBytes()
         endorsementKeyDigest = try reader.readOptionalBytes()
-        guard point.count == RegisteredDeviceKey.pointCount else { throw .malformed }
+        guard point.count == RegisteredDeviceKey.pointCount else { throw .damagedRow }
     }
 }
 
@@ -142,13 +140,13 @@ extension PendingDeviceKey {
         }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         presence = try reader.readPresence()
-        replaces = try reader.readOptional { reader throws(ByteReaderError) in
-            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .malformed }
+        replaces = try reader.readOptional { reader throws(VerifierError) in
+            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .damagedRow }
             return id
         }
-        activation = try reader.readOptional { reader throws(ByteReaderError) in
+        activation = try reader.readOptional { reader throws(VerifierError) in
             Activation(
                 key: try RegisteredDeviceKey(from: &reader),
                 secretDigest: try reader.readBytes())
@@ -164,7 +162,7 @@ extension DeviceKeyState {
         spent.write(into: &writer)
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         registration = try SealedBox(from: &reader)
         presence = try reader.readPresence()
         openUses = try OpenUses(from: &reader)
@@ -180,8 +178,8 @@ extension DeviceKeyUse {
         writer.write(presence.rawValue)
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
-        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+    init(from reader: inout ByteReader) throws(VerifierError) {
+        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
         verification = id
         purpose = try reader.readChoice()
         textDigest = try reader.readOptionalBytes()
@@ -190,10 +188,9 @@ extension DeviceKeyUse {
 }
 
 extension ByteReader {
-    fileprivate mutating func readPresence() throws(ByteReaderError) -> DeviceKeyTranscript.Presence
-    {
+    fileprivate mutating func readPresence() throws(VerifierError) -> DeviceKeyTranscript.Presence {
         guard let presence = DeviceKeyTranscript.Presence(rawValue: try read(UInt8.self)) else {
-            throw .malformed
+            throw .damagedRow
         }
         return presence
     }

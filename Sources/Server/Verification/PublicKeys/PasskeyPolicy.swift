@@ -82,7 +82,7 @@ extension PasskeyPolicy {
         writer.write(discoverable.rawValue)
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         userVerification = try reader.readChoice()
         backup = try reader.readChoice()
         attestation = try reader.readChoice()

@@ -1,22 +1,22 @@
 internal import WatchwordCryptography
 
 /// The stored state of a registered passkey: its sealed registration, and what its uses change.
-struct PasskeyState: Hashable, Sendable {
+package struct PasskeyState: Hashable, Sendable {
     private var registration: SealedBox
     /// The flags of the last accepted ceremony.
-    private(set) var flags: PasskeyFlags
+    package private(set) var flags: PasskeyFlags
     /// Whether the passkey could be copied in an accepted ceremony.
     private var wasBackupEligible = false
     /// Whether a ceremony that verified the user was ever accepted.
-    var wasUserVerified: Bool
+    package var wasUserVerified: Bool
     /// The highest accepted signature counter.
     ///
     /// It never decreases.
-    private(set) var count: UInt32
+    package private(set) var count: UInt32
     /// The devices on which the passkey was accepted, the last used one last.
     private(set) var devices: [KnownDevice] = []
     /// The accepted ceremony that still needs a second proof; `nil` if there is none.
-    var stepUp: OpenStepUp?
+    package var stepUp: OpenStepUp?
     /// The uses whose login tickets have not been redeemed yet, oldest first.
     var openUses = OpenUses<PasskeyUse>()
     /// The challenges that it answered recently.
@@ -38,20 +38,31 @@ struct PasskeyState: Hashable, Sendable {
     /// A ceremony whose signature was valid, but which needs a second proof.
     ///
     /// What it would have changed is stored here until the proof is reported.
-    struct OpenStepUp: Hashable, Sendable {
+    package struct OpenStepUp: Hashable, Sendable {
         /// The id of the decision.
-        let verification: VerificationID
+        package let verification: VerificationID
         /// The time of the decision.
-        let time: UnixTime
+        package let time: UnixTime
         /// The flags of the ceremony.
         let flags: PasskeyFlags
         /// The ceremony's signature counter.
         let count: UInt32
         /// The device's digest, if it is to become a known one.
         let device: [UInt8]?
+
+        package init(
+            verification: VerificationID, time: UnixTime, flags: PasskeyFlags, count: UInt32,
+            device: [UInt8]?
+        ) {
+            self.verification = verification
+            self.time = time
+            self.flags = flags
+            self.count = count
+            self.device = device
+        }
     }
 
-    init(
+    package init(
         sealing passkey: RegisteredPasskey, count: UInt32, for row: SealingContext,
         under key: KeyVersion
     ) {
@@ -67,15 +78,13 @@ struct PasskeyState: Hashable, Sendable {
     private static let purpose = "watchword passkey"
 
     /// The registration, if this is the row and the key that it was sealed for.
-    func open(
+    package func open(
         for row: SealingContext, under key: KeyVersion
     ) throws(VerifierError) -> RegisteredPasskey {
         var reader = ByteReader(try registration.open(as: Self.purpose, for: row, under: key))
-        do throws(ByteReaderError) {
-            let passkey = try RegisteredPasskey(from: &reader)
-            try reader.end()
-            return passkey
-        } catch { throw .damagedRow }
+        let passkey = try RegisteredPasskey(from: &reader)
+        try reader.end()
+        return passkey
     }
 
     /// The facts to be listed.
@@ -97,7 +106,7 @@ struct PasskeyState: Hashable, Sendable {
     }
 
     /// Whether the passkey could be copied when it was registered, or in an accepted ceremony since.
-    func wasEverBackupEligible(_ passkey: RegisteredPasskey) -> Bool {
+    package func wasEverBackupEligible(_ passkey: RegisteredPasskey) -> Bool {
         // Rows of earlier versions have only the flags.
         wasBackupEligible || flags.isBackupEligible || passkey.flags.isBackupEligible
     }
@@ -122,7 +131,7 @@ struct PasskeyState: Hashable, Sendable {
     /// Records an accepted use.
     ///
     /// - Parameter verifies: whether the policy relies on the verification of the user.
-    mutating func apply(_ use: OpenStepUp, at now: UnixTime, verifies: Bool) {
+    package mutating func apply(_ use: OpenStepUp, at now: UnixTime, verifies: Bool) {
         record(flags: use.flags)
         record(count: use.count)
         if verifies, use.flags.isUserVerified { wasUserVerified = true }
@@ -131,9 +140,28 @@ struct PasskeyState: Hashable, Sendable {
     }
 
     /// Whether the passkey was accepted on this device before.
-    func knows(_ device: [UInt8]) -> Bool {
+    package func knows(_ device: [UInt8]) -> Bool {
         // The digests are keyed, so that their comparison reveals nothing.
         devices.contains { $0.digest == device }
+    }
+
+    /// Records a valid signature whose login ticket the application may redeem.
+    package mutating func openLogin(
+        _ verification: VerificationID, isUserVerified: Bool, stepUp: [StepUpReason]
+    ) {
+        openUses.open(
+            PasskeyUse(
+                verification: verification, isUserVerified: isUserVerified, stepUp: stepUp))
+    }
+
+    /// Whether the passkey answered the challenge, or may have.
+    package func hasSpent(_ challenge: Challenge, at now: UnixTime) -> Bool {
+        spent.contain(challenge, at: now)
+    }
+
+    /// Records that the passkey answered the challenge.
+    package mutating func spend(_ challenge: Challenge, at now: UnixTime) {
+        spent.add(challenge, at: now)
     }
 
     /// Closes every use and the step-up, because some of them may have been completed.
@@ -157,21 +185,21 @@ struct PasskeyState: Hashable, Sendable {
         spent.write(into: &writer)
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         registration = try SealedBox(from: &reader)
         flags = try PasskeyFlags(from: &reader)
         let history = try reader.read(UInt8.self)
-        guard history < 4 else { throw .malformed }
+        guard history < 4 else { throw .damagedRow }
         wasUserVerified = history & 1 != 0
         wasBackupEligible = history & 2 != 0
         count = try reader.read()
         let deviceCount = Int(try reader.read(UInt8.self))
-        guard deviceCount <= Self.maximumDevices else { throw .malformed }
+        guard deviceCount <= Self.maximumDevices else { throw .damagedRow }
         for _ in 0..<deviceCount {
             devices.append(
                 KnownDevice(digest: try reader.readBytes(), usedAt: try reader.readTime()))
         }
-        stepUp = try reader.readOptional { reader throws(ByteReaderError) in
+        stepUp = try reader.readOptional { reader throws(VerifierError) in
             try OpenStepUp(from: &reader)
         }
         openUses = try OpenUses(from: &reader)
@@ -188,8 +216,8 @@ extension PasskeyState.OpenStepUp {
         writer.writeOptional(device) { $0.write($1) }
     }
 
-    fileprivate init(from reader: inout ByteReader) throws(ByteReaderError) {
-        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .malformed }
+    fileprivate init(from reader: inout ByteReader) throws(VerifierError) {
+        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
         verification = id
         time = try reader.readTime()
         flags = try PasskeyFlags(from: &reader)

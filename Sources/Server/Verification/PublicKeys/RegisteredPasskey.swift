@@ -1,7 +1,7 @@
 /// The part of a passkey that never changes after its registration.
-struct RegisteredPasskey: Hashable, Sendable {
+package struct RegisteredPasskey: Hashable, Sendable {
     /// What is known about the authenticator's maker.
-    enum Attestation: String, Hashable, Sendable {
+    package enum Attestation: String, Hashable, Sendable {
         /// There was no statement.
         case none
         /// The passkey's own key signed the statement.
@@ -13,30 +13,35 @@ struct RegisteredPasskey: Hashable, Sendable {
     }
 
     /// The ID of the relying party that the passkey is for.
-    let relyingParty: String
+    package let relyingParty: String
     /// The id that the authenticator chose: 1 to ``maximumIDCount`` bytes.
-    let credentialID: [UInt8]
+    package let credentialID: [UInt8]
     /// The public key, as the authenticator encoded it (COSE).
-    let publicKey: [UInt8]
+    package let publicKey: [UInt8]
     /// The authenticator's model (AAGUID): 16 bytes.
     let model: [UInt8]
     /// The flags at the registration.
-    let flags: PasskeyFlags
+    package let flags: PasskeyFlags
     /// How the browser reaches the authenticator, in the browser's own words.
     let transports: [String]
     /// What is known about the authenticator's maker.
-    let attestation: Attestation
+    package let attestation: Attestation
     /// SHA-256 of the certificate of the statement's signer, if it has one.
     let leafDigest: [UInt8]?
 
     /// The authenticator's model; `nil` if it is not stated.
-    var knownModel: [UInt8]? { model.contains { $0 != 0 } ? model : nil }
+    package var knownModel: [UInt8]? { model.contains { $0 != 0 } ? model : nil }
+
+    /// What a browser needs to find the passkey.
+    package var descriptor: PasskeyDescriptor {
+        PasskeyDescriptor(id: credentialID, transports: transports)
+    }
 
     /// The maximum length of an id in bytes.
     static let maximumIDCount = 1_023
     /// The maximum number of transports, and the maximum length of each in bytes.
-    static let maximumTransports = 8
-    static let maximumTransportCount = 32
+    package static let maximumTransports = 8
+    package static let maximumTransportCount = 32
 
     func write(into writer: inout ByteWriter) {
         writer.write(relyingParty)
@@ -50,7 +55,7 @@ struct RegisteredPasskey: Hashable, Sendable {
         writer.writeOptional(leafDigest) { $0.write($1) }
     }
 
-    init(from reader: inout ByteReader) throws(ByteReaderError) {
+    init(from reader: inout ByteReader) throws(VerifierError) {
         relyingParty = try reader.readText()
         credentialID = try reader.readBytes()
         publicKey = try reader.readBytes()
@@ -62,11 +67,11 @@ struct RegisteredPasskey: Hashable, Sendable {
         attestation = try reader.readChoice()
         leafDigest = try reader.readOptionalBytes()
         guard (1...Self.maximumIDCount).contains(credentialID.count), model.count == 16 else {
-            throw .malformed
+            throw .damagedRow
         }
     }
 
-    init(
+    package init(
         relyingParty: String, credentialID: [UInt8], publicKey: [UInt8], model: [UInt8],
         flags: PasskeyFlags, transports: [String], attestation: Attestation, leafDigest: [UInt8]?
     ) {
@@ -78,5 +83,111 @@ struct RegisteredPasskey: Hashable, Sendable {
         self.transports = transports
         self.attestation = attestation
         self.leafDigest = leafDigest
+    }
+}
+
+/// What a browser needs to find a passkey.
+public struct PasskeyDescriptor: Hashable, Sendable {
+    /// The passkey's id.
+    public let id: [UInt8]
+    /// How the browser reaches its authenticator.
+    public let transports: [String]
+}
+
+/// What an authenticator said about one ceremony.
+package struct PasskeyFlags: Hashable, Sendable {
+    /// The user was verified (UV).
+    package let isUserVerified: Bool
+    /// The passkey may be backed up (BE).
+    package let isBackupEligible: Bool
+    /// The passkey is backed up (BS).
+    package let isBackedUp: Bool
+
+    package init(isUserVerified: Bool, isBackupEligible: Bool, isBackedUp: Bool) {
+        self.isUserVerified = isUserVerified
+        self.isBackupEligible = isBackupEligible
+        self.isBackedUp = isBackedUp
+    }
+
+    func write(into writer: inout ByteWriter) {
+        writer.write(isUserVerified)
+        writer.write(isBackupEligible)
+        writer.write(isBackedUp)
+    }
+
+    init(from reader: inout ByteReader) throws(VerifierError) {
+        isUserVerified = try reader.readFlag()
+        isBackupEligible = try reader.readFlag()
+        isBackedUp = try reader.readFlag()
+        guard isBackupEligible || !isBackedUp else { throw .damagedRow }
+    }
+}
+
+/// The stored state of a passkey that is being registered.
+///
+/// Its challenge is not in a row of its own: confirming the registration changes this row, so that
+/// it happens once, and closing the account ends it.
+package struct PendingPasskey: Hashable, Sendable {
+    /// The random bytes that the client data has to contain: ``Challenge/byteCount``.
+    package var challenge: [UInt8]
+    /// The ID of the relying party that the passkey will be for.
+    package let relyingParty: String
+    /// What the registration requires.
+    package let policy: PasskeyPolicy
+    /// The credential to be revoked once the passkey is confirmed.
+    package let replaces: CredentialID?
+    /// The account's names; `nil` unless the registration has a ticket, because the server's own
+    /// page needs them later.
+    package var account: PasskeyAccount?
+
+    func write(into writer: inout ByteWriter) {
+        writer.write(challenge)
+        writer.write(relyingParty)
+        policy.write(into: &writer)
+        writer.writeOptional(replaces) { $0.write($1.bytes) }
+        writer.writeOptional(account) { writer, account in
+            writer.write(account.userName)
+            writer.write(account.displayName)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(VerifierError) {
+        challenge = try reader.readBytes()
+        relyingParty = try reader.readText()
+        policy = try PasskeyPolicy(from: &reader)
+        replaces = try reader.readOptional { reader throws(VerifierError) in
+            guard let id = CredentialID(bytes: try reader.readBytes()) else { throw .damagedRow }
+            return id
+        }
+        account = try reader.readOptional { reader throws(VerifierError) in
+            PasskeyAccount(
+                userName: try reader.readText(), displayName: try reader.readText())
+        }
+        guard challenge.count == Challenge.byteCount else { throw .damagedRow }
+    }
+
+    package init(
+        challenge: [UInt8], relyingParty: String, policy: PasskeyPolicy, replaces: CredentialID?,
+        account: PasskeyAccount? = nil
+    ) {
+        self.challenge = challenge
+        self.relyingParty = relyingParty
+        self.policy = policy
+        self.replaces = replaces
+        self.account = account
+    }
+}
+
+/// The names of an account, which authenticators store and browsers show.
+public struct PasskeyAccount: Hashable, Sendable {
+    /// The name by which the user recognises the account.
+    public let userName: String
+    /// A friendlier form of it.
+    public let displayName: String
+
+    /// Names an account.
+    public init(userName: String, displayName: String) {
+        self.userName = userName
+        self.displayName = displayName
     }
 }

@@ -70,17 +70,17 @@ extension SpentChallenges {
     }
 
     /// Reads the end of a row; a row that an earlier version of the program wrote has none.
-    init(fromEndOf reader: inout ByteReader) throws(ByteReaderError) {
+    init(fromEndOf reader: inout ByteReader) throws(VerifierError) {
         guard !reader.isAtEnd else { return }
         floor = try reader.readOptionalTime()
         let count = Int(try reader.read(UInt8.self))
-        guard count <= Self.maximumCount else { throw .malformed }
+        guard count <= Self.maximumCount else { throw .damagedRow }
         for _ in 0..<count { recent.append(try Spent(from: &reader)) }
     }
 }
 
 extension SpentChallenges.Spent {
-    fileprivate init(from reader: inout ByteReader) throws(ByteReaderError) {
+    fileprivate init(from reader: inout ByteReader) throws(VerifierError) {
         digest = try reader.readBytes()
         createdAt = try reader.readTime()
     }

@@ -4,7 +4,7 @@ extension Verifier {
     /// Why the subject's credential with this id cannot be replaced; `nil` if it can.
     ///
     /// - Parameter canManage: whether the client may revoke every credential.
-    func refusal(
+    package func refusal(
         replacing id: CredentialID?, among records: [CredentialRecord], _ canManage: Bool,
         _ context: DecisionContext
     ) -> EnrolmentRefusal? {
@@ -16,7 +16,7 @@ extension Verifier {
     }
 
     /// The changes that revoke a credential, because another one replaces it.
-    func replacing(
+    package func replacing(
         _ id: CredentialID?, _ context: DecisionContext
     ) async throws(VerifierError) -> [StoreChange] {
         guard let id, var old = try await record(id), old.state != .revoked else { return [] }
@@ -34,7 +34,7 @@ extension CredentialRecord {
     /// The pending credential after its confirmation, without its material.
     ///
     /// - Parameter origin: the origin of its browser or device.
-    func confirmed(
+    package func confirmed(
         name: String?, from origin: Origin, _ context: DecisionContext
     ) -> CredentialRecord {
         CredentialRecord(
@@ -42,5 +42,13 @@ extension CredentialRecord {
             version: version, state: .active, keyID: context.keys.current.id,
             name: (name ?? self.name).prefix(bytes: OneTimePasswordEnrolment.maximumTextCount),
             enroller: enroller, audience: audience, confirmedAt: context.now, material: .none)
+    }
+
+    /// The record with the id of another one, as the next version of that one.
+    package func taking(rowOf other: CredentialRecord) -> CredentialRecord {
+        CredentialRecord(
+            id: other.id, subject: subject, kind: kind, createdAt: createdAt, origin: origin,
+            version: other.version, state: state, lapsesAt: lapsesAt, name: name,
+            enroller: enroller, material: material)
     }
 }

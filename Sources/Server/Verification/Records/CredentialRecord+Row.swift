@@ -1,19 +1,10 @@
 extension CredentialRecord {
     /// The record as the next version of its row.
-    var row: CredentialRow {
+    package var row: CredentialRow {
         CredentialRow(
             id: id, subject: subject, kind: kind, state: state, version: version + 1,
             keyID: keyID, fingerprint: fingerprint, createdAt: createdAt, lapsesAt: lapsesAt,
             body: body)
-    }
-
-    /// Reads a stored row.
-    ///
-    /// - Throws: ``VerifierError/damagedRow``.
-    init(_ row: CredentialRow) throws(VerifierError) {
-        do throws(ByteReaderError) {
-            try self.init(strictlyReading: row)
-        } catch { throw .damagedRow }
     }
 
     /// A row that nobody has, for dummy work.
@@ -91,10 +82,13 @@ extension CredentialRecord {
         return writer.bytes
     }
 
-    private init(strictlyReading row: CredentialRow) throws(ByteReaderError) {
+    /// Reads a stored row.
+    ///
+    /// - Throws: ``VerifierError/damagedRow``.
+    package init(_ row: CredentialRow) throws(VerifierError) {
         var reader = ByteReader(row.body)
         let format = try reader.read(UInt8.self)
-        guard (1...2).contains(format) else { throw .malformed }
+        guard (1...2).contains(format) else { throw .damagedRow }
         id = row.id
         subject = row.subject
         kind = row.kind
@@ -107,19 +101,19 @@ extension CredentialRecord {
         name = try reader.readText()
         origin = Origin(address: try reader.readText(), userAgent: try reader.readText())
         if format == 2 {
-            guard let client = ClientID(bytes: try reader.readBytes()) else { throw .malformed }
+            guard let client = ClientID(bytes: try reader.readBytes()) else { throw .damagedRow }
             enroller = client
         }
         for _ in 0..<(try reader.read(UInt8.self)) {
-            guard let client = ClientID(bytes: try reader.readBytes()) else { throw .malformed }
+            guard let client = ClientID(bytes: try reader.readBytes()) else { throw .damagedRow }
             audience.append(client)
         }
         confirmedAt = try reader.readOptionalTime()
         lastUsedAt = try reader.readOptionalTime()
         endedAt = try reader.readOptionalTime()
-        endReason = try reader.readOptional { reader throws(ByteReaderError) in
+        endReason = try reader.readOptional { reader throws(VerifierError) in
             guard let reason = Event.Reason(rawValue: try reader.readText()) else {
-                throw .malformed
+                throw .damagedRow
             }
             return reason
         }
@@ -141,7 +135,7 @@ extension CredentialRecord {
                 try reader.readFlag()
                 ? .deviceKey(try DeviceKeyState(from: &reader))
                 : .pendingDeviceKey(try PendingDeviceKey(from: &reader))
-        default: throw .malformed
+        default: throw .damagedRow
         }
         if isOneTimePassword, !reader.isAtEnd {
             try throttle.readRest(from: &reader)
@@ -152,7 +146,7 @@ extension CredentialRecord {
 }
 
 extension ByteReader {
-    mutating func readOptionalTime() throws(ByteReaderError) -> UnixTime? {
-        try readOptional { reader throws(ByteReaderError) in try reader.readTime() }
+    mutating func readOptionalTime() throws(VerifierError) -> UnixTime? {
+        try readOptional { reader throws(VerifierError) in try reader.readTime() }
     }
 }

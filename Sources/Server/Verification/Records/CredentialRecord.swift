@@ -1,34 +1,34 @@
 /// A credential's row with its body decoded: what decisions read and change.
-struct CredentialRecord: Sendable {
-    let id: CredentialID
-    let subject: Subject
-    let kind: CredentialKind
-    let createdAt: UnixTime
-    var origin: Origin
+package struct CredentialRecord: Sendable {
+    package let id: CredentialID
+    package let subject: Subject
+    package let kind: CredentialKind
+    package let createdAt: UnixTime
+    package var origin: Origin
     /// The stored version.
     ///
     /// The row made from this record has the next one.
-    var version: UInt64 = 0
-    var state: CredentialState
-    var keyID: KeyID?
-    var fingerprint: [UInt8]?
-    var lapsesAt: UnixTime?
-    var name: String
+    package var version: UInt64 = 0
+    package var state: CredentialState
+    package var keyID: KeyID?
+    package var fingerprint: [UInt8]?
+    package var lapsesAt: UnixTime?
+    package var name: String
     /// The client that enrolled it; `nil` if there was none, or if an older version wrote the row.
-    var enroller: ClientID?
+    package var enroller: ClientID?
     /// The clients that may redeem its logins; empty if the verifier is used without clients.
     var audience: [ClientID] = []
-    var confirmedAt: UnixTime?
-    var lastUsedAt: UnixTime?
+    package var confirmedAt: UnixTime?
+    package var lastUsedAt: UnixTime?
     var endedAt: UnixTime?
     var endReason: Event.Reason?
     var throttle = Throttle()
     /// The devices from which its codes are not delayed by the failures of strangers.
     var devices = KnownDevices()
-    var material: Material
+    package var material: Material
 
     /// The data that codes and secrets are checked against.
-    enum Material: Sendable {
+    package enum Material: Sendable {
         case time(TOTPState)
         case counter(HOTPState)
         case recovery(RecoverySet)
@@ -42,7 +42,7 @@ struct CredentialRecord: Sendable {
     }
 
     /// Whether it was not confirmed in time.
-    func isLapsed(at now: UnixTime) -> Bool {
+    package func isLapsed(at now: UnixTime) -> Bool {
         state == .pending && lapsesAt.map { $0 <= now } ?? false
     }
 
@@ -51,7 +51,9 @@ struct CredentialRecord: Sendable {
     ///
     /// If it was never confirmed, its key can be enrolled again. If it is a set of recovery codes,
     /// a new set can be enrolled. The row of neither proves anything, so it may be pruned later.
-    mutating func end(as state: CredentialState, because reason: Event.Reason, at now: UnixTime) {
+    package mutating func end(
+        as state: CredentialState, because reason: Event.Reason, at now: UnixTime
+    ) {
         lapsesAt = nil
         if confirmedAt == nil || kind == .recovery {
             fingerprint = nil
@@ -72,7 +74,7 @@ struct CredentialRecord: Sendable {
     /// The changes to store after ``end(as:because:at:)``.
     ///
     /// They delete everything that could still be redeemed or read.
-    var changesAtEnd: [StoreChange] {
+    package var changesAtEnd: [StoreChange] {
         [.updateCredential(row), .dropTickets(of: id), .endAnswers(of: id)]
     }
 

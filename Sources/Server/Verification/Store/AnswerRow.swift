@@ -49,3 +49,42 @@ public struct AnswerRow: Hashable, Sendable {
         self.expiresAt = expiresAt
     }
 }
+
+extension AnswerRow: ColumnRow {
+    /// The name of its table.
+    public static let table = "answers"
+
+    package static let columns: [Column<AnswerRow>] = [
+        Column("key") { $0.key },
+        Column("request") { $0.request },
+        Column("credential") { $0.credential },
+        Column("key_id") { $0.sealed?.keyID },
+        .besidePrevious("sealed_answer") { $0.sealed?.bytes },
+        Column("expires_at") { $0.expiresAt },
+    ]
+
+    package init<Reader: RowReader>(reading row: inout Reader) throws(Reader.Failure) {
+        let (key, request): ([UInt8], [UInt8]) = (try row.read(), try row.read())
+        let credential: CredentialID? = try row.read()
+        let sealed: Sealed?
+        switch (try row.read() as KeyID?, try row.read() as [UInt8]?) {
+        case (let keyID?, let bytes?): sealed = Sealed(bytes, under: keyID)
+        case (nil, nil): sealed = nil
+        default: throw .invalidRow
+        }
+        self.init(
+            key: key, request: request, credential: credential, sealed: sealed,
+            expiresAt: try row.read())
+    }
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { key }
+
+    /// Every column.
+    public var authenticatedBytes: [UInt8] { bytesOfColumns }
+
+    /// The row without its sealed bytes.
+    public var authenticatedBytesOnceEnded: [UInt8]? {
+        sealed == nil ? nil : ended.authenticatedBytes
+    }
+}

@@ -47,3 +47,31 @@ public struct ChallengeRow: Hashable, Sendable {
         self.expiresAt = expiresAt
     }
 }
+
+extension ChallengeRow: ColumnRow {
+    /// The name of its table.
+    public static let table = "challenges"
+
+    package static let columns: [Column<ChallengeRow>] = [
+        Column("digest") { $0.digest },
+        Column("purpose") { $0.purpose },
+        Column("subject") { $0.subject },
+        Column("credential") { $0.credential },
+        Column("body") { $0.body },
+        Column("created_at") { $0.createdAt },
+        Column("expires_at") { $0.expiresAt },
+    ]
+
+    package init<Reader: RowReader>(reading row: inout Reader) throws(Reader.Failure) {
+        self.init(
+            digest: try row.read(), purpose: try row.read(), subject: try row.read(),
+            credential: try row.read(), body: try row.read(), createdAt: try row.read(),
+            expiresAt: try row.read())
+    }
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { digest }
+
+    /// Every column.
+    public var authenticatedBytes: [UInt8] { bytesOfColumns }
+}

@@ -39,30 +39,30 @@ public struct ClientRow: Hashable, Sendable {
     }
 }
 
-/// The encoding of several texts in one column: each text is preceded by its length in bytes.
-package enum TextList {
-    /// Encodes the texts.
-    package static func bytes(_ texts: [String]) -> [UInt8] {
-        texts.flatMap { text in
-            let count = UInt32(text.utf8.count)
-            return (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) } + text.utf8
-        }
+extension ClientRow: ColumnRow {
+    /// The name of its table.
+    public static let table = "clients"
+
+    package static let columns: [Column<ClientRow>] = [
+        Column("id") { $0.id },
+        Column("version") { $0.version },
+        Column("digest") { $0.digest },
+        Column("name") { $0.name },
+        Column("scopes") { TextList($0.scopes) },
+        Column("created_at") { $0.createdAt },
+        Column("revoked_at") { $0.revokedAt },
+    ]
+
+    package init<Reader: RowReader>(reading row: inout Reader) throws(Reader.Failure) {
+        self.init(
+            id: try row.read(), version: try row.read(), digest: try row.read(),
+            name: try row.read(), scopes: (try row.read() as TextList).texts,
+            createdAt: try row.read(), revokedAt: try row.read())
     }
 
-    /// Decodes the result of ``bytes(_:)``; `nil` if the bytes are malformed.
-    package static func read(_ bytes: [UInt8]) -> [String]? {
-        var texts: [String] = []
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            guard rest.count >= 4 else { return nil }
-            let count = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-            rest = rest.dropFirst(4)
-            guard count <= rest.count,
-                let text = String(validating: rest.prefix(count), as: UTF8.self)
-            else { return nil }
-            texts.append(text)
-            rest = rest.dropFirst(count)
-        }
-        return texts
-    }
+    /// Its primary key.
+    public var primaryKey: [UInt8] { id }
+
+    /// Every column.
+    public var authenticatedBytes: [UInt8] { bytesOfColumns }
 }

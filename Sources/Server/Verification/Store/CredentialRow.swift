@@ -51,3 +51,35 @@ public struct CredentialRow: Hashable, Sendable {
         self.body = body
     }
 }
+
+extension CredentialRow: ColumnRow {
+    /// The name of its table.
+    public static let table = "credentials"
+
+    package static let columns: [Column<CredentialRow>] = [
+        Column("id") { $0.id },
+        Column("subject") { $0.subject },
+        Column("kind") { $0.kind },
+        Column("state") { $0.state },
+        Column("version") { $0.version },
+        Column("key_id") { $0.keyID },
+        Column("fingerprint") { $0.fingerprint },
+        Column("created_at") { $0.createdAt },
+        Column("lapses_at") { $0.lapsesAt },
+        Column("body") { $0.body },
+    ]
+
+    package init<Reader: RowReader>(reading row: inout Reader) throws(Reader.Failure) {
+        self.init(
+            id: try row.read(), subject: try row.read(), kind: try row.read(),
+            state: try row.read(), version: try row.read(), keyID: try row.read(),
+            fingerprint: try row.read(), createdAt: try row.read(), lapsesAt: try row.read(),
+            body: try row.read())
+    }
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { id.bytes }
+
+    /// Every column.
+    public var authenticatedBytes: [UInt8] { bytesOfColumns }
+}

@@ -55,103 +55,6 @@ extension AuditKey {
     }
 }
 
-extension CredentialRow: StoredRow {
-    /// The name of its table.
-    public static let table = "credentials"
-
-    /// Its primary key.
-    public var primaryKey: [UInt8] { id.bytes }
-
-    /// Every column.
-    public var authenticatedBytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.write(Self.table)
-        writer.write(id.bytes)
-        writer.write(subject.utf8)
-        writer.write(kind.rawValue)
-        writer.write(state.rawValue)
-        writer.write(version)
-        writer.writeOptional(keyID) { $0.write($1.number) }
-        writer.writeOptional(fingerprint) { $0.write($1) }
-        writer.write(createdAt)
-        writer.writeOptional(lapsesAt) { $0.write($1) }
-        writer.write(body)
-        return writer.bytes
-    }
-}
-
-extension TicketRow: StoredRow {
-    /// The name of its table.
-    public static let table = "tickets"
-
-    /// Its primary key.
-    public var primaryKey: [UInt8] { digest }
-
-    /// Every column.
-    public var authenticatedBytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.write(Self.table)
-        writer.write(digest)
-        writer.write(purpose.rawValue)
-        writer.write(credential.bytes)
-        writer.write(subject.utf8)
-        writer.write(verification.bytes)
-        writer.write(createdAt)
-        writer.write(expiresAt)
-        return writer.bytes
-    }
-}
-
-extension ChallengeRow: StoredRow {
-    /// The name of its table.
-    public static let table = "challenges"
-
-    /// Its primary key.
-    public var primaryKey: [UInt8] { digest }
-
-    /// Every column.
-    public var authenticatedBytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.write(Self.table)
-        writer.write(digest)
-        writer.write(purpose.rawValue)
-        writer.writeOptional(subject) { $0.write($1.utf8) }
-        writer.writeOptional(credential) { $0.write($1.bytes) }
-        writer.write(body)
-        writer.write(createdAt)
-        writer.write(expiresAt)
-        return writer.bytes
-    }
-}
-
-extension AnswerRow: StoredRow {
-    /// The name of its table.
-    public static let table = "answers"
-
-    /// Its primary key.
-    public var primaryKey: [UInt8] { key }
-
-    /// Every column.
-    public var authenticatedBytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.write(Self.table)
-        writer.write(key)
-        writer.write(request)
-        writer.writeOptional(credential) { $0.write($1.bytes) }
-        writer.writeOptional(sealed) { writer, sealed in
-            writer.write(sealed.keyID.number)
-            writer.write(sealed.bytes)
-        }
-        writer.write(expiresAt)
-        return writer.bytes
-    }
-
-    /// The row without its sealed bytes.
-    public var authenticatedBytesOnceEnded: [UInt8]? {
-        sealed == nil ? nil : ended.authenticatedBytes
-    }
-}
-
 /// A number that a database stores about itself.
 public struct SettingRow: StoredRow {
     /// The name of its table.
@@ -181,29 +84,6 @@ public struct SettingRow: StoredRow {
         writer.write(name)
         writer.write(value)
         writer.write(lastEvent)
-        return writer.bytes
-    }
-}
-
-extension ClientRow: StoredRow {
-    /// The name of its table.
-    public static let table = "clients"
-
-    /// Its primary key.
-    public var primaryKey: [UInt8] { id }
-
-    /// Every column.
-    public var authenticatedBytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.write(Self.table)
-        writer.write(id)
-        writer.write(version)
-        writer.write(digest)
-        writer.write(name)
-        writer.write(UInt16(scopes.count))
-        for scope in scopes { writer.write(scope) }
-        writer.write(createdAt)
-        writer.writeOptional(revokedAt) { $0.write($1) }
         return writer.bytes
     }
 }

@@ -37,3 +37,31 @@ public struct TicketRow: Hashable, Sendable {
         self.expiresAt = expiresAt
     }
 }
+
+extension TicketRow: ColumnRow {
+    /// The name of its table.
+    public static let table = "tickets"
+
+    package static let columns: [Column<TicketRow>] = [
+        Column("digest") { $0.digest },
+        Column("purpose") { $0.purpose },
+        Column("credential") { $0.credential },
+        Column("subject") { $0.subject },
+        Column("verification") { $0.verification },
+        Column("created_at") { $0.createdAt },
+        Column("expires_at") { $0.expiresAt },
+    ]
+
+    package init<Reader: RowReader>(reading row: inout Reader) throws(Reader.Failure) {
+        self.init(
+            digest: try row.read(), purpose: try row.read(), credential: try row.read(),
+            subject: try row.read(), verification: try row.read(), createdAt: try row.read(),
+            expiresAt: try row.read())
+    }
+
+    /// Its primary key.
+    public var primaryKey: [UInt8] { digest }
+
+    /// Every column.
+    public var authenticatedBytes: [UInt8] { bytesOfColumns }
+}

@@ -2,7 +2,7 @@
 ///
 /// Numbers are big-endian. A two-byte length precedes a text or byte string. A byte 0 or 1 precedes
 /// an optional value. No two lists of values therefore have the same encoding.
-struct ByteWriter {
+package struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
     /// The initial capacity in bytes; rows and events are rarely longer.
@@ -42,6 +42,8 @@ struct ByteWriter {
 }
 
 /// Reads exactly what ``ByteWriter`` writes.
+///
+/// Its methods throw ``VerifierError/damagedRow`` for anything else.
 struct ByteReader {
     private let bytes: [UInt8]
     private var index = 0
@@ -50,7 +52,7 @@ struct ByteReader {
 
     mutating func read<Value: FixedWidthInteger>(
         _ type: Value.Type = Value.self
-    ) throws(ByteReaderError) -> Value {
+    ) throws(VerifierError) -> Value {
         var value: Value = 0
         for place in try take(Value.bitWidth / 8) {
             value =
@@ -59,43 +61,43 @@ struct ByteReader {
         return value
     }
 
-    mutating func readBytes() throws(ByteReaderError) -> [UInt8] {
+    mutating func readBytes() throws(VerifierError) -> [UInt8] {
         Array(bytes[try take(Int(try read(UInt16.self)))])
     }
 
-    mutating func readText() throws(ByteReaderError) -> String {
+    mutating func readText() throws(VerifierError) -> String {
         let places = try take(Int(try read(UInt16.self)))
         guard let text = String(validating: bytes[places], as: UTF8.self) else {
-            throw .malformed
+            throw .damagedRow
         }
         return text
     }
 
-    mutating func readTime() throws(ByteReaderError) -> UnixTime {
+    mutating func readTime() throws(VerifierError) -> UnixTime {
         UnixTime(milliseconds: try read())
     }
 
-    mutating func readFlag() throws(ByteReaderError) -> Bool {
+    mutating func readFlag() throws(VerifierError) -> Bool {
         switch try read(UInt8.self) {
         case 0: false
         case 1: true
-        default: throw .malformed
+        default: throw .damagedRow
         }
     }
 
     mutating func readOptional<Value>(
-        by body: (inout ByteReader) throws(ByteReaderError) -> Value
-    ) throws(ByteReaderError) -> Value? {
+        by body: (inout ByteReader) throws(VerifierError) -> Value
+    ) throws(VerifierError) -> Value? {
         try readFlag() ? try body(&self) : nil
     }
 
-    mutating func readOptionalBytes() throws(ByteReaderError) -> [UInt8]? {
-        try readOptional { reader throws(ByteReaderError) in try reader.readBytes() }
+    mutating func readOptionalBytes() throws(VerifierError) -> [UInt8]? {
+        try readOptional { reader throws(VerifierError) in try reader.readBytes() }
     }
 
     /// Reads the raw value of an enumeration.
-    mutating func readChoice<Choice: RawRepresentable<String>>() throws(ByteReaderError) -> Choice {
-        guard let choice = Choice(rawValue: try readText()) else { throw .malformed }
+    mutating func readChoice<Choice: RawRepresentable<String>>() throws(VerifierError) -> Choice {
+        guard let choice = Choice(rawValue: try readText()) else { throw .damagedRow }
         return choice
     }
 
@@ -103,17 +105,12 @@ struct ByteReader {
     var isAtEnd: Bool { index == bytes.count }
 
     /// Checks that no bytes are left.
-    func end() throws(ByteReaderError) { guard isAtEnd else { throw .malformed } }
+    func end() throws(VerifierError) { guard isAtEnd else { throw .damagedRow } }
 
     /// The indices of the next `count` bytes.
-    private mutating func take(_ count: Int) throws(ByteReaderError) -> Range<Int> {
-        guard count <= bytes.count - index else { throw .malformed }
+    private mutating func take(_ count: Int) throws(VerifierError) -> Range<Int> {
+        guard count <= bytes.count - index else { throw .damagedRow }
         defer { index += count }
         return index..<(index + count)
     }
-}
-
-/// The bytes were not written by ``ByteWriter``.
-enum ByteReaderError: Error, Hashable, Sendable {
-    case malformed
 }

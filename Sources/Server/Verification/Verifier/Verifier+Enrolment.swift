@@ -137,7 +137,7 @@ extension Verifier {
     }
 
     /// The credential that has or had a key.
-    func record(fingerprint: [UInt8]) async throws(VerifierError) -> CredentialRecord? {
+    package func record(fingerprint: [UInt8]) async throws(VerifierError) -> CredentialRecord? {
         let row = try await read { store throws(StoreFailure) in
             try await store.credential(fingerprint: fingerprint)
         }
@@ -153,7 +153,7 @@ extension Verifier {
     /// enrolments.
     ///
     /// - Parameter records: the subject's credentials that are not revoked, oldest first.
-    func makingRoom(
+    package func makingRoom(
         for subject: Subject, among records: [CredentialRecord], _ context: DecisionContext
     ) -> [StoreChange]? {
         var changes: [StoreChange] = []
@@ -168,7 +168,7 @@ extension Verifier {
         return changes + [.requireCapacity(for: subject, limit: policy.maximumCredentials)]
     }
 
-    func newRecord(
+    package func newRecord(
         _ kind: CredentialKind, _ subject: Subject, name: String, state: CredentialState,
         _ context: DecisionContext
     ) -> CredentialRecord {

@@ -2,7 +2,7 @@ internal import WatchwordCryptography
 
 /// The time until which a recorded response that contains a credential's secrets is returned,
 /// unless the credential ends earlier.
-enum AnswerEnd: Sendable {
+package enum AnswerEnd: Sendable {
     /// Until the credential is confirmed, or its device has fetched its secret.
     case confirmation
     /// Until the credential is used for the first time.
@@ -53,7 +53,7 @@ extension Verifier {
 
     /// The row that records the response to a decision, sealed because it may contain secrets that are shown
     /// only once.
-    func record<Outcome>(
+    package func record<Outcome>(
         _ decision: Decision<Outcome>, _ recorder: Recorder<Outcome>, _ context: DecisionContext
     ) throws(VerifierError) -> AnswerRow {
         let key = context.keys.current

@@ -70,7 +70,7 @@ public struct Verifier: Sendable {
     func ring() async -> KeyRing { await keys() }
 
     /// The context for a decision that starts now.
-    func context(_ origin: Origin) async -> DecisionContext {
+    package func context(_ origin: Origin) async -> DecisionContext {
         let bytes = randomness.bytes(VerificationID.count)
         guard let verification = VerificationID(bytes: bytes) else {
             preconditionFailure("a random source must return the requested number of bytes")
@@ -89,7 +89,7 @@ public struct Verifier: Sendable {
     ///   - decidesAnew: whether a request whose recorded response has been deleted is decided
     ///     again.
     ///   - body: reads and decides; returns `nil` to start again.
-    func decide<Outcome: Sendable>(
+    package func decide<Outcome: Sendable>(
         _ origin: Origin, recorder: Recorder<Outcome>?,
         answeringUntil end: AnswerEnd = .confirmation, decidingAfterEnd decidesAnew: Bool = false,
         _ body: (DecisionContext) async throws(VerifierError) -> Decision<Outcome>?
@@ -147,7 +147,7 @@ public struct Verifier: Sendable {
     }
 
     /// The credential with this id, in any state.
-    func record(_ id: CredentialID) async throws(VerifierError) -> CredentialRecord? {
+    package func record(_ id: CredentialID) async throws(VerifierError) -> CredentialRecord? {
         let row = try await read { store throws(StoreFailure) in try await store.credential(id) }
         return try decoded(row)
     }
@@ -161,7 +161,7 @@ public struct Verifier: Sendable {
     }
 
     /// A subject's credentials that are not revoked.
-    func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
+    package func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
         // More than any earlier policy can have allowed, because a decision must see all of them.
         let limit = 8 * Policy.highestMaximumCredentials
         let rows = try await read { store throws(StoreFailure) in

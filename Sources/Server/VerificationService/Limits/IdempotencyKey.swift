@@ -28,11 +28,11 @@ struct IdempotencyKey: Hashable, Sendable {
     ///
     /// - Parameter asker: the sender's namespace: the API client's id, or a digest of the ticket,
     ///   secret or ceremony.
-    init?(of request: HTTPRequest, asker: [UInt8]?) throws(Problem) {
+    init?(of request: HTTPRequest, asker: [UInt8]?) throws(Refusal) {
         guard let text = try request.value(of: Self.header) else { return nil }
         let key = Array(text.utf8)
         guard (1...255).contains(key.count), key.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw .malformedHeader(Self.header)
+            throw Refusal(.malformedHeader(Self.header))
         }
         guard let asker else { return nil }
         digest = sha256(([UInt8(asker.count)] + asker + key).span)

@@ -1,3 +1,4 @@
+internal import PasskeyVerification
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
@@ -35,10 +36,10 @@ extension ClientRow? {
 extension HTTPRequest {
     /// The value of a field that may occur at most once.
     ///
-    /// - Throws: ``Problem/malformedHeader(_:)`` if it occurs twice.
-    func value(of name: String) throws(Problem) -> String? {
+    /// - Throws: A ``Refusal`` with ``Problem/malformedHeader(_:)`` if it occurs twice.
+    func value(of name: String) throws(Refusal) -> String? {
         let values = headers.values(of: name)
-        guard values.count <= 1 else { throw .malformedHeader(name) }
+        guard values.count <= 1 else { throw Refusal(.malformedHeader(name)) }
         return values.first
     }
 }
@@ -53,15 +54,15 @@ extension Service {
     func route(
         _ request: HTTPRequest, _ exchange: Exchange
     ) throws(Refusal) -> (finding: Router.Finding, target: RequestTarget) {
-        do throws(Problem) {
-            guard exchange.id != nil else { throw .failed }
+        do throws(Refusal) {
+            guard exchange.id != nil else { throw Refusal(.failed) }
             let target = try RequestTarget(request.target)
             if settings.pages != nil, let resource = PageResource(segments: target.segments) {
                 return (.page(resource), target)
             }
             return (try Router.find(method: request.method, segments: target.segments), target)
         } catch {
-            throw limited(Refusal(error), exchange)
+            throw limited(error, exchange)
         }
     }
 
@@ -84,23 +85,17 @@ extension Service {
             try take(from: limiter, exchange)
             if match.route.access == .browser { page = try origin(ofPage: request) }
         }
-        let call: Call
-        do throws(Problem) {
-            let query = try query(target, match.route)
-            let fields = try fields(request, match.route, exchange.client)
-            call = Call(
-                route: match.route, parameters: match.parameters, query: query, fields: fields,
-                client: exchange.client,
-                origin: Origin(
-                    address: exchange.address,
-                    userAgent: try request.value(of: "User-Agent") ?? "",
-                    client: exchange.client.flatMap { ClientID(bytes: $0.id) }),
-                idempotency: match.route.method == .post
-                    ? try IdempotencyKey(of: request, asker: asker(exchange.client, fields)) : nil,
-                page: page)
-        } catch {
-            throw Refusal(error)
-        }
+        let query = try query(target, match.route)
+        let fields = try fields(request, match.route, exchange.client)
+        let call = Call(
+            route: match.route, parameters: match.parameters, query: query, fields: fields,
+            client: exchange.client,
+            origin: Origin(
+                address: exchange.address, userAgent: try request.value(of: "User-Agent") ?? "",
+                client: exchange.client.flatMap { ClientID(bytes: $0.id) }),
+            idempotency: match.route.method == .post
+                ? try IdempotencyKey(of: request, asker: asker(exchange.client, fields)) : nil,
+            page: page)
         // Only valid requests count, because any web page can make a browser send invalid ones.
         if match.route.access == .browser {
             try take(from: pageLimiter, exchange)
@@ -124,12 +119,10 @@ extension Service {
             throw Refusal(.notConfigured("pages"))
         }
         let origins = passkeys.relyingParty.origins
-        do throws(Problem) {
-            guard let origin = try request.value(of: "Origin"),
-                origins.contains(where: { $0.utf8.elementsEqual(origin.utf8) })
-            else { throw .foreignOrigin }
-            return origin
-        } catch { throw Refusal(error) }
+        guard let origin = try request.value(of: "Origin"),
+            origins.contains(where: { $0.utf8.elementsEqual(origin.utf8) })
+        else { throw Refusal(.foreignOrigin) }
+        return origin
     }
 
     /// The namespace of the idempotency key: the API client, or a digest of the ticket, secret,
@@ -182,13 +175,13 @@ extension Service {
 
     private func query(
         _ target: RequestTarget, _ route: Route
-    ) throws(Problem) -> [String: Int64] {
+    ) throws(Refusal) -> [String: Int64] {
         var values: [String: Int64] = [:]
         for (name, text) in target.parameters {
             guard let known = route.parameters.first(where: { $0.name == name }),
                 values[name] == nil, let value = Int64(text), String(value) == text,
                 known.range.contains(value)
-            else { throw .malformedQuery }
+            else { throw Refusal(.malformedQuery) }
             values[name] = value
         }
         return values
@@ -196,13 +189,15 @@ extension Service {
 
     private func fields(
         _ request: HTTPRequest, _ route: Route, _ client: ClientRow?
-    ) throws(Problem) -> BodyFields {
-        guard request.body.count <= Self.maximumBodySize else { throw .bodyTooLarge }
+    ) throws(Refusal) -> BodyFields {
+        guard request.body.count <= Self.maximumBodySize else { throw Refusal(.bodyTooLarge) }
         guard let shape = route.body else {
-            guard request.body.count == 0 else { throw .malformedBody(at: nil) }
+            guard request.body.count == 0 else { throw Refusal(.malformedBody(at: nil)) }
             return .none
         }
-        guard Self.isJSON(try request.value(of: "Content-Type") ?? "") else { throw .notJSON }
+        guard Self.isJSON(try request.value(of: "Content-Type") ?? "") else {
+            throw Refusal(.notJSON)
+        }
         return try BodyFields(request.body, as: shape) { client.has($0) }
     }
 

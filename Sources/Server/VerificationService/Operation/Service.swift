@@ -1,3 +1,4 @@
+internal import PasskeyVerification
 internal import Synchronization
 package import Verification
 package import WatchwordCoding

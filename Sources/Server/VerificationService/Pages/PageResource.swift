@@ -53,7 +53,7 @@ enum PageResource: String, CaseIterable, Hashable, Sendable {
     /// The content for a request with this query.
     func content(
         query: [(name: String, value: String)], settings: PageSettings
-    ) throws(Problem) -> [UInt8] {
+    ) throws(Refusal) -> [UInt8] {
         switch self {
         case .enrolment, .signIn:
             let page = self == .enrolment ? BrowserPage.enrolment : .signIn
@@ -66,7 +66,7 @@ enum PageResource: String, CaseIterable, Hashable, Sendable {
                     maxReplacements: 1
                 ).utf8)
         case .script, .style, .relatedOrigins:
-            guard query.isEmpty else { throw .malformedQuery }
+            guard query.isEmpty else { throw Refusal(.malformedQuery) }
             if self == .script { return BrowserPage.script.content }
             if self == .style { return BrowserPage.style.content }
             let origins = settings.relatedOrigins.map(JSONValue.text)
@@ -81,14 +81,50 @@ enum PageResource: String, CaseIterable, Hashable, Sendable {
     /// for the application; the server ignores it.
     private static func returnAddress(
         _ query: [(name: String, value: String)], _ settings: PageSettings
-    ) throws(Problem) -> ReturnAddress? {
+    ) throws(Refusal) -> ReturnAddress? {
         guard query.count == Set(query.map(\.name)).count,
             query.allSatisfy({ ["return", "state"].contains($0.name) })
-        else { throw .malformedQuery }
+        else { throw Refusal(.malformedQuery) }
         guard let text = query.first(where: { $0.name == "return" })?.value else { return nil }
         guard let index = Int(text), String(index) == text,
             settings.returnAddresses.indices.contains(index)
-        else { throw .malformedQuery }
+        else { throw Refusal(.malformedQuery) }
         return settings.returnAddresses[index]
+    }
+}
+
+/// The files of the pages on which people create passkeys and sign in with them.
+package enum BrowserPage: CaseIterable, Sendable {
+    case enrolment, signIn, script, style
+
+    /// The content, as UTF-8.
+    package var content: [UInt8] {
+        switch self {
+        case .enrolment: PackageResources.enrol_html
+        case .signIn: PackageResources.sign_in_html
+        case .script: PackageResources.page_js
+        case .style: PackageResources.page_css
+        }
+    }
+}
+
+extension Service {
+    /// Answers a browser's request for a page, or for a file of the pages.
+    func answer(
+        _ request: HTTPRequest, _ resource: PageResource, _ target: RequestTarget,
+        _ exchange: Exchange
+    ) throws(Refusal) -> HTTPResponse {
+        let methods = [Method.get, .head, .options]
+        guard let method = Method(rawValue: request.method), methods.contains(method) else {
+            throw limited(Refusal(.methodNotAllowed(methods)), exchange)
+        }
+        if method == .options { return end(exchange, allowing: methods) }
+        if let seconds = limiter.take(exchange.address, now: dependencies.instant()) {
+            throw Refusal(.tooManyRequests(retryAfter: seconds))
+        }
+        guard request.body.count == 0 else { throw Refusal(.malformedBody(at: nil)) }
+        guard let pages = settings.pages else { throw Refusal(.unknownRoute) }
+        let content = try resource.content(query: target.parameters, settings: pages)
+        return end(exchange, content, headers: resource.headers)
     }
 }

@@ -1,7 +1,7 @@
+internal import PasskeyVerification
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
-internal import WebAuthnMessages
 
 // The routes of the server's own pages, which need no API key and return no reasons; after a
 // registration, only whether another attempt can help.
@@ -10,10 +10,7 @@ extension Service {
     func beginBrowserCeremony(_ call: Call) async throws(Refusal) -> Answer {
         let (passkeys, passkeySettings) = try configured()
         guard let ticket = token(.enrolmentTicket, call.fields.secret("ticket")) else {
-            let policy: PasskeyPolicy
-            do throws(Problem) { policy = try passkeySettings.floor.policy(nil) } catch {
-                throw Refusal(error)
-            }
+            let policy = try passkeySettings.floor.policy(nil)
             return try await deciding(call, answer: Self.answer(to:)) {
                 recorder throws(VerifierError) in
                 try await passkeys.beginAuthentication(

@@ -1,8 +1,7 @@
-internal import Attestation
+internal import PasskeyVerification
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
-internal import WebAuthnMessages
 
 // The responses of the routes for passkeys.
 extension Service {

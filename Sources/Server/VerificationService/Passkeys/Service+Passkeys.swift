@@ -1,7 +1,7 @@
+internal import PasskeyVerification
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography
-internal import WebAuthnMessages
 
 extension Service {
     /// `POST /v1/subjects/{subject}/credentials` with the type `passkey`.
@@ -143,8 +143,7 @@ extension Service {
     private func policy(
         _ call: Call, _ settings: PasskeySettings
     ) throws(Refusal) -> PasskeyPolicy {
-        do throws(Problem) { return try settings.floor.policy(call.fields.object("policy")) } catch
-        { throw Refusal(error) }
+        try settings.floor.policy(call.fields.object("policy"))
     }
 
     func ceremony(_ call: Call) throws(Refusal) -> Token {

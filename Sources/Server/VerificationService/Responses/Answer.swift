@@ -62,7 +62,7 @@ struct Answer: Sendable {
 }
 
 /// The rejection of a request, before or instead of a decision.
-struct Refusal: Error, Sendable {
+struct Refusal: Error, Hashable, Sendable {
     /// The problem in the response.
     let problem: Problem
     /// The cause for the operator's log; it never contains a secret.

@@ -1,4 +1,3 @@
-internal import Attestation
 internal import Verification
 internal import WatchwordCoding
 internal import WatchwordCryptography

@@ -10,9 +10,9 @@ struct RequestTarget: Sendable {
     ///
     /// Rejects a stray `%`, NUL, invalid UTF-8, and characters that a URI cannot contain (RFC 3986,
     /// appendix A).
-    init(_ target: String) throws(Problem) {
+    init(_ target: String) throws(Refusal) {
         let bytes = Array(target.utf8)
-        guard bytes.first == UInt8(ascii: "/") else { throw .malformedTarget }
+        guard bytes.first == UInt8(ascii: "/") else { throw Refusal(.malformedTarget) }
         let parts = bytes.split(
             separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         var segments: [[UInt8]] = []
@@ -28,7 +28,7 @@ struct RequestTarget: Sendable {
             {
                 let pair = parameter.split(
                     separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-                guard pair.count == 2 else { throw .malformedTarget }
+                guard pair.count == 2 else { throw Refusal(.malformedTarget) }
                 parameters.append(
                     (try Self.text(Self.decoded(pair[0])), try Self.text(Self.decoded(pair[1]))))
             }
@@ -36,12 +36,14 @@ struct RequestTarget: Sendable {
         self.parameters = parameters
     }
 
-    private static func text(_ bytes: [UInt8]) throws(Problem) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformedTarget }
+    private static func text(_ bytes: [UInt8]) throws(Refusal) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Refusal(.malformedTarget)
+        }
         return text
     }
 
-    private static func decoded(_ encoded: ArraySlice<UInt8>) throws(Problem) -> [UInt8] {
+    private static func decoded(_ encoded: ArraySlice<UInt8>) throws(Refusal) -> [UInt8] {
         // The usual case: plain ASCII that needs no decoding.
         if encoded.allSatisfy(\.isInURI) { return Array(encoded) }
         var decoded: [UInt8] = []
@@ -51,17 +53,17 @@ struct RequestTarget: Sendable {
             if byte == UInt8(ascii: "%") {
                 guard index + 2 < encoded.endIndex, let high = encoded[index + 1].hexDigit,
                     let low = encoded[index + 2].hexDigit
-                else { throw .malformedTarget }
+                else { throw Refusal(.malformedTarget) }
                 decoded.append(high << 4 | low)
                 index += 3
             } else {
-                guard byte.isInURI else { throw .malformedTarget }
+                guard byte.isInURI else { throw Refusal(.malformedTarget) }
                 decoded.append(byte)
                 index += 1
             }
         }
         guard !decoded.contains(0), String(validating: decoded, as: UTF8.self) != nil else {
-            throw .malformedTarget
+            throw Refusal(.malformedTarget)
         }
         return decoded
     }

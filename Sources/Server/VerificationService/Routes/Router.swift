@@ -22,14 +22,14 @@ enum Router {
     /// Finds the route.
     ///
     /// An unknown path is reported before an unsupported method.
-    static func find(method: String, segments: [[UInt8]]) throws(Problem) -> Finding {
+    static func find(method: String, segments: [[UInt8]]) throws(Refusal) -> Finding {
         let candidates = RouteTable.all.compactMap { route in
             parameters(of: route, segments).map { (route, $0) }
         }
-        guard let first = candidates.first else { throw .unknownRoute }
+        guard let first = candidates.first else { throw Refusal(.unknownRoute) }
         let methods = methods(of: candidates.map(\.0))
         guard let method = Method(rawValue: method), methods.contains(method) else {
-            throw .methodNotAllowed(methods)
+            throw Refusal(.methodNotAllowed(methods))
         }
         if method == .options { return .options(methods) }
         let asked = method == .head ? Method.get : method
@@ -40,7 +40,9 @@ enum Router {
             guard case .parameter(let name, let form) = part, let value = values[name] else {
                 continue
             }
-            guard form.accepts(SecretBytes(copying: value.span)) else { throw .malformedTarget }
+            guard form.accepts(SecretBytes(copying: value.span)) else {
+                throw Refusal(.malformedTarget)
+            }
         }
         return .match(
             Match(

@@ -24,12 +24,12 @@ struct BodyFields: Sendable {
     /// - Parameter permits: whether the client has a scope.
     init(
         _ body: SecretBytes, as expected: BodyShape, permits: (Scope) -> Bool = { _ in true }
-    ) throws(Problem) {
+    ) throws(Refusal) {
         let isOpen = expected.shapes.contains(where: \.containsOpenObject)
         let value = try Self.parsed(body, isOpen: isOpen)
-        guard let members = value.members else { throw .malformedBody(at: nil) }
+        guard let members = value.members else { throw Refusal(.malformedBody(at: nil)) }
         let shape = try Self.shape(of: value, members, among: expected)
-        if let scope = shape.scope, !permits(scope) { throw .missingScope(scope) }
+        if let scope = shape.scope, !permits(scope) { throw Refusal(.missingScope(scope)) }
         try Self.check(members, shape)
         self.init(members: members, scope: shape.scope)
     }
@@ -37,50 +37,51 @@ struct BodyFields: Sendable {
     /// - Parameter isOpen: whether the body contains an object in which a browser may use any JSON.
     private static func parsed(
         _ body: SecretBytes, isOpen: Bool
-    ) throws(Problem) -> JSONValue {
+    ) throws(Refusal) -> JSONValue {
         do throws(JSONReadingError) {
             return try isOpen
                 ? readJSON(body, limits: .browser, content: .any) : readJSON(body)
         } catch {
             switch error {
-            case .tooLong: throw .bodyTooLarge
+            case .tooLong: throw Refusal(.bodyTooLarge)
             case .syntax(let position), .trailing(let position), .notUTF8(let position),
                 .nul(let position):
-                throw .malformedBody(at: position)
-            case .duplicateName(let position): throw .doubledField(at: position)
-            case .incomplete, .tooDeep, .tooManyValues, .notWhole: throw .malformedBody(at: nil)
-            case .noMemory: throw .failed
+                throw Refusal(.malformedBody(at: position))
+            case .duplicateName(let position): throw Refusal(.doubledField(at: position))
+            case .incomplete, .tooDeep, .tooManyValues, .notWhole:
+                throw Refusal(.malformedBody(at: nil))
+            case .noMemory: throw Refusal(.failed)
             }
         }
     }
 
     private static func shape(
         of value: JSONValue, _ members: [(String, JSONValue)], among expected: BodyShape
-    ) throws(Problem) -> Shape {
+    ) throws(Refusal) -> Shape {
         switch expected {
         case .one(let shape): return shape
         case .byType(let shapes):
-            guard let member = value["type"] else { throw .missingField("type") }
+            guard let member = value["type"] else { throw Refusal(.missingField("type")) }
             guard let type = member.string,
                 let found = shapes.last(where: { $0.type == type && $0.shape.isMeant(by: members) })
-            else { throw .invalidField("type") }
+            else { throw Refusal(.invalidField("type")) }
             return found.shape
         }
     }
 
     private static func check(
         _ members: [(String, JSONValue)], _ shape: Shape
-    ) throws(Problem) {
+    ) throws(Refusal) {
         for (name, value) in members {
             guard let field = shape.fields.first(where: { $0.name == name }) else {
                 if shape.isOpen { continue }
-                throw .unknownField
+                throw Refusal(.unknownField)
             }
-            guard accepts(value, field.kind) else { throw .invalidField(name) }
+            guard accepts(value, field.kind) else { throw Refusal(.invalidField(name)) }
         }
         for field in shape.fields where field.isRequired {
             guard members.contains(where: { $0.0 == field.name }) else {
-                throw .missingField(field.name)
+                throw Refusal(.missingField(field.name))
             }
         }
     }
@@ -101,7 +102,7 @@ struct BodyFields: Sendable {
             return elements.allSatisfy { accepts($0, element) }
         case .object(let shape):
             guard let members = value.members else { return false }
-            do throws(Problem) {
+            do throws(Refusal) {
                 try check(members, shape)
                 return true
             } catch { return false }

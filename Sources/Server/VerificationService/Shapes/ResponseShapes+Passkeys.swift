@@ -1,4 +1,4 @@
-internal import Attestation
+internal import PasskeyVerification
 internal import Verification
 
 // The shapes of the responses about passkeys.

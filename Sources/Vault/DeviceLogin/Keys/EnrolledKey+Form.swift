@@ -199,7 +199,7 @@ extension FieldReader {
     }
 
     private mutating func part(_ bytes: Span<UInt8>) throws(Unreadable) -> [UInt8] {
-        try string(bytes, limit: KeyAttestation.largestPart).map { bytes[$0] }
+        try string(bytes, limit: KeyAttestation.largestCertificate).map { bytes[$0] }
     }
 }
 

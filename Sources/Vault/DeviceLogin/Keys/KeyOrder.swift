@@ -69,66 +69,74 @@ package struct KeyOrder: Sendable {
     /// Where the key is made.
     ///
     /// - Parameter access: who talks to a TPM.
-    package func keyPlace(through access: (TPMAddress) -> TPMAccess) -> KeyPlace {
+    package func keyPlace<Failure: Error>(
+        through access: (TPMAddress) throws(Failure) -> TPMAccess
+    ) throws(Failure) -> KeyPlace {
         switch place {
         case .vault: return .vault
-        case .tpmOrVault(let address): return .tpmOrVault(access(address))
+        case .tpmOrVault(let address): return .tpmOrVault(try access(address))
         case .tpm(let address, let pin, let attests):
             guard case .chosen(let pin) = pin else {
-                return .tpm(access(address), pin: nil, attests: attests)
+                return .tpm(try access(address), pin: nil, attests: attests)
             }
-            return .tpm(access(address), pin: pin, attests: attests)
+            return .tpm(try access(address), pin: pin, attests: attests)
         }
     }
 }
 
 extension KeyOrder: Transferable {
-    private enum Kind: UInt8 {
-        case vault, tpm, tpmWithPIN, tpmWithChosenPIN, tpmOrVault
+    package func write(to output: FrameWriter) { output.append(enrolment, place) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init(_:in:), from: bytes)
+    }
+}
+
+extension KeyOrder.Place: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case vault, tpm, tpmOrVault
     }
 
     package func write(to output: FrameWriter) {
-        output.append(enrolment)
-        switch place {
-        case .vault: output.append(choice: Kind.vault)
+        switch self {
+        case .vault: output.append(Kind.vault)
         case .tpm(let address, let pin, let attests):
-            switch pin {
-            case .none: output.append(choice: Kind.tpm)
-            case .wanted: output.append(choice: Kind.tpmWithPIN)
-            case .chosen(let pin):
-                output.append(choice: Kind.tpmWithChosenPIN)
-                output.append(pin)
-            }
-            output.append(address)
-            output.append(attests)
-        case .tpmOrVault(let address):
-            output.append(choice: Kind.tpmOrVault)
-            output.append(address)
+            output.append(Kind.tpm, address, pin, attests)
+        case .tpmOrVault(let address): output.append(Kind.tpmOrVault, address)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        enrolment = try fields.value(bytes)
-        let kind: Kind = try fields.choice(bytes)
-        let pin: NewPIN
-        switch kind {
-        case .vault:
-            place = .vault
-            return
-        case .tpmOrVault:
-            place = .tpmOrVault(try fields.value(bytes))
-            return
-        case .tpm: pin = .none
-        case .tpmWithPIN: pin = .wanted
-        case .tpmWithChosenPIN:
-            let chosen: SecretBytes = try fields.value(bytes)
-            guard (1...TokenRequest.longestPIN).contains(chosen.count) else {
-                throw FieldReader.Unreadable()
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .vault: .vault
+            case .tpm: try fields.make(Self.tpm, from: bytes)
+            case .tpmOrVault: try fields.make(Self.tpmOrVault, from: bytes)
             }
-            pin = .chosen(chosen)
+    }
+}
+
+extension KeyOrder.NewPIN: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case none, wanted, chosen
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .none: output.append(Kind.none)
+        case .wanted: output.append(Kind.wanted)
+        case .chosen(let pin): output.append(Kind.chosen, pin)
         }
-        place = .tpm(try fields.value(bytes), pin, attests: try fields.flag(bytes))
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .none: self = .none
+        case .wanted: self = .wanted
+        case .chosen:
+            let pin: SecretBytes = try fields.value(bytes)
+            guard (1...TokenRequest.longestPIN).contains(pin.count) else { throw Unreadable() }
+            self = .chosen(pin)
+        }
     }
 }

@@ -37,20 +37,16 @@ public struct KeyState: Sendable {
 
 extension KeyState: Transferable {
     package func write(to output: FrameWriter) {
-        output.append(server)
-        output.append(optional: credential)
-        output.append(signed: changed)
-        output.append(position: custody)
-        output.append(requiresPIN)
+        output.append(server, credential, changed, custody, requiresPIN)
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         server = try fields.value(bytes)
-        credential = try fields.optional(bytes)
-        changed = try fields.signedNumber(bytes)
-        custody = try fields.choiceByPosition(bytes)
-        requiresPIN = try fields.flag(bytes)
+        credential = try fields.value(bytes)
+        changed = try fields.value(bytes)
+        custody = try fields.value(bytes)
+        requiresPIN = try fields.value(bytes)
     }
 }
+
+extension KeyState.Custody: Transferable {}

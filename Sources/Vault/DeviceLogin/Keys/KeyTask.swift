@@ -41,59 +41,38 @@ extension KeyTask {
 }
 
 extension KeyTask: Transferable {
-    private enum Kind: UInt8 {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case server, signIn, confirm, status, enrol
     }
 
     package func write(to output: FrameWriter) {
         switch self {
-        case .server(let id):
-            output.append(choice: Kind.server)
-            output.append(id)
-        case .signIn(let id, let order):
-            output.append(choice: Kind.signIn)
-            output.append(id)
-            output.append(order)
+        case .server(let id): output.append(Kind.server, id)
+        case .signIn(let id, let order): output.append(Kind.signIn, id, order)
         case .confirm(let id, let confirmation, let order):
-            output.append(choice: Kind.confirm)
-            output.append(id)
-            output.append(confirmation)
-            output.append(order)
-        case .status(let id):
-            output.append(choice: Kind.status)
-            output.append(id)
-        case .enrol(let order):
-            output.append(choice: Kind.enrol)
-            output.append(order)
+            output.append(Kind.confirm, id, confirmation, order)
+        case .status(let id): output.append(Kind.status, id)
+        case .enrol(let order): output.append(Kind.enrol, order)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind: Kind = try fields.choice(bytes)
-        switch kind {
-        case .server: self = .server(try fields.value(bytes))
-        case .signIn: self = .signIn(try fields.value(bytes), try fields.value(bytes))
-        case .confirm:
-            self = .confirm(
-                try fields.value(bytes), try fields.value(bytes), try fields.value(bytes))
-        case .status: self = .status(try fields.value(bytes))
-        case .enrol: self = .enrol(try fields.value(bytes))
-        }
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .server: try fields.make(Self.server, from: bytes)
+            case .signIn: try fields.make(Self.signIn, from: bytes)
+            case .confirm: try fields.make(Self.confirm, from: bytes)
+            case .status: try fields.make(Self.status, from: bytes)
+            case .enrol: try fields.make(Self.enrol, from: bytes)
+            }
     }
 }
 
 extension SigningOrder: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(server)
-        output.append(tpm)
-    }
+    package func write(to output: FrameWriter) { output.append(server, tpm) }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        self.init(for: try fields.value(bytes), in: try fields.value(bytes))
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init(for:in:), from: bytes)
     }
 }
 
@@ -101,27 +80,12 @@ extension KeyConfirmation: Transferable {
     // In the form of the application's file, so that the same limits apply.
     package func write(to output: FrameWriter) { output.append(file) }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         // A file may lack the last line feed.
         let file = try fields.text(bytes, limit: KeyConfirmation.largestFile + 1)
         guard let confirmation = KeyConfirmation(parsing: file), confirmation.file == file else {
-            throw FieldReader.Unreadable()
+            throw Unreadable()
         }
         self = confirmation
-    }
-}
-
-extension TPMAddress: Transferable {
-    package func write(to output: FrameWriter) { output.append(text) }
-
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        guard let address = TPMAddress(try fields.value(bytes) as String) else {
-            throw FieldReader.Unreadable()
-        }
-        self = address
     }
 }

@@ -4,7 +4,7 @@ internal import SecretVault
 package import WatchwordSystem
 
 extension DeviceLoginError: Transferable {
-    private enum Kind: UInt8 {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case otherKind, unreadable, stale, badTicket, vault, helper, problem, denied
         case wipeNotObeyed, wiped, unexpectedResponse, cryptography, deviceKey, unregistered
         case token, otherPlace, otherTPM, adoptedElsewhere, alreadyEnrolled
@@ -12,66 +12,50 @@ extension DeviceLoginError: Transferable {
 
     package func write(to output: FrameWriter) {
         switch self {
-        case .otherKind: output.append(choice: Kind.otherKind)
-        case .token(let failure):
-            output.append(choice: Kind.token)
-            output.append(failure)
-        case .deviceKey: output.append(choice: Kind.deviceKey)
-        case .unregistered: output.append(choice: Kind.unregistered)
-        case .otherPlace: output.append(choice: Kind.otherPlace)
-        case .otherTPM: output.append(choice: Kind.otherTPM)
-        case .adoptedElsewhere: output.append(choice: Kind.adoptedElsewhere)
-        case .unreadable: output.append(choice: Kind.unreadable)
-        case .stale: output.append(choice: Kind.stale)
-        case .badTicket: output.append(choice: Kind.badTicket)
-        case .alreadyEnrolled(let name):
-            output.append(choice: Kind.alreadyEnrolled)
-            output.append(name)
-        case .vault(let error):
-            output.append(choice: Kind.vault)
-            output.append(error)
-        case .helper(let failure):
-            output.append(choice: Kind.helper)
-            output.append(failure)
-        case .problem(let problem):
-            output.append(choice: Kind.problem)
-            output.append(problem)
-        case .denied: output.append(choice: Kind.denied)
-        case .wipeNotObeyed: output.append(choice: Kind.wipeNotObeyed)
-        case .wiped(let reason):
-            output.append(choice: Kind.wiped)
-            output.append(position: reason)
-        case .unexpectedResponse: output.append(choice: Kind.unexpectedResponse)
-        case .cryptography(let failure):
-            output.append(choice: Kind.cryptography)
-            output.append(failure)
+        case .otherKind: output.append(Kind.otherKind)
+        case .token(let failure): output.append(Kind.token, failure)
+        case .deviceKey: output.append(Kind.deviceKey)
+        case .unregistered: output.append(Kind.unregistered)
+        case .otherPlace: output.append(Kind.otherPlace)
+        case .otherTPM: output.append(Kind.otherTPM)
+        case .adoptedElsewhere: output.append(Kind.adoptedElsewhere)
+        case .unreadable: output.append(Kind.unreadable)
+        case .stale: output.append(Kind.stale)
+        case .badTicket: output.append(Kind.badTicket)
+        case .alreadyEnrolled(let name): output.append(Kind.alreadyEnrolled, name)
+        case .vault(let error): output.append(Kind.vault, error)
+        case .helper(let failure): output.append(Kind.helper, failure)
+        case .problem(let problem): output.append(Kind.problem, problem)
+        case .denied: output.append(Kind.denied)
+        case .wipeNotObeyed: output.append(Kind.wipeNotObeyed)
+        case .wiped(let reason): output.append(Kind.wiped, reason)
+        case .unexpectedResponse: output.append(Kind.unexpectedResponse)
+        case .cryptography(let failure): output.append(Kind.cryptography, failure)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind: Kind = try fields.choice(bytes)
-        switch kind {
-        case .otherKind: self = .otherKind
-        case .token: self = .token(try fields.value(bytes))
-        case .deviceKey: self = .deviceKey
-        case .unregistered: self = .unregistered
-        case .otherPlace: self = .otherPlace
-        case .otherTPM: self = .otherTPM
-        case .adoptedElsewhere: self = .adoptedElsewhere
-        case .unreadable: self = .unreadable
-        case .stale: self = .stale
-        case .badTicket: self = .badTicket
-        case .alreadyEnrolled: self = .alreadyEnrolled(as: try fields.value(bytes))
-        case .vault: self = .vault(try fields.value(bytes))
-        case .helper: self = .helper(try fields.value(bytes))
-        case .problem: self = .problem(try fields.value(bytes))
-        case .denied: self = .denied
-        case .wipeNotObeyed: self = .wipeNotObeyed
-        case .wiped: self = .wiped(try fields.choiceByPosition(bytes))
-        case .unexpectedResponse: self = .unexpectedResponse
-        case .cryptography: self = .cryptography(try fields.value(bytes))
-        }
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .otherKind: .otherKind
+            case .token: try fields.make(Self.token, from: bytes)
+            case .deviceKey: .deviceKey
+            case .unregistered: .unregistered
+            case .otherPlace: .otherPlace
+            case .otherTPM: .otherTPM
+            case .adoptedElsewhere: .adoptedElsewhere
+            case .unreadable: .unreadable
+            case .stale: .stale
+            case .badTicket: .badTicket
+            case .alreadyEnrolled: try fields.make(Self.alreadyEnrolled, from: bytes)
+            case .vault: try fields.make(Self.vault, from: bytes)
+            case .helper: try fields.make(Self.helper, from: bytes)
+            case .problem: try fields.make(Self.problem, from: bytes)
+            case .denied: .denied
+            case .wipeNotObeyed: .wipeNotObeyed
+            case .wiped: try fields.make(Self.wiped, from: bytes)
+            case .unexpectedResponse: .unexpectedResponse
+            case .cryptography: try fields.make(Self.cryptography, from: bytes)
+            }
     }
 }

@@ -1,3 +1,4 @@
+internal import WatchwordCoding
 internal import WatchwordCryptography
 package import WatchwordSystem
 
@@ -10,34 +11,24 @@ package struct ClipboardClearing {
     package static let program = "watchword-clipboard"
 
     private let tool: ClipboardTool
-    private let delay: Duration
+    private let seconds: UInt32
     private let digest: ContentDigest
 
-    private static let byteCount = 1 + 4 + ContentDigest.keyCount + ContentDigest.count
+    /// The size of a request in bytes.
+    private static let byteCount = 1 + 4 + 4 + ContentDigest.keyCount + 4 + ContentDigest.count
     /// How often the process wakes, because a wait does not count the time that the machine sleeps.
     private static let step = Duration.seconds(5)
 
     /// Prepares the clearing of `content`, which `tool` has written.
     package init(of content: Span<UInt8>, by tool: ClipboardTool, after seconds: UInt32) {
-        let digest = ContentDigest.of(content)
-        self.init(tool, after: .seconds(seconds), digest)
-    }
-
-    private init(_ tool: ClipboardTool, after delay: Duration, _ digest: ContentDigest) {
+        digest = ContentDigest.of(content)
         self.tool = tool
-        self.delay = delay
-        self.digest = digest
+        self.seconds = seconds
     }
 
     /// Starts the helper program at `path`, which clears the clipboard.
     package func start(_ path: String) throws(SystemCallFailure) {
-        let request = SecretBytes(capacity: ClipboardClearing.byteCount) { output in
-            output.append(tool.rawValue)
-            output.append(UInt64(delay.components.seconds), bytes: 4)
-            digest.key.withBytes { output.append(copying: $0) }
-            output.append(copying: digest.bytes.span)
-        }
-        try request.withBytes { request throws(SystemCallFailure) in
+        try FrameWriter(self).withContent { request throws(SystemCallFailure) in
             try ProgramInput.start(path, input: request, environment: ClipboardTool.environment)
         }
     }
@@ -48,22 +39,10 @@ package struct ClipboardClearing {
             output throws(SystemCallFailure) in
             while try StandardStream.input.read(into: &output) > 0 {}
         }
-        return request.withBytes { ClipboardClearing(parsing: $0) }
-    }
-
-    private init?(parsing bytes: Span<UInt8>) {
-        var reader = FieldReader(.bigEndian)
         do throws(FieldReader.Unreadable) {
-            guard let tool = ClipboardTool(rawValue: try reader.byte(bytes)) else { return nil }
-            let seconds = try reader.number(bytes, width: 4)
-            let key = try reader.take(ContentDigest.keyCount, of: bytes)
-            let digest = try reader.take(ContentDigest.count, of: bytes)
-            try reader.finish(bytes)
-            self.init(
-                tool, after: .seconds(seconds),
-                ContentDigest(
-                    key: SecretBytes(copying: bytes.extracting(key)),
-                    bytes: digest.map { bytes[$0] }))
+            return try request.withBytes { bytes throws(FieldReader.Unreadable) in
+                try ClipboardClearing(parsing: bytes)
+            }
         } catch {
             return nil
         }
@@ -71,7 +50,7 @@ package struct ClipboardClearing {
 
     /// Waits, and clears the clipboard if it still holds the content.
     package func run() throws(ClipboardFailure) {
-        let end = Moment.now + delay
+        let end = Moment.now + .seconds(seconds)
         while end.timeRemaining > .zero {
             do {
                 _ = try Polling.wait(
@@ -94,3 +73,21 @@ package struct ClipboardClearing {
         }
     }
 }
+
+extension ClipboardClearing: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(tool, seconds, digest.key, digest.bytes)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        tool = try fields.value(bytes)
+        seconds = try fields.value(bytes)
+        digest = ContentDigest(
+            key: try fields.secret(bytes, limit: ContentDigest.keyCount),
+            bytes: try fields.data(bytes, limit: ContentDigest.count))
+        guard digest.key.count == ContentDigest.keyCount, digest.bytes.count == ContentDigest.count
+        else { throw Unreadable() }
+    }
+}
+
+extension ClipboardTool: Transferable {}

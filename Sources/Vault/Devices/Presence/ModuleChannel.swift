@@ -27,11 +27,11 @@ public final class ModuleChannel {
     /// - Returns: the answer without its line ending; `nil` if there is none.
     public func ask(_ text: String, isEchoed: Bool) throws(SystemCallFailure) -> ModuleAnswer? {
         try send(.asks(text, isEchoed: isEchoed))
-        var incoming = try IncomingFrame(limit: 1 + ModuleFrame.longestAnswer)
-        guard case .complete(let frame) = try incoming.advance(from: input),
-            frame.withBytes({ $0[0] }) == ModuleFrame.answer
-        else { return nil }
-        return ModuleAnswer(frame: frame)
+        var incoming = try IncomingFrame(limit: ModuleAnswer.largestFrame)
+        guard case .complete(let frame) = try incoming.advance(from: input) else { return nil }
+        do throws(FieldReader.Unreadable) { return try ModuleAnswer(parsing: frame) } catch {
+            return nil
+        }
     }
 
     /// Reports the verdict and ends the process.
@@ -47,18 +47,6 @@ public final class ModuleChannel {
     }
 
     private func send(_ frame: ModuleFrame) throws(SystemCallFailure) {
-        try output.writeAll(frame.bytes.span)
-    }
-}
-
-/// A person's answer; wiped when the last reference is released.
-public struct ModuleAnswer {
-    private let frame: WipedBuffer
-
-    fileprivate init(frame: WipedBuffer) { self.frame = frame }
-
-    /// Lends the answer.
-    public func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        frame.withBytes { body($0.extracting(1..<$0.count)) }
+        try FrameWriter(frame).write(to: output)
     }
 }

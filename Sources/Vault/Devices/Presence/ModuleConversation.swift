@@ -1,3 +1,5 @@
+internal import WatchwordCoding
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// One run of the program that runs the PAM modules, with the person at the terminal.
@@ -11,11 +13,9 @@ final class ModuleConversation {
     private let terminal: ModuleTerminal
     private let deadline: Moment
 
-    /// An answer's frame: its count, its kind, the answer, and the line ending, which is removed
-    /// afterwards.
     private static let limits = HelperProcess.Limits(
         greeting: ModuleFrame.largestFrame, frame: ModuleFrame.largestFrame,
-        outgoing: 5 + ModuleFrame.longestAnswer + 1)
+        outgoing: 4 + ModuleAnswer.largestFrame)
 
     /// Starts the program at `path`; the whole conversation may last until `deadline`.
     init(
@@ -90,29 +90,34 @@ extension ModuleConversation {
     }
 
     private func ask(_ text: String, isEchoed: Bool) throws(PAMCheckFailure.Reason) {
-        // Sent or not, the answer is wiped.
-        defer { helper.removeOutgoing() }
-        let outcome = try helper.appendFrame { (frame) throws(PAMCheckFailure.Reason) in
-            frame.append([ModuleFrame.answer])
-            return try frame.append { (output) throws(PAMCheckFailure.Reason) in
-                try terminal.ask(
-                    text, isEchoed: isEchoed, unless: helper.readable, into: &output,
-                    beforeSignal: endHelper)
-            }
+        var outcome = Terminal.PromptOutcome.timedOut
+        // The line ending needs a byte until it is removed.
+        let answer = try SecretBytes(capacity: ModuleFrame.longestAnswer + 1) {
+            output throws(PAMCheckFailure.Reason) in
+            outcome = try terminal.ask(
+                text, isEchoed: isEchoed, unless: helper.readable, into: &output,
+                beforeSignal: endHelper)
         }
         switch outcome {
         case .timedOut: throw .timedOut
         // The program did not wait for the answer: it has ended or has broken the protocol.
         case .overtaken: return
-        case .answered: try sendAnswer()
+        case .answered: try send(answer)
         }
     }
 
-    private func sendAnswer() throws(PAMCheckFailure.Reason) {
+    private func send(_ answer: SecretBytes) throws(PAMCheckFailure.Reason) {
         dialogue.noteAnswer()
+        // Sent or not, the answer is wiped.
+        defer { helper.removeOutgoing() }
         // The pipe is empty while the program waits for an answer, so it takes the whole answer. If
         // it does not, the program has ended or has broken the protocol, which the next frame will
         // show.
-        do { _ = try helper.flush() } catch { throw .system(error) }
+        do throws(SystemCallFailure) {
+            try helper.appendFrame(answer)
+            _ = try helper.flush()
+        } catch {
+            throw .system(error)
+        }
     }
 }

@@ -51,7 +51,7 @@ struct ModuleDialogue {
     }
 
     private func parse(_ frame: WipedBuffer) throws(PAMCheckFailure.Reason) -> ModuleFrame {
-        guard let frame = frame.withBytes({ ModuleFrame(parsing: $0) }) else { throw .nonsense }
+        guard let frame = frame.value(as: ModuleFrame.self) else { throw .nonsense }
         return frame
     }
 

@@ -1,3 +1,5 @@
+internal import WatchwordCoding
+package import WatchwordCryptography
 package import WatchwordSystem
 
 /// Relays messages between the system's modules, which run in another process, and the user of a
@@ -31,12 +33,12 @@ package final class ModuleRelay {
     /// - Parameters:
     ///   - person: becomes ready when the person's program ends while nothing is asked.
     ///   - show: shows a message.
-    ///   - ask: asks a question until this moment, and appends the answer of at most
+    ///   - ask: asks a question until this moment, and returns the answer of at most
     ///     ``longestAnswer`` bytes.
     package func verdict(
         unless person: Polling.Interest,
         showing show: (String) throws(PAMCheckFailure.Reason) -> Void,
-        asking ask: (String, Bool, Moment, FrameWriter) throws(PAMCheckFailure.Reason) -> Void
+        asking ask: (String, Bool, Moment) throws(PAMCheckFailure.Reason) -> SecretBytes
     ) throws(PAMCheckFailure.Reason) -> Bool {
         let lastAnswer = Moment.now + (deadline.timeRemaining - ModuleRelay.timeForVerdict)
         try dialogue.greet(next(unless: person))
@@ -45,14 +47,12 @@ package final class ModuleRelay {
             case .show(let text):
                 do { try show(text) } catch { guard dialogue.isAnswered else { throw error } }
             case .ask(let text, let isEchoed):
-                let frame: FrameWriter
-                do { frame = try FrameWriter() } catch { throw .system(error) }
-                frame.append(ModuleFrame.answer)
-                do { try ask(text, isEchoed, lastAnswer, frame) } catch {
+                var answer = SecretBytes(capacity: 0) { _ in }
+                do { answer = try ask(text, isEchoed, lastAnswer) } catch {
                     guard dialogue.isAnswered else { throw error }
                 }
                 dialogue.noteAnswer()
-                do { try frame.write(to: program) } catch {
+                do { try FrameWriter(answer).write(to: program) } catch {
                     // If the program has ended, the next frame will show it.
                     guard error.isConnectionLost else { throw .system(error) }
                 }

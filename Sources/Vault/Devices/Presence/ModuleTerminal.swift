@@ -33,7 +33,7 @@ package final class ModuleTerminal {
     ///   - other: becomes ready when the answer is no longer needed.
     ///   - beforeSignal: as for ``Terminal``.
     package func ask(
-        _ text: String, isEchoed: Bool, unless other: Polling.Interest,
+        _ text: String, isEchoed: Bool, unless other: Polling.Interest?,
         into answer: inout OutputSpan<UInt8>,
         beforeSignal: @escaping (SignalQueue.Signal) -> Void = { _ in }
     ) throws(PAMCheckFailure.Reason) -> Terminal.PromptOutcome {

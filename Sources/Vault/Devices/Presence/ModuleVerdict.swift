@@ -1,3 +1,5 @@
+package import WatchwordSystem
+
 /// The system modules' verdict on the person.
 public enum ModuleVerdict: Hashable, Sendable {
     /// The person was recognised, and the account may be used.
@@ -12,43 +14,32 @@ public enum ModuleVerdict: Hashable, Sendable {
     case accountRefused(PAMCallFailure)
     /// No module could decide.
     case failed(PAMCallFailure)
+}
 
-    private enum Kind: UInt8 {
-        case granted = 1
-        case denied = 2
-        case noServiceFile = 3
-        case noUserName = 4
-        case accountRefused = 5
-        case failed = 6
+extension ModuleVerdict: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case granted, denied, noServiceFile, noUserName, accountRefused, failed
     }
 
-    var bytes: [UInt8] {
+    package func write(to output: FrameWriter) {
         switch self {
-        case .granted: [Kind.granted.rawValue]
-        case .denied: [Kind.denied.rawValue]
-        case .noServiceFile: [Kind.noServiceFile.rawValue]
-        case .noUserName: [Kind.noUserName.rawValue]
-        case .accountRefused(let failure): [Kind.accountRefused.rawValue] + failure.bytes
-        case .failed(let failure): [Kind.failed.rawValue] + failure.bytes
+        case .granted: output.append(Kind.granted)
+        case .denied: output.append(Kind.denied)
+        case .noServiceFile: output.append(Kind.noServiceFile)
+        case .noUserName: output.append(Kind.noUserName)
+        case .accountRefused(let failure): output.append(Kind.accountRefused, failure)
+        case .failed(let failure): output.append(Kind.failed, failure)
         }
     }
 
-    init?(parsing bytes: [UInt8]) {
-        guard let kind = bytes.first.flatMap(Kind.init(rawValue:)) else { return nil }
-        let rest = bytes.dropFirst()
-        switch kind {
-        case .granted, .denied, .noServiceFile, .noUserName:
-            guard rest.isEmpty else { return nil }
-            self =
-                switch kind {
-                case .granted: .granted
-                case .denied: .denied
-                case .noServiceFile: .noServiceFile
-                default: .noUserName
-                }
-        case .accountRefused, .failed:
-            guard let failure = PAMCallFailure(parsing: rest) else { return nil }
-            self = kind == .failed ? .failed(failure) : .accountRefused(failure)
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .granted: self = .granted
+        case .denied: self = .denied
+        case .noServiceFile: self = .noServiceFile
+        case .noUserName: self = .noUserName
+        case .accountRefused: self = try fields.make(Self.accountRefused, from: bytes)
+        case .failed: self = try fields.make(Self.failed, from: bytes)
         }
     }
 }
@@ -106,15 +97,15 @@ public struct PAMCallFailure: Error, Hashable, Sendable {
         self.call = call
         self.code = UInt8(clamping: code)
     }
+}
 
-    fileprivate var bytes: [UInt8] { [code] + call.rawValue.utf8 }
+extension PAMCallFailure.Call: Transferable {}
 
-    fileprivate init?(parsing bytes: ArraySlice<UInt8>) {
-        let name = bytes.dropFirst()
-        guard let code = bytes.first,
-            let call = Call.allCases.first(where: { name.elementsEqual($0.rawValue.utf8) })
-        else { return nil }
-        self.code = code
-        self.call = call
+extension PAMCallFailure: Transferable {
+    package func write(to output: FrameWriter) { output.append(call, code) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        call = try fields.value(bytes)
+        code = try fields.value(bytes)
     }
 }

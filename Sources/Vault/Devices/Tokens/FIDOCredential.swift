@@ -1,3 +1,5 @@
+package import WatchwordSystem
+
 /// A credential of a FIDO2 authenticator, with everything that is needed to get its secret
 /// (`hmac-secret`); the authenticator stores nothing.
 public struct FIDOCredential: Hashable, Sendable {
@@ -32,5 +34,21 @@ public struct FIDOCredential: Hashable, Sendable {
         self.salt = salt
         self.relyingParty = relyingParty
         self.requiresPIN = requiresPIN
+    }
+}
+
+extension FIDOCredential: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(id, salt, relyingParty, requiresPIN)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        let credential = FIDOCredential(
+            id: try fields.data(bytes, limit: FIDOCredential.largestID),
+            salt: try fields.data(bytes, limit: FIDOCredential.saltCount),
+            relyingParty: try fields.text(bytes, limit: FIDOCredential.longestRelyingParty),
+            requiresPIN: try fields.flag(bytes))
+        guard let credential else { throw Unreadable() }
+        self = credential
     }
 }

@@ -1,3 +1,5 @@
+package import WatchwordSystem
+
 /// A key pair on P-256 that a TPM has made, as the vault keeps it: only that TPM can load it, and it
 /// signs only for somebody who knows its authorization value and, if it has one, the PIN.
 public struct TPMKey: Hashable, Sendable {
@@ -42,5 +44,22 @@ public struct TPMKey: Hashable, Sendable {
         self.parent = parent
         self.parentName = parentName
         self.requiresPIN = requiresPIN
+    }
+}
+
+extension TPMKey: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(publicArea, privateArea, parent, parentName, requiresPIN)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        let key = TPMKey(
+            publicArea: try fields.data(bytes, limit: TPMKey.largestArea),
+            privateArea: try fields.data(bytes, limit: TPMKey.largestArea),
+            parent: try fields.value(bytes),
+            parentName: try fields.data(bytes, limit: TPMKey.longestName),
+            requiresPIN: try fields.flag(bytes))
+        guard let key else { throw Unreadable() }
+        self = key
     }
 }

@@ -1,3 +1,5 @@
+package import WatchwordSystem
+
 /// A secret that a TPM has sealed, as the vault file keeps it: only the TPM that made it can load
 /// it.
 public struct TPMObject: Hashable, Sendable {
@@ -24,6 +26,21 @@ public struct TPMObject: Hashable, Sendable {
         self.privateArea = privateArea
         self.requiresPIN = requiresPIN
         self.isBoundToPCR7 = isBoundToPCR7
+    }
+}
+
+extension TPMObject: Transferable {
+    package func write(to output: FrameWriter) {
+        output.append(publicArea, privateArea, requiresPIN, isBoundToPCR7)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        let object = TPMObject(
+            publicArea: try fields.data(bytes, limit: TPMObject.largestArea),
+            privateArea: try fields.data(bytes, limit: TPMObject.largestArea),
+            requiresPIN: try fields.flag(bytes), isBoundToPCR7: try fields.flag(bytes))
+        guard let object else { throw Unreadable() }
+        self = object
     }
 }
 
@@ -62,5 +79,16 @@ public struct TPMAddress: Hashable, Sendable {
         // tpm2-tss uses 2321 if none is named.
         let port = named.map { UInt16($0.dropFirst("port=".count)) } ?? 2321
         return port.map { [$0, $0 &+ 1] } ?? []
+    }
+}
+
+extension TPMAddress: Transferable {
+    package func write(to output: FrameWriter) { output.append(text) }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        guard let address = TPMAddress(try fields.text(bytes, limit: TPMAddress.longest)) else {
+            throw Unreadable()
+        }
+        self = address
     }
 }

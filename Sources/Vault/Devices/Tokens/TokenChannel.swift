@@ -61,11 +61,10 @@ public struct TokenChannel: ~Copyable {
         do throws(SystemCallFailure) {
             try send(.asksPIN(isRepeated: isRepeated, left: left))
             var incoming = try IncomingFrame(limit: TokenMessage.largestAnswer)
-            guard case .complete(let frame) = try incoming.advance(from: input) else {
-                ConfinedHelper.refuseRequest()
-            }
-            let pin = frame.withBytes { SecretBytes(copying: $0.extracting(1...)) }
-            return pin.count > 0 ? pin : nil
+            guard case .complete(let frame) = try incoming.advance(from: input),
+                let answer = frame.value(as: OptionalPIN.self)
+            else { ConfinedHelper.refuseRequest() }
+            return answer.pin
         } catch {
             ProcessEnd.atOnce(with: 6)
         }
@@ -83,14 +82,10 @@ public struct TokenChannel: ~Copyable {
     private func nextRequest() throws(SystemCallFailure) -> TokenRequest? {
         var incoming = try IncomingFrame(limit: TokenRequest.largestFrame)
         guard case .complete(let frame) = try incoming.advance(from: input) else { return nil }
-        return frame.withBytes { TokenRequest(parsing: $0) }
+        return frame.value()
     }
 
     private func send(_ message: TokenMessage) throws(SystemCallFailure) {
-        let buffer = try WipedBuffer(capacity: 4 + TokenMessage.largestFrame)
-        message.encode(into: buffer)
-        try buffer.withBytes { bytes throws(SystemCallFailure) in
-            try FileDescriptor.writeAll(bytes, to: 1)
-        }
+        try FrameWriter(message).write(to: StandardStream.output.rawValue)
     }
 }

@@ -77,12 +77,36 @@ public struct TokenHelper: TokenRequestHandler {
         }
         let result: Result<TokenResult, Failure>
         do throws(SystemCallFailure) {
-            let connection = OwnTokenConnection(helper, timeout: timeout)
+            var connection = OwnHelperConnection(helper, timeout: timeout)
             result = try TokenHelper.conversation(
-                over: connection, about: request, person: &person)
+                over: &connection, about: request, person: &person)
         } catch {
             throw .helper(.system(error))
         }
         return try result.get()
+    }
+}
+
+extension TokenHelper.Failure: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case helper, timedOut, badAnswer, refused
+    }
+
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .helper(let failure): output.append(Kind.helper, failure)
+        case .timedOut: output.append(Kind.timedOut)
+        case .badAnswer: output.append(Kind.badAnswer)
+        case .refused(let refusal): output.append(Kind.refused, refusal)
+        }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .helper: self = try fields.make(Self.helper, from: bytes)
+        case .timedOut: self = .timedOut
+        case .badAnswer: self = .badAnswer
+        case .refused: self = try fields.make(Self.refused, from: bytes)
+        }
     }
 }

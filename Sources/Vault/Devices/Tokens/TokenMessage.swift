@@ -1,14 +1,14 @@
+internal import WatchwordCoding
 public import WatchwordCryptography
-internal import WatchwordSystem
+package import WatchwordSystem
 
-// The protocol between `watchword` and `watchword-token`, in frames (see `IncomingFrame`). Numbers
-// are big-endian, except in ``TokenRefusal``.
+// The protocol between `watchword` and `watchword-token`, in frames (see `IncomingFrame`).
 //
 // helper → watchword, first: ready
 // watchword → helper, once:  a ``TokenRequest``
 // helper → watchword, each:  asksPIN or touch; after asksPIN, the helper waits for the answer before
 //                            it sends the next frame
-// watchword → helper, each:  the PIN, or nothing to cancel, after one byte (1)
+// watchword → helper, each:  the PIN, or nothing to cancel
 // helper → watchword, last:  done or refused
 
 /// What a device has done.
@@ -36,128 +36,101 @@ enum TokenMessage {
     case done(TokenResult)
     case refused(TokenRefusal)
 
-    static let version: UInt8 = 3
+    static let version: UInt8 = 4
     /// The maximum size of a frame in bytes.
     static let largestFrame = 2 + KeyAttestation.largest
     /// The maximum size of an answer's frame in bytes.
-    static let largestAnswer = 1 + TokenRequest.longestAuthenticatorPIN
+    static let largestAnswer = 5 + TokenRequest.longestAuthenticatorPIN
+}
 
-    private enum Kind: UInt8 {
+extension TokenMessage: Transferable {
+    private enum Kind: UInt8, Transferable {
+        // Other versions of the protocol report their version in the same form.
         case ready = 1
-        case asksPIN = 2
-        case touch = 3
-        case sealed = 4
-        case made = 5
-        case secret = 6
-        case refused = 7
-        case madeKey = 8
-        case signature = 9
-        case attested = 10
+        case asksPIN, touch, done, refused
     }
 
-    /// Appends the frame, with its length, to an empty buffer.
-    func encode(into buffer: WipedBuffer) {
-        buffer.append([0, 0, 0, 0])
+    func write(to output: FrameWriter) {
         switch self {
-        case .ready(let version): buffer.append([Kind.ready.rawValue, version])
-        case .asksPIN(let isRepeated, let left):
-            buffer.append([Kind.asksPIN.rawValue, isRepeated ? 1 : 0])
-            buffer.append { $0.append(UInt64(left ?? .max), bytes: 4) }
-        case .touch(let number, let count):
-            buffer.append([Kind.touch.rawValue, number, count])
-        case .done(.sealed(let object)):
-            buffer.append([Kind.sealed.rawValue])
-            buffer.append { output in
-                output.append(string: object.publicArea.span)
-                output.append(string: object.privateArea.span)
-            }
-            buffer.append([object.requiresPIN ? 1 : 0, object.isBoundToPCR7 ? 1 : 0])
-        case .done(.madeKey(let key, let point)):
-            buffer.append([Kind.madeKey.rawValue])
-            buffer.append { output in
-                output.append(key)
-                output.append(string: point.span)
-            }
-        case .done(.signature(let signature)):
-            buffer.append([Kind.signature.rawValue])
-            buffer.append { $0.append(string: signature.span) }
-        case .done(.attested(let attestation)):
-            let parts = attestation.parts
-            buffer.append([Kind.attested.rawValue, UInt8(parts.count)])
-            buffer.append { output in
-                for part in parts { output.append(string: part.span) }
-            }
-        case .done(.made(let credential, let secret)):
-            buffer.append([Kind.made.rawValue])
-            buffer.append { output in
-                output.append(string: credential.id.span)
-                output.append(string: credential.salt.span)
-                output.append(string: Array(credential.relyingParty.utf8).span)
-            }
-            buffer.append([credential.requiresPIN ? 1 : 0])
-            secret.withBytes { bytes in buffer.append { $0.append(string: bytes) } }
-        case .done(.secret(let secret)):
-            buffer.append([Kind.secret.rawValue])
-            secret.withBytes { bytes in buffer.append { $0.append(string: bytes) } }
-        case .refused(let refusal): buffer.append([Kind.refused.rawValue] + refusal.bytes)
+        case .ready(let version): output.append(Kind.ready, version)
+        case .asksPIN(let isRepeated, let left): output.append(Kind.asksPIN, isRepeated, left)
+        case .touch(let number, let count): output.append(Kind.touch, number, count)
+        case .done(let result): output.append(Kind.done, result)
+        case .refused(let refusal): output.append(Kind.refused, refusal)
         }
-        buffer.replace(from: 0, with: UInt32(buffer.count - 4).littleEndianBytes.span)
     }
 
-    /// Parses a frame without its length; `nil` if it breaks the protocol.
-    init?(parsing frame: Span<UInt8>) {
-        do { try self.init(reading: frame) } catch { return nil }
+    init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .ready: self = try fields.make(Self.ready, from: bytes)
+        case .asksPIN: self = try fields.make(Self.asksPIN, from: bytes)
+        case .touch: self = try fields.make(Self.touch, from: bytes)
+        case .done: self = try fields.make(Self.done, from: bytes)
+        case .refused: self = try fields.make(Self.refused, from: bytes)
+        }
+    }
+}
+
+extension TokenResult: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case sealed, madeKey, signature, attested, made, secret
     }
 
-    private init(reading frame: Span<UInt8>) throws(FieldReader.Unreadable) {
-        var fields = FieldReader(.bigEndian)
-        guard let kind = Kind(rawValue: try fields.byte(frame)) else {
-            throw FieldReader.Unreadable()
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .sealed(let object): output.append(Kind.sealed, object)
+        case .madeKey(let key, let point): output.append(Kind.madeKey, key, point)
+        case .signature(let signature): output.append(Kind.signature, signature)
+        case .attested(let attestation): output.append(Kind.attested, attestation)
+        case .made(let credential, let secret): output.append(Kind.made, credential, secret)
+        case .secret(let secret): output.append(Kind.secret, secret)
         }
-        switch kind {
-        case .ready: self = .ready(version: try fields.byte(frame))
-        case .asksPIN:
-            let isRepeated = try fields.flag(frame)
-            let left = UInt32(truncatingIfNeeded: try fields.number(frame, width: 4))
-            self = .asksPIN(isRepeated: isRepeated, left: left == .max ? nil : left)
-        case .touch: self = .touch(number: try fields.byte(frame), count: try fields.byte(frame))
-        case .sealed:
-            self = .done(.sealed(try fields.object(frame)))
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .sealed: self = try fields.make(Self.sealed, from: bytes)
         case .madeKey:
-            let key = try fields.key(frame)
-            let point = try fields.data(frame, limit: TPMKey.pointCount)
-            guard point.count == TPMKey.pointCount else { throw FieldReader.Unreadable() }
-            self = .done(.madeKey(key, point: point))
+            let key: TPMKey = try fields.value(bytes)
+            let point = try fields.data(bytes, limit: TPMKey.pointCount)
+            guard point.count == TPMKey.pointCount else { throw Unreadable() }
+            self = .madeKey(key, point: point)
         case .signature:
-            self = .done(.signature(try fields.data(frame, limit: TPMKey.longestSignature)))
-        case .attested: self = .done(.attested(try fields.attestation(frame)))
-        case .made:
-            let credential = try fields.credential(frame)
-            self = .done(.made(credential, try fields.tokenSecret(frame)))
-        case .secret: self = .done(.secret(try fields.tokenSecret(frame)))
-        case .refused:
-            self = .refused(try TokenRefusal(parsing: frame.extracting(1...)))
-            return
+            self = .signature(try fields.data(bytes, limit: TPMKey.longestSignature))
+        case .attested: self = try fields.make(Self.attested, from: bytes)
+        case .made: self = .made(try fields.value(bytes), try fields.slotSecret(bytes))
+        case .secret: self = .secret(try fields.slotSecret(bytes))
         }
-        try fields.finish(frame)
     }
 }
 
 extension FieldReader {
-    fileprivate mutating func attestation(
-        _ bytes: Span<UInt8>
-    ) throws(Unreadable) -> KeyAttestation {
-        var parts: [[UInt8]] = []
-        for _ in 0..<(try byte(bytes)) {
-            parts.append(try data(bytes, limit: KeyAttestation.largestPart))
-        }
-        guard let attestation = KeyAttestation(parts: parts) else { throw Unreadable() }
-        return attestation
-    }
-
-    fileprivate mutating func tokenSecret(_ bytes: Span<UInt8>) throws(Unreadable) -> SecretBytes {
+    fileprivate mutating func slotSecret(_ bytes: Span<UInt8>) throws(Unreadable) -> SecretBytes {
         let secret = try secret(bytes, limit: TokenRequest.secretCount)
         guard secret.count == TokenRequest.secretCount else { throw Unreadable() }
         return secret
+    }
+}
+
+/// A PIN, or none; an empty one counts as none.
+struct OptionalPIN: Transferable {
+    let pin: SecretBytes?
+
+    init(_ pin: SecretBytes?) { self.pin = pin.flatMap { $0.count > 0 ? $0 : nil } }
+
+    func write(to output: FrameWriter) { output.append(pin) }
+
+    init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        pin = try fields.pin(bytes, limit: TokenRequest.longestAuthenticatorPIN)
+    }
+}
+
+extension FieldReader {
+    /// Reads an ``OptionalPIN`` of at most `limit` bytes.
+    mutating func pin(_ bytes: Span<UInt8>, limit: Int) throws(Unreadable) -> SecretBytes? {
+        guard try flag(bytes) else { return nil }
+        let pin = try secret(bytes, limit: limit)
+        guard pin.count > 0 else { throw Unreadable() }
+        return pin
     }
 }

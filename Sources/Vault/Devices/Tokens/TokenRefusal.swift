@@ -1,4 +1,3 @@
-internal import WatchwordCryptography
 public import WatchwordSystem
 
 /// Why a device did not do what was asked.
@@ -54,64 +53,41 @@ public enum TokenRefusal: Error, Hashable, Sendable {
     case severalDevices
 }
 
-// The encoding: the kind, a number and a word, of which each kind uses what it needs.
-extension TokenRefusal {
-    private static let plain: [(UInt8, TokenRefusal)] = [
-        (1, .noDevice), (2, .noPermission), (3, .otherDevice), (5, .noPIN), (8, .badAnswer),
-        (9, .badRequest), (11, .changedPCR7), (12, .noPCR7), (13, .ownerPassword),
-        (14, .noCertificate), (15, .busy),
-        (20, .blockedPIN), (21, .needsReinsertion), (22, .noPINSet), (23, .notTouched),
-        (24, .declined), (25, .notSupported), (26, .severalDevices),
+extension TokenRefusal: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case plain, wrongPIN, failed, notConfined, lockedOut
+    }
+
+    /// The cases without further facts.
+    private static let plain: [TokenRefusal] = [
+        .noDevice, .noPermission, .busy, .otherDevice, .noPIN, .badAnswer, .badRequest,
+        .changedPCR7, .noPCR7, .ownerPassword, .noCertificate,
+        .blockedPIN, .needsReinsertion, .noPINSet, .notTouched, .declined, .notSupported,
+        .severalDevices,
     ]
 
-    /// Stands for an unknown number.
-    private static let unknown = UInt32.max
-
-    /// The encoding.
-    package var bytes: [UInt8] {
-        let (kind, number, word): (UInt8, UInt32, String) =
-            switch self {
-            case .wrongPIN(let left): (4, left ?? TokenRefusal.unknown, "-")
-            case .failed(let call, let code): (6, code, call)
-            case .notConfined(let failure): (7, UInt32(bitPattern: failure.number), failure.call)
-            case .lockedOut(let seconds): (10, seconds ?? TokenRefusal.unknown, "-")
-            default: (TokenRefusal.plain.first { $0.1 == self }?.0 ?? 0, 0, "-")
-            }
-        let text = ShortWord.bytes(of: word)
-        return [kind] + number.littleEndianBytes + [UInt8(text.count)] + text
-    }
-
-    /// Parses what ``bytes`` returns, and nothing else.
-    package init(parsing bytes: Span<UInt8>) throws(FieldReader.Unreadable) {
-        // Little-endian, like the other helpers' reports of failed calls.
-        var fields = FieldReader(.littleEndian)
-        guard let refusal = try TokenRefusal(reading: &fields, bytes) else {
-            throw FieldReader.Unreadable()
-        }
-        try fields.finish(bytes)
-        // A kind that needs no number or word has no other.
-        guard refusal.bytes == [UInt8](copying: bytes) else { throw FieldReader.Unreadable() }
-        self = refusal
-    }
-
-    private init?(
-        reading fields: inout FieldReader, _ bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind = try fields.byte(bytes)
-        let number = UInt32(truncatingIfNeeded: try fields.number(bytes, width: 4))
-        let word = try fields.word(bytes)
-        let known = number == TokenRefusal.unknown ? nil : number
-        switch kind {
-        case 4: self = .wrongPIN(left: known)
-        case 6: self = .failed(call: word, code: number)
-        case 7:
-            self = .notConfined(SystemCallFailure(call: word, number: Int32(bitPattern: number)))
-        case 10: self = .lockedOut(seconds: known)
+    package func write(to output: FrameWriter) {
+        switch self {
+        case .wrongPIN(let left): output.append(Kind.wrongPIN, left)
+        case .failed(let call, let code):
+            output.append(Kind.failed, ShortWord(showing: call), code)
+        case .notConfined(let failure): output.append(Kind.notConfined, failure)
+        case .lockedOut(let seconds): output.append(Kind.lockedOut, seconds)
         default:
-            guard let refusal = TokenRefusal.plain.first(where: { $0.0 == kind })?.1 else {
-                return nil
-            }
-            self = refusal
+            output.append(Kind.plain)
+            output.append(self, in: TokenRefusal.plain)
+        }
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
+        case .plain: self = try fields.value(bytes, in: TokenRefusal.plain)
+        case .wrongPIN: self = try fields.make(Self.wrongPIN, from: bytes)
+        case .failed:
+            let call: ShortWord = try fields.value(bytes)
+            self = .failed(call: call.text, code: try fields.value(bytes))
+        case .notConfined: self = try fields.make(Self.notConfined, from: bytes)
+        case .lockedOut: self = try fields.make(Self.lockedOut, from: bytes)
         }
     }
 }

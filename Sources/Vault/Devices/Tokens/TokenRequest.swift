@@ -1,5 +1,6 @@
+internal import WatchwordCoding
 public import WatchwordCryptography
-internal import WatchwordSystem
+package import WatchwordSystem
 
 /// What a device is asked to do, in one run of the helper process.
 public enum TokenRequest: Sendable {
@@ -33,200 +34,77 @@ public enum TokenRequest: Sendable {
     static let largestFrame = 4096
 }
 
-extension TokenRequest {
-    private enum Kind: UInt8 {
-        case seal = 1
-        case unseal = 2
-        case makeCredential = 3
-        case secret = 4
-        case makeKey = 5
-        case sign = 6
-        case attest = 7
-        case activate = 8
+extension TokenRequest: Transferable {
+    private enum Kind: UInt8, Transferable {
+        case seal, unseal, makeKey, sign, attest, activate, makeCredential, secret
     }
 
-    /// Appends the request to a frame.
-    func encode(into frame: WipedBuffer) {
-        func byte(_ value: UInt8) { frame.append { $0.append(value) } }
-        func string(_ bytes: some Collection<UInt8>) {
-            let bytes = Array(bytes)
-            frame.append { $0.append(string: bytes.span) }
-        }
-        func secret(_ secret: SecretBytes?) {
-            guard let secret else { return string([]) }
-            secret.withBytes { bytes in frame.append { $0.append(string: bytes) } }
-        }
+    package func write(to output: FrameWriter) {
         switch self {
-        case .seal(let bytes, let pin, let isBoundToPCR7, let address):
-            byte(Kind.seal.rawValue)
-            secret(bytes)
-            secret(pin)
-            byte(isBoundToPCR7 ? 1 : 0)
-            string(address.text.utf8)
-        case .unseal(let object, let address):
-            byte(Kind.unseal.rawValue)
-            string(object.publicArea)
-            string(object.privateArea)
-            byte(object.requiresPIN ? 1 : 0)
-            byte(object.isBoundToPCR7 ? 1 : 0)
-            string(address.text.utf8)
+        case .seal(let secret, let pin, let isBoundToPCR7, let address):
+            output.append(Kind.seal, secret, OptionalPIN(pin), isBoundToPCR7, address)
+        case .unseal(let object, let address): output.append(Kind.unseal, object, address)
         case .makeKey(let authorization, let pin, let address):
-            byte(Kind.makeKey.rawValue)
-            secret(authorization)
-            secret(pin)
-            string(address.text.utf8)
+            output.append(Kind.makeKey, authorization, OptionalPIN(pin), address)
         case .sign(let message, let key, let authorization, let address):
-            byte(Kind.sign.rawValue)
-            string(message)
-            frame.append { $0.append(key) }
-            secret(authorization)
-            string(address.text.utf8)
+            output.append(Kind.sign, message, key, authorization, address)
         case .attest(let key, let message, let authorization, let address):
-            byte(Kind.attest.rawValue)
-            string(message)
-            frame.append { $0.append(key) }
-            secret(authorization)
-            string(address.text.utf8)
+            output.append(Kind.attest, key, message, authorization, address)
         case .activate(let activation, let address):
-            byte(Kind.activate.rawValue)
-            string(activation.blob)
-            string(activation.seed)
-            string(address.text.utf8)
+            output.append(Kind.activate, activation, address)
         case .makeCredential(let device, let salt, let requiresPIN):
-            byte(Kind.makeCredential.rawValue)
-            string((device ?? "").utf8)
-            string(salt)
-            byte(requiresPIN ? 1 : 0)
+            output.append(Kind.makeCredential, device ?? "", salt, requiresPIN)
         case .secret(let credential, let device):
-            byte(Kind.secret.rawValue)
-            string(credential.id)
-            string(credential.salt)
-            string(credential.relyingParty.utf8)
-            byte(credential.requiresPIN ? 1 : 0)
-            string((device ?? "").utf8)
+            output.append(Kind.secret, credential, device ?? "")
         }
     }
 
-    /// Parses a frame without its count; `nil` if it breaks the protocol.
-    init?(parsing frame: Span<UInt8>) {
-        do { try self.init(reading: frame) } catch { return nil }
-    }
-
-    private init(reading frame: Span<UInt8>) throws(FieldReader.Unreadable) {
-        var fields = FieldReader(.bigEndian)
-        guard let kind = Kind(rawValue: try fields.byte(frame)) else {
-            throw FieldReader.Unreadable()
-        }
-        switch kind {
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        switch try fields.value(bytes) as Kind {
         case .seal:
-            let secret = try fields.secret(frame, limit: TokenRequest.secretCount)
-            let pin = try fields.secret(frame, limit: TokenRequest.longestPIN)
-            let isBoundToPCR7 = try fields.flag(frame)
             self = .seal(
-                secret, pin: pin.count > 0 ? pin : nil, isBoundToPCR7: isBoundToPCR7,
-                in: try fields.address(frame))
-        case .unseal:
-            let object = try fields.object(frame)
-            self = .unseal(object, in: try fields.address(frame))
+                try fields.secret(bytes, limit: TokenRequest.secretCount),
+                pin: try fields.pin(bytes, limit: TokenRequest.longestPIN),
+                isBoundToPCR7: try fields.value(bytes), in: try fields.value(bytes))
+        case .unseal: self = try fields.make(Self.unseal, from: bytes)
         case .makeKey:
-            let authorization = try fields.secret(frame, limit: TPMKey.authorizationCount)
-            let pin = try fields.secret(frame, limit: TokenRequest.longestPIN)
             self = .makeKey(
-                authorization: authorization, pin: pin.count > 0 ? pin : nil,
-                in: try fields.address(frame))
+                authorization: try fields.authorization(bytes),
+                pin: try fields.pin(bytes, limit: TokenRequest.longestPIN),
+                in: try fields.value(bytes))
         case .sign:
-            let message = try fields.data(frame, limit: TPMKey.longestMessage)
-            let key = try fields.key(frame)
-            let authorization = try fields.secret(frame, limit: TPMKey.authorizationCount)
             self = .sign(
-                message, with: key, authorization: authorization, in: try fields.address(frame))
+                try fields.message(bytes), with: try fields.value(bytes),
+                authorization: try fields.authorization(bytes), in: try fields.value(bytes))
         case .attest:
-            let message = try fields.data(frame, limit: TPMKey.longestMessage)
-            let key = try fields.key(frame)
-            let authorization = try fields.secret(frame, limit: TPMKey.authorizationCount)
             self = .attest(
-                key, for: message, authorization: authorization, in: try fields.address(frame))
-        case .activate:
-            let blob = try fields.data(frame, limit: KeyActivation.largestBlob)
-            let seed = try fields.data(frame, limit: KeyActivation.largestSeed)
-            guard let activation = KeyActivation(blob: blob, seed: seed) else {
-                throw FieldReader.Unreadable()
-            }
-            self = .activate(activation, in: try fields.address(frame))
+                try fields.value(bytes), for: try fields.message(bytes),
+                authorization: try fields.authorization(bytes), in: try fields.value(bytes))
+        case .activate: self = try fields.make(Self.activate, from: bytes)
         case .makeCredential:
-            let device = try fields.path(frame)
-            let salt = try fields.data(frame, limit: FIDOCredential.saltCount)
             self = .makeCredential(
-                device: device, salt: salt, requiresPIN: try fields.flag(frame))
+                device: try fields.path(bytes),
+                salt: try fields.data(bytes, limit: FIDOCredential.saltCount),
+                requiresPIN: try fields.value(bytes))
         case .secret:
-            self = .secret(
-                of: try fields.credential(frame), device: try fields.path(frame))
+            self = .secret(of: try fields.value(bytes), device: try fields.path(bytes))
         }
-        try fields.finish(frame)
     }
 }
 
 extension FieldReader {
-    mutating func data(_ bytes: Span<UInt8>, limit: Int) throws(Unreadable) -> [UInt8] {
-        [UInt8](copying: bytes.extracting(try string(bytes, limit: limit)))
+    fileprivate mutating func authorization(
+        _ bytes: Span<UInt8>
+    ) throws(Unreadable) -> SecretBytes {
+        try secret(bytes, limit: TPMKey.authorizationCount)
     }
 
-    mutating func secret(_ bytes: Span<UInt8>, limit: Int) throws(Unreadable) -> SecretBytes {
-        SecretBytes(copying: bytes.extracting(try string(bytes, limit: limit)))
-    }
-
-    fileprivate mutating func address(_ bytes: Span<UInt8>) throws(Unreadable) -> TPMAddress {
-        guard let address = TPMAddress(try text(bytes, limit: TPMAddress.longest)) else {
-            throw Unreadable()
-        }
-        return address
+    fileprivate mutating func message(_ bytes: Span<UInt8>) throws(Unreadable) -> [UInt8] {
+        try data(bytes, limit: TPMKey.longestMessage)
     }
 
     fileprivate mutating func path(_ bytes: Span<UInt8>) throws(Unreadable) -> String? {
         let path = try text(bytes, limit: TokenRequest.longestPath)
         return path.isEmpty ? nil : path
-    }
-
-    mutating func object(_ bytes: Span<UInt8>) throws(Unreadable) -> TPMObject {
-        let publicArea = try data(bytes, limit: TPMObject.largestArea)
-        let privateArea = try data(bytes, limit: TPMObject.largestArea)
-        let requiresPIN = try flag(bytes)
-        let object = TPMObject(
-            publicArea: publicArea, privateArea: privateArea, requiresPIN: requiresPIN,
-            isBoundToPCR7: try flag(bytes))
-        guard let object else { throw Unreadable() }
-        return object
-    }
-
-    mutating func key(_ bytes: Span<UInt8>) throws(Unreadable) -> TPMKey {
-        let publicArea = try data(bytes, limit: TPMKey.largestArea)
-        let privateArea = try data(bytes, limit: TPMKey.largestArea)
-        let parent = UInt32(truncatingIfNeeded: try number(bytes, width: 4))
-        let key = TPMKey(
-            publicArea: publicArea, privateArea: privateArea, parent: parent,
-            parentName: try data(bytes, limit: TPMKey.longestName), requiresPIN: try flag(bytes))
-        guard let key else { throw Unreadable() }
-        return key
-    }
-
-    mutating func credential(_ bytes: Span<UInt8>) throws(Unreadable) -> FIDOCredential {
-        let id = try data(bytes, limit: FIDOCredential.largestID)
-        let salt = try data(bytes, limit: FIDOCredential.saltCount)
-        let relyingParty = try text(bytes, limit: FIDOCredential.longestRelyingParty)
-        guard
-            let credential = FIDOCredential(
-                id: id, salt: salt, relyingParty: relyingParty, requiresPIN: try flag(bytes))
-        else { throw Unreadable() }
-        return credential
-    }
-}
-
-extension OutputSpan<UInt8> {
-    mutating func append(_ key: TPMKey) {
-        append(string: key.publicArea.span)
-        append(string: key.privateArea.span)
-        append(UInt64(key.parent), bytes: 4)
-        append(string: key.parentName.span)
-        append(key.requiresPIN ? 1 : 0)
     }
 }

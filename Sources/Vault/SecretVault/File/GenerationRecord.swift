@@ -50,7 +50,7 @@ struct GenerationRecord: Hashable {
     }
 
     static let firstLine = "watchword-generation 1\n"
-    private static let sizeLimit = 1024
+    static let sizeLimit = 1024
 
     var text: [UInt8] {
         var text = VaultText()

@@ -13,15 +13,10 @@ package struct ListedEntry: Hashable, Sendable {
 }
 
 extension ListedEntry: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(summary)
-        output.append(optional: counter)
-    }
+    package func write(to output: FrameWriter) { output.append(summary, counter) }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        self.init(try fields.value(bytes), counter: try fields.optional(bytes))
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init, from: bytes)
     }
 }
 

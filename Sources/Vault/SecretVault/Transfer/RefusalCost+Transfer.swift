@@ -2,65 +2,47 @@ package import WatchwordSystem
 
 extension RefusalCost: Transferable {
     /// The first byte, which identifies the cost.
-    enum Kind: UInt8, CaseIterable {
+    enum Kind: UInt8, CaseIterable, Transferable {
         case free, wait, wiped, notCounted
     }
 
     package func write(to output: FrameWriter) {
         switch self {
-        case .free(let left):
-            output.append(choice: Kind.free)
-            output.append(signed: Int64(left))
-        case .wait(let seconds):
-            output.append(choice: Kind.wait)
-            output.append(signed: seconds)
-        case .wiped: output.append(choice: Kind.wiped)
-        case .notCounted: output.append(choice: Kind.notCounted)
+        case .free(let left): output.append(Kind.free, left)
+        case .wait(let seconds): output.append(Kind.wait, seconds)
+        case .wiped: output.append(Kind.wiped)
+        case .notCounted: output.append(Kind.notCounted)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let kind: Kind = try fields.choice(bytes)
-        switch kind {
-        case .free: self = .free(left: try fields.integer(bytes))
-        case .wait: self = .wait(seconds: try fields.signedNumber(bytes))
-        case .wiped: self = .wiped
-        case .notCounted: self = .notCounted
-        }
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .free: try fields.make(Self.free, from: bytes)
+            case .wait: try fields.make(Self.wait, from: bytes)
+            case .wiped: .wiped
+            case .notCounted: .notCounted
+            }
     }
 }
 
 extension LockOut: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(signed: failures)
-        output.append(signed: seconds)
-    }
+    package func write(to output: FrameWriter) { output.append(failures, seconds) }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        self.init(
-            failures: try fields.signedNumber(bytes), seconds: try fields.signedNumber(bytes))
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init(failures:seconds:), from: bytes)
     }
 }
 
 extension VaultStatus: Transferable {
     package func write(to output: FrameWriter) {
-        output.append(lockOut)
-        output.append(signed: Int64(wiped))
-        output.append(signed: Int64(failuresUntilLockOut))
-        output.append(failuresUntilWipe != nil)
-        if let failuresUntilWipe { output.append(signed: Int64(failuresUntilWipe)) }
+        output.append(lockOut, wiped, failuresUntilLockOut, failuresUntilWipe)
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
         self.init(
-            lockOut: try fields.value(bytes), wiped: try fields.integer(bytes),
-            failuresUntilLockOut: try fields.integer(bytes),
-            failuresUntilWipe: try fields.flag(bytes) ? try fields.integer(bytes) : nil)
+            lockOut: try fields.value(bytes), wiped: try fields.value(bytes),
+            failuresUntilLockOut: try fields.value(bytes),
+            failuresUntilWipe: try fields.value(bytes))
     }
 }

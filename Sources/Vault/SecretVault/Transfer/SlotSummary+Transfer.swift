@@ -1,49 +1,38 @@
-internal import WatchwordCryptography
 package import WatchwordSystem
 
 extension SlotSummary: Transferable {
-    private enum Kind: UInt8 {
-        case passphrase, recoveryKey, other, tpm2, fido2
+    package func write(to output: FrameWriter) {
+        output.append(number, method, created, publicKey)
+    }
+
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self = try fields.make(Self.init(number:method:created:publicKey:), from: bytes)
+    }
+}
+
+extension SlotSummary.Method: Transferable {
+    enum Kind: UInt8, CaseIterable, Transferable {
+        case passphrase, recoveryKey, tpm2, fido2, other
     }
 
     package func write(to output: FrameWriter) {
-        output.append(signed: Int64(number))
-        output.append(signed: created)
-        output.append(string: publicKey.span)
-        switch method {
-        case .passphrase(let logN):
-            output.append(choice: Kind.passphrase)
-            output.append(signed: Int64(logN))
-        case .recoveryKey: output.append(choice: Kind.recoveryKey)
-        case .tpm2(let object):
-            output.append(choice: Kind.tpm2)
-            output.append(object)
-        case .fido2(let credential):
-            output.append(choice: Kind.fido2)
-            output.append(credential)
-        case .other(let name):
-            output.append(choice: Kind.other)
-            output.append(name)
+        switch self {
+        case .passphrase(let logN): output.append(Kind.passphrase, logN)
+        case .recoveryKey: output.append(Kind.recoveryKey)
+        case .tpm2(let object): output.append(Kind.tpm2, object)
+        case .fido2(let credential): output.append(Kind.fido2, credential)
+        case .other(let name): output.append(Kind.other, name)
         }
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let number = try fields.integer(bytes)
-        let created = try fields.signedNumber(bytes)
-        let range = try fields.string(bytes, limit: TransferLimits.string)
-        let kind: Kind = try fields.choice(bytes)
-        let method: Method =
-            switch kind {
-            case .passphrase: .passphrase(logN: try fields.integer(bytes))
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        self =
+            switch try fields.value(bytes) as Kind {
+            case .passphrase: try fields.make(Self.passphrase, from: bytes)
             case .recoveryKey: .recoveryKey
-            case .tpm2: .tpm2(try fields.value(bytes))
-            case .fido2: .fido2(try fields.value(bytes))
-            case .other: .other(try fields.value(bytes))
+            case .tpm2: try fields.make(Self.tpm2, from: bytes)
+            case .fido2: try fields.make(Self.fido2, from: bytes)
+            case .other: try fields.make(Self.other, from: bytes)
             }
-        self.init(
-            number: number, method: method, created: created,
-            publicKey: [UInt8](copying: bytes.extracting(range)))
     }
 }

@@ -27,16 +27,11 @@ package struct VaultIdentity: Hashable, Sendable {
 }
 
 extension VaultIdentity: Transferable {
-    package func write(to output: FrameWriter) {
-        output.append(string: record.text.span)
-    }
+    package func write(to output: FrameWriter) { output.append(record.text) }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        guard let record = GenerationRecord(reading: try fields.part(bytes, limit: 1024)) else {
-            throw FieldReader.Unreadable()
-        }
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        let text = try fields.data(bytes, limit: GenerationRecord.sizeLimit)
+        guard let record = GenerationRecord(reading: text) else { throw Unreadable() }
         self.init(record)
     }
 }

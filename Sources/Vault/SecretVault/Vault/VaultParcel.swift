@@ -34,14 +34,13 @@ extension VaultParcel: Transferable {
         output.append(string: secrets.span)
     }
 
-    package init(
-        reading fields: inout FieldReader, in bytes: Span<UInt8>
-    ) throws(FieldReader.Unreadable) {
-        let file = try fields.part(bytes, limit: VaultParcel.largestFile)
-        let uses = try fields.part(bytes, limit: LastUses.sizeLimit)
-        newest = GenerationRecord(reading: try fields.part(bytes, limit: 1024))
-        let attempts = try fields.part(bytes, limit: 2 * AttemptsFile.slotCount)
-        let presented = try fields.part(bytes, limit: PresentedSecrets.sizeLimit)
+    package init(reading fields: inout FieldReader, in bytes: Span<UInt8>) throws(Unreadable) {
+        let file = try fields.data(bytes, limit: VaultParcel.largestFile)
+        let uses = try fields.data(bytes, limit: LastUses.sizeLimit)
+        newest = GenerationRecord(
+            reading: try fields.data(bytes, limit: GenerationRecord.sizeLimit))
+        let attempts = try fields.data(bytes, limit: 2 * AttemptsFile.slotCount)
+        let presented = try fields.data(bytes, limit: PresentedSecrets.sizeLimit)
         do throws(VaultError) {
             document = try VaultDocument(parsing: file)
             self.attempts = try AttemptsFile(reading: attempts, of: document.vaultID).attempts
@@ -49,15 +48,8 @@ extension VaultParcel: Transferable {
             let limit = LastUses.limit(entries: document.records.count)
             self.uses = uses.count <= limit ? uses : []
         } catch {
-            throw FieldReader.Unreadable()
+            throw Unreadable()
         }
-    }
-}
-
-extension FieldReader {
-    /// Reads the bytes of a file.
-    mutating func part(_ bytes: Span<UInt8>, limit: Int) throws(Unreadable) -> [UInt8] {
-        [UInt8](copying: bytes.extracting(try string(bytes, limit: limit)))
     }
 }
 

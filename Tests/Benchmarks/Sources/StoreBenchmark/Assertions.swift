@@ -1,7 +1,7 @@
 import JSONReading
+import PasskeyVerification
 import Verification
 import WatchwordCryptography
-import WebAuthnMessages
 
 /// Measures the time of an assertion, from the browser's JSON to the committed decision, alternating
 /// between filled stores of different sizes.

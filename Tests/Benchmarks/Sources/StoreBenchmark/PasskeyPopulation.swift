@@ -1,6 +1,6 @@
+import PasskeyVerification
 import Verification
 import WatchwordCryptography
-import WebAuthnMessages
 
 /// Passkeys of one authenticator in software, and the browser in front of it.
 ///

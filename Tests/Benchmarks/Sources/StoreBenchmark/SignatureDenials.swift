@@ -1,7 +1,7 @@
 import JSONReading
+import PasskeyVerification
 import Verification
 import WatchwordCryptography
-import WebAuthnMessages
 
 /// Alternates between wrong signatures and credentials that do not exist, whose times must be
 /// indistinguishable.

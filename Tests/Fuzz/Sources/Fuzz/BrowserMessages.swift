@@ -1,8 +1,8 @@
 import JSONReading
+import PasskeyVerification
 import Verification
 import WatchwordCoding
 import WatchwordCryptography
-import WebAuthnMessages
 
 /// Reads the bytes as what a browser states about a ceremony.
 func fuzzClientData(_ bytes: [UInt8]) {

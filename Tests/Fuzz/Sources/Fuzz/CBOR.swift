@@ -1,4 +1,4 @@
-import Attestation
+import PasskeyVerification
 
 /// Reads the bytes as CBOR; what is accepted in canonical order must have no other form.
 func fuzzCBOR(_ bytes: [UInt8]) {

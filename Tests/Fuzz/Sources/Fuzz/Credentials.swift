@@ -1,4 +1,5 @@
-import Attestation
+import PasskeyVerification
+import Verification
 import WatchwordCryptography
 
 private let hash = [UInt8](repeating: 7, count: 32)

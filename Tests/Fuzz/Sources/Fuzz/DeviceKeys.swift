@@ -1,4 +1,5 @@
-import Attestation
+import PasskeyVerification
+import Verification
 import WatchwordCryptography
 
 /// Reads the bytes as a key in COSE that follows a field, and verifies that field as its signature.

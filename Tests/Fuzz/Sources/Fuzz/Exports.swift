@@ -1,6 +1,7 @@
 import ExportReading
-import Exports
+@testable import Exports
 import WatchwordCryptography
+@testable import WatchwordSystem
 
 /// Reads the bytes as another app's export, whatever format they have.
 ///
@@ -11,34 +12,29 @@ func fuzzExport(_ bytes: [UInt8], prefix: [UInt8] = []) {
         SecretBytes(copying: (bytes.starts(with: prefix) ? bytes : prefix + bytes).span),
         name: "1.maFile", manifest: manifest, keyFile: keyFile)
     for password in [nil, password] {
+        let answer: ExportAnswer
         do {
-            let export = try readExport(source, password: password, limits: cheap)
-            let sent = ExportAnswer.bytes(for: export)
-            guard case .export(let received)? = ExportAnswer(parsing: sent.span) else {
-                preconditionFailure("an answer that we wrote was rejected")
-            }
-            precondition(ExportAnswer.bytes(for: received) == sent, "an answer round-trips")
-            precondition(received.entries.count == export.entries.count, "no entry is lost")
+            answer = .export(try readExport(source, password: password, limits: cheap))
         } catch {
             // Refusing the input is correct.
-            let sent = ExportAnswer.bytes(for: error)
-            guard case .refused(error)? = ExportAnswer(parsing: sent.span) else {
-                preconditionFailure("an error that we wrote was rejected")
-            }
+            answer = .refused(error)
+        }
+        do {
+            let frame = try answer.frame()
+            frame.withContent { fuzzExportAnswer([UInt8](copying: $0), isSound: true) }
+        } catch {
+            preconditionFailure("no memory for a frame")
         }
     }
 }
 
 /// Parses the bytes as a reader's answer, beside the vault's keys; an accepted answer must be the
 /// only encoding of its content.
-func fuzzExportAnswer(_ bytes: [UInt8]) {
-    switch ExportAnswer(parsing: bytes.span) {
-    case .export(let export)?:
-        precondition(ExportAnswer.bytes(for: export) == bytes, "an answer has only one form")
-    case .refused(let error)?:
-        precondition(ExportAnswer.bytes(for: error) == bytes, "an error has only one form")
-    case nil: break
-    }
+///
+/// - Parameter isSound: whether the bytes are an answer that we wrote.
+func fuzzExportAnswer(_ bytes: [UInt8], isSound: Bool = false) {
+    let isRead = expectOneForm(ExportAnswer.self, bytes)
+    precondition(isRead || !isSound, "an answer that we wrote was rejected")
 }
 
 /// Decompresses the bytes.
@@ -62,7 +58,14 @@ private let manifest = SecretBytes(
         """.utf8
     ).span)
 /// The standard limits, except for key derivations that would take most of the time.
-private let cheap = ExportLimits(
-    bytes: 1 << 20, rowFactor: 1, values: 10_000, iterations: 1_000, rounds: 10_000,
-    memory: 1 << 20, scryptWork: 4 << 20, argon2Work: 4 << 20, answer: 64 << 20,
-    addressSpace: 3 << 30, time: .seconds(240))
+private let cheap: ExportLimits = {
+    var limits = ExportLimits.standard
+    limits.bytes = 1 << 20
+    limits.values = 10_000
+    limits.iterations = 1_000
+    limits.rounds = 10_000
+    limits.memory = 1 << 20
+    limits.scryptWork = 4 << 20
+    limits.argon2Work = 4 << 20
+    return limits
+}()

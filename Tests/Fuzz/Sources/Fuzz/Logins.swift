@@ -1,26 +1,13 @@
 import WatchwordCryptography
-import WatchwordSystem
 
 @testable import Courier
 @testable import DeviceLogin
 
-/// Parses the bytes as a frame in each direction between `watchword` and `watchword-courier`; what is
-/// written for an accepted frame must be accepted again, with the same content.
+/// Parses the bytes as a frame in each direction between `watchword` and `watchword-courier`; an
+/// accepted frame must be written back byte for byte.
 func fuzzCourier(_ bytes: [UInt8]) {
-    if let request = HelperRequest(parsing: bytes.span) {
-        let written = encoded(request, room: bytes.count)
-        guard let again = HelperRequest(parsing: written.span) else {
-            preconditionFailure("a request that we wrote was refused")
-        }
-        precondition(encoded(again, room: bytes.count) == written, "a request round-trips")
-    }
-    if let reply = Reply(parsing: bytes.span) {
-        let written = encoded(reply)
-        guard let again = Reply(parsing: written.span) else {
-            preconditionFailure("a reply that we wrote was refused")
-        }
-        precondition(encoded(again) == written, "a reply round-trips")
-    }
+    expectOneForm(HelperRequest.self, bytes)
+    expectOneForm(Reply.self, bytes)
 }
 
 /// Parses the bytes as a device key that is stored in a vault; what is written for an accepted one
@@ -35,23 +22,4 @@ func fuzzDeviceKey(_ bytes: [UInt8]) {
     } catch {
         // Refusing the input is correct.
     }
-}
-
-private func encoded(_ request: HelperRequest, room: Int) -> [UInt8] {
-    do {
-        // The normal form of an address may be longer.
-        let buffer = try WipedBuffer(capacity: room + 1_024)
-        request.encode(into: buffer)
-        return content(of: buffer)
-    } catch { preconditionFailure("no memory for a frame") }
-}
-
-private func encoded(_ reply: Reply) -> [UInt8] {
-    do { return content(of: try reply.encoded()) } catch {
-        preconditionFailure("no memory for a frame")
-    }
-}
-
-private func content(of buffer: WipedBuffer) -> [UInt8] {
-    buffer.withBytes { bytes in bytes.indices.map { bytes[$0] } }
 }

@@ -77,20 +77,19 @@ private func keyURI(_ bytes: [UInt8], _ reading: KeyURI.Reading) -> KeyURI? {
 }
 
 private func takeMigration(_ bytes: [UInt8]) {
-    do {
-        let batch = try MigrationBatch(parsing: bytes.span)
-        precondition(batch.index < batch.size, "a part's index is less than the number of parts")
-        let written = try MigrationBatch(
-            credentials: batch.credentials, size: batch.size, index: batch.index, id: batch.id
-        ).format()
-        guard let again = written.withBytes({ parsed($0) }) else {
-            preconditionFailure("an export that we wrote was refused")
-        }
-        precondition(again.credentials.count == batch.credentials.count, "no entry is lost")
-        precondition(again.format() == written, "a written export round-trips")
-    } catch {
-        // Refusing the input is correct.
+    // Refusing the input is correct.
+    guard let batch = parsed(bytes.span) else { return }
+    precondition(batch.index < batch.size, "a part's index is less than the number of parts")
+    let copy = MigrationBatch(
+        credentials: batch.credentials, size: batch.size, index: batch.index, id: batch.id)
+    guard let written = copy?.format() else {
+        preconditionFailure("an export that we read cannot be written")
     }
+    guard let again = written.withBytes({ parsed($0) }) else {
+        preconditionFailure("an export that we wrote was refused")
+    }
+    precondition(again.credentials.count == batch.credentials.count, "no entry is lost")
+    precondition(again.format() == written, "a written export round-trips")
 }
 
 private func parsed(_ text: Span<UInt8>) -> MigrationBatch? {

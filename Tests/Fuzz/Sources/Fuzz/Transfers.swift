@@ -1,38 +1,43 @@
 @testable import DeviceLogin
 @testable import SecretVault
 @testable import VaultService
-import WatchwordSystem
+@testable import WatchwordSystem
 
 /// Parses the bytes as each type that `watchword` and its agent send to each other; an accepted value
 /// must be written back byte for byte.
 func fuzzTransfer(_ bytes: [UInt8]) {
-    take(EntryContent.self, bytes)
-    take(EntryDetails.self, bytes)
-    take(ListedEntry.self, bytes)
-    take(AccessControl.self, bytes)
-    take(SlotSummary.self, bytes)
-    take(VaultCheck.self, bytes)
-    take(VaultStatus.self, bytes)
-    take(VaultError.self, bytes)
-    take(RefusalCost.self, bytes)
-    take(VaultOpener.self, bytes)
-    take(VaultEdit.self, bytes)
-    take(EditOutcome.self, bytes)
-    take(AgentRequest.self, bytes)
-    take(AgentResponse.self, bytes)
-    take(LoginTask.self, bytes)
-    take(LoginAnswer.self, bytes)
-    take(KeyTask.self, bytes)
-    take(KeyOrder.self, bytes)
-    take(KeyState.self, bytes)
-    take(DeviceLoginError.self, bytes)
+    expectOneForm(EntryContent.self, bytes)
+    expectOneForm(EntryDetails.self, bytes)
+    expectOneForm(ListedEntry.self, bytes)
+    expectOneForm(AccessControl.self, bytes)
+    expectOneForm(SlotSummary.self, bytes)
+    expectOneForm(VaultCheck.self, bytes)
+    expectOneForm(VaultStatus.self, bytes)
+    expectOneForm(VaultError.self, bytes)
+    expectOneForm(RefusalCost.self, bytes)
+    expectOneForm(VaultOpener.self, bytes)
+    expectOneForm(VaultEdit.self, bytes)
+    expectOneForm(EditOutcome.self, bytes)
+    expectOneForm(AgentRequest.self, bytes)
+    expectOneForm(AgentResponse.self, bytes)
+    expectOneForm(LoginTask.self, bytes)
+    expectOneForm(LoginAnswer.self, bytes)
+    expectOneForm(KeyTask.self, bytes)
+    expectOneForm(KeyOrder.self, bytes)
+    expectOneForm(KeyState.self, bytes)
+    expectOneForm(DeviceLoginError.self, bytes)
 }
 
-private func take<Value: Transferable>(_ type: Value.Type, _ bytes: [UInt8]) {
+/// Parses the bytes as a value; an accepted one must be written back byte for byte.
+///
+/// - Returns: whether the bytes are accepted.
+@discardableResult func expectOneForm<Value: Transferable>(
+    _ type: Value.Type, _ bytes: [UInt8]
+) -> Bool {
     let value: Value
     do { value = try Value(parsing: bytes.span) } catch {
         // Refusing the input is correct.
-        return
+        return false
     }
     do {
         let writer = try FrameWriter()
@@ -46,4 +51,5 @@ private func take<Value: Transferable>(_ type: Value.Type, _ bytes: [UInt8]) {
     } catch {
         preconditionFailure("no memory for a frame")
     }
+    return true
 }

@@ -32,15 +32,9 @@ struct KDBXCipher {
         case .aes: return try decryption.openCBC(ciphertext, key: key, vector: vector)
         case .twofish: return try decryptTwofish(ciphertext, key)
         case .chaCha20:
-            do {
-                let stream = try vector.withBytes { vector throws(DecryptionError) in
-                    try ChaCha20Stream(key: key, nonce: vector)
-                }
-                return try ciphertext.withBytes { ciphertext throws(CryptographyFailure) in
-                    try stream.apply(to: ciphertext)
-                }
-            } catch {
-                throw decryption.unsupported
+            return try decryption.attempt {
+                let stream = try vector.withBytes { try ChaCha20Stream(key: key, nonce: $0) }
+                return try ciphertext.withBytes { try stream.apply(to: $0) }
             }
         }
     }
@@ -59,5 +53,54 @@ struct KDBXCipher {
         }
         guard paddingCount > 0 else { throw .wrongPassword(.keePass) }
         return padded.part(0..<(padded.count - paddingCount))
+    }
+}
+
+/// The keystream that the protected values of a KDBX document share, in document order.
+final class KDBXProtection {
+    private enum Stream {
+        case none
+        case salsa20(Salsa20Stream)
+        case chaCha20(ChaCha20Stream)
+    }
+
+    private static let salsa20Nonce: [UInt8] = [0xE8, 0x30, 0x09, 0x4B, 0x97, 0x20, 0x5D, 0x2A]
+    private let stream: Stream
+
+    /// Starts the keystream with the number that the file gives it.
+    init(_ number: UInt64, key: SecretBytes) throws(ExportError) {
+        let decryption = Decryption(.keePass)
+        switch number {
+        case 0: stream = .none
+        case 2:
+            let key = decryption.digest(.sha256, of: key)
+            stream = try decryption.attempt {
+                .salsa20(try Salsa20Stream(key: key, nonce: Self.salsa20Nonce.span))
+            }
+        case 3:
+            let derived = decryption.digest(.sha512, of: key)
+            stream = try decryption.attempt {
+                .chaCha20(
+                    try derived.part(32..<44).withBytes { nonce in
+                        try ChaCha20Stream(key: derived.part(0..<32), nonce: nonce)
+                    })
+            }
+        default: throw decryption.unsupported
+        }
+    }
+
+    /// Decrypts the next protected value, which is Base64.
+    ///
+    /// A value that is not used must be decrypted as well, because the next one follows it in the
+    /// keystream.
+    func next(_ value: SecretBytes) throws(ExportError) -> SecretBytes {
+        guard let bytes = value.decodedBase64Lines() else { throw .damaged(.keePass) }
+        return try Decryption(.keePass).attempt {
+            switch stream {
+            case .none: bytes
+            case .salsa20(let stream): try bytes.withBytes { try stream.apply(to: $0) }
+            case .chaCha20(let stream): try bytes.withBytes { try stream.apply(to: $0) }
+            }
+        }
     }
 }

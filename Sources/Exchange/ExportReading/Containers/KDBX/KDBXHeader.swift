@@ -85,3 +85,98 @@ struct KDBXHeader {
         }
     }
 }
+
+/// How a KDBX file's key is derived from the composite key.
+enum KDBXDerivation {
+    case aes(seed: SecretBytes, rounds: UInt64)
+    case argon2(Argon2, salt: SecretBytes)
+
+    /// Reads version 4's parameters.
+    init(parameters: SecretBytes?) throws(ExportError) {
+        guard let parameters else { throw .damaged(.keePass) }
+        let dictionary = try KDBXDictionary(parameters)
+        switch try dictionary.bytes("$UUID").encodedHex().decodedText() {
+        case "c9d9f39a628a4460bf740d08c18a4fea", "7c02bb8279a74ac0927d114a00648238":
+            let seed = try dictionary.bytes("S")
+            guard seed.count == 32 else { throw .damaged(.keePass) }
+            self = .aes(seed: seed, rounds: try dictionary.number("R"))
+        case "ef636ddf8c29444b91f7a9a403e30a0c": self = try .init(.d, dictionary)
+        case "9e298b1956db4773b23dfc3ec6f0a1e6": self = try .init(.id, dictionary)
+        default: throw .unreadable(.keePass, .unsupportedAlgorithm)
+        }
+    }
+
+    private init(
+        _ variant: Argon2Variant, _ dictionary: KDBXDictionary
+    ) throws(ExportError) {
+        let version: Argon2Version
+        switch try dictionary.number("V") {
+        case 0x10: version = .old
+        case 0x13: version = .current
+        default: throw .unreadable(.keePass, .unsupportedAlgorithm)
+        }
+        // No known program writes the optional secret and associated data.
+        guard !dictionary.contains("K"), !dictionary.contains("A") else {
+            throw .unreadable(.keePass, .unsupportedAlgorithm)
+        }
+        let salt = try dictionary.bytes("S")
+        let argon2 = Argon2(
+            variant, version: version, kibibytes: try dictionary.number("M") / 1024,
+            passes: try dictionary.number("I"), lanes: try dictionary.number("P"))
+        self = .argon2(argon2, salt: salt)
+    }
+
+    /// The transformed key.
+    func transformed(_ composite: SecretBytes) throws(ExportError) -> SecretBytes {
+        let decryption = Decryption(.keePass)
+        switch self {
+        case .aes(let seed, let rounds):
+            return try decryption.aesKDF(composite, seed: seed, rounds: rounds)
+        case .argon2(let argon2, let salt):
+            return try decryption.derive(argon2, composite, salt: salt)
+        }
+    }
+}
+
+/// KeePass' variant dictionary: names with typed values.
+private struct KDBXDictionary {
+    private enum Value {
+        case number(UInt64)
+        case bytes(SecretBytes)
+    }
+
+    private var values: [String: Value] = [:]
+
+    init(_ bytes: SecretBytes) throws(ExportError) {
+        var parts = BinaryParts(bytes, .keePass, .littleEndian)
+        // The high byte is the major version.
+        guard try parts.number(width: 2) >> 8 == 1 else { throw .newerVersion(.keePass) }
+        while true {
+            let type = try parts.number(width: 1)
+            if type == 0 { break }
+            let name = try parts.take(try parts.count()).decodedText()
+            let count = try parts.count()
+            guard let name, values[name] == nil else { throw .damaged(.keePass) }
+            switch (type, count) {
+            // Unsigned numbers, and signed ones, which KeePass writes for none of these names.
+            case (0x04, 4), (0x05, 8), (0x0C, 4), (0x0D, 8), (0x08, 1):
+                values[name] = .number(try parts.number(width: count))
+            case (0x18, _), (0x42, _): values[name] = .bytes(try parts.take(count))
+            default: throw .damaged(.keePass)
+            }
+        }
+        guard parts.remaining == 0 else { throw .damaged(.keePass) }
+    }
+
+    func contains(_ name: String) -> Bool { values[name] != nil }
+
+    func number(_ name: String) throws(ExportError) -> UInt64 {
+        guard case .number(let number)? = values[name] else { throw .damaged(.keePass) }
+        return number
+    }
+
+    func bytes(_ name: String) throws(ExportError) -> SecretBytes {
+        guard case .bytes(let bytes)? = values[name] else { throw .damaged(.keePass) }
+        return bytes
+    }
+}

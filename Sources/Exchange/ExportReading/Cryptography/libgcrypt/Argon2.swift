@@ -21,69 +21,71 @@ public enum Argon2Version: Hashable, Sendable {
     case current
 }
 
-/// The cost of one Argon2 derivation.
-public struct Argon2Cost: Hashable, Sendable {
-    /// The memory in KiB.
-    public let kibibytes: Int
-    /// The number of passes over the memory.
-    public let passes: Int
-    /// The number of lanes; they are computed one after the other.
-    public let lanes: Int
+/// A derivation of a key with Argon2.
+public struct Argon2: Hashable, Sendable {
+    /// The variant.
+    public let variant: Argon2Variant
+    /// The version.
+    public let version: Argon2Version
+    /// The memory in KiB; RFC 9106, section 3.1 requires at least 8 KiB for each lane.
+    public let kibibytes: UInt64
+    /// The number of passes over the memory, at least one.
+    public let passes: UInt64
+    /// The number of lanes, at least one; they are computed one after the other.
+    public let lanes: UInt64
+    /// The optional secret K of RFC 9106.
+    public var secret: [UInt8] = []
+    /// The optional associated data X.
+    public var associatedData: [UInt8] = []
 
-    /// Creates a cost, which the caller limits.
-    ///
-    /// RFC 9106, section 3.1 requires at least 8 KiB for each lane.
-    public init(kibibytes: Int, passes: Int, lanes: Int) {
-        precondition(lanes > 0 && passes > 0 && kibibytes >= 8 * lanes, "a cost is in range")
+    /// Creates a derivation without checking the cost, which may come from a file.
+    public init(
+        _ variant: Argon2Variant, version: Argon2Version = .current, kibibytes: UInt64,
+        passes: UInt64, lanes: UInt64
+    ) {
+        self.variant = variant
+        self.version = version
         self.kibibytes = kibibytes
         self.passes = passes
         self.lanes = lanes
     }
-}
 
-/// Derives `count` bytes from a password with Argon2.
-///
-/// - Parameters:
-///   - secret: The optional secret K of RFC 9106.
-///   - associatedData: The optional associated data X.
-/// - Throws: ``ExportCryptographyError/outOfMemory`` if the memory of the cost is not available;
-///   ``ExportCryptographyError/wrongKey`` for an empty password, which the library refuses and no
-///   app accepts.
-public func argon2(
-    _ variant: Argon2Variant, version: Argon2Version = .current, password: SecretBytes,
-    salt: Span<UInt8>, cost: Argon2Cost, secret: [UInt8] = [], associatedData: [UInt8] = [],
-    count: Int
-) throws(ExportCryptographyError) -> SecretBytes {
-    guard password.count > 0 else { throw .wrongKey }
-    // libgcrypt counts bytes in 32 bits.
-    guard version == .current, cost.kibibytes < 4 << 20 else {
-        return try referenceArgon2(
-            variant, version: version, password: password, salt: salt, cost: cost,
-            secret: secret, associatedData: associatedData, count: count)
-    }
-    try Libraries.prepare()
-    let parameters = [
-        UInt(count), UInt(cost.passes), UInt(cost.kibibytes), UInt(cost.lanes),
-    ]
-    var handle: gcry_kdf_hd_t?
-    let opened = password.withBytes { password in
-        unsafe password.withUnsafeBytes { password in
-            unsafe salt.withUnsafeBytes { salt in
-                unsafe gcry_kdf_open(
-                    &handle, Int32(GCRY_KDF_ARGON2.rawValue), variant.library, parameters,
-                    UInt32(parameters.count), password.baseAddress, password.count,
-                    salt.baseAddress, salt.count, secret, secret.count, associatedData,
-                    associatedData.count)
+    /// Derives `count` bytes from a password; the caller limits the cost.
+    ///
+    /// - Throws: ``ContainerError/outOfMemory`` if the memory of the cost is not available;
+    ///   ``ContainerError/wrongPassword`` for an empty password, which the library refuses and no
+    ///   app accepts.
+    public func key(
+        from password: SecretBytes, salt: Span<UInt8>, count: Int
+    ) throws(ContainerError) -> SecretBytes {
+        precondition(lanes > 0 && passes > 0 && kibibytes / 8 >= lanes, "a cost is in range")
+        guard password.count > 0 else { throw .wrongPassword }
+        // libgcrypt counts bytes in 32 bits.
+        guard version == .current, kibibytes < 4 << 20 else {
+            return try referenceKey(from: password, salt: salt, count: count)
+        }
+        try Libraries.prepare()
+        let parameters = [UInt(count), UInt(passes), UInt(kibibytes), UInt(lanes)]
+        var handle: gcry_kdf_hd_t?
+        let opened = password.withBytes { password in
+            unsafe password.withUnsafeBytes { password in
+                unsafe salt.withUnsafeBytes { salt in
+                    unsafe gcry_kdf_open(
+                        &handle, Int32(GCRY_KDF_ARGON2.rawValue), variant.library, parameters,
+                        UInt32(parameters.count), password.baseAddress, password.count,
+                        salt.baseAddress, salt.count, secret, secret.count, associatedData,
+                        associatedData.count)
+                }
             }
         }
-    }
-    if let error = Libraries.error("gcry_kdf_open", opened) { throw error }
-    defer { unsafe gcry_kdf_close(handle) }
-    // Without operations for threads, the library computes one lane after the other.
-    let computed = unsafe gcry_kdf_compute(handle, nil)
-    if let error = Libraries.error("gcry_kdf_compute", computed) { throw error }
-    return try unsafe SecretBytes(count: count) { output throws(ExportCryptographyError) in
-        let finished = unsafe gcry_kdf_final(handle, output.count, output.baseAddress)
-        if let error = Libraries.error("gcry_kdf_final", finished) { throw error }
+        if let error = Libraries.error(opened) { throw error }
+        defer { unsafe gcry_kdf_close(handle) }
+        // Without operations for threads, the library computes one lane after the other.
+        let computed = unsafe gcry_kdf_compute(handle, nil)
+        if let error = Libraries.error(computed) { throw error }
+        return try unsafe SecretBytes(count: count) { output throws(ContainerError) in
+            let finished = unsafe gcry_kdf_final(handle, output.count, output.baseAddress)
+            if let error = Libraries.error(finished) { throw error }
+        }
     }
 }

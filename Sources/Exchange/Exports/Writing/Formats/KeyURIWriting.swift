@@ -41,3 +41,15 @@ enum KeyURIWriting {
         }
     }
 }
+
+/// A text that is built from parts, some of which are secret.
+struct SecretText {
+    private var parts: [SecretBytes] = []
+
+    /// The whole text.
+    var bytes: SecretBytes { SecretBytes(joining: parts) }
+
+    mutating func append(_ text: String) { append(SecretBytes(copying: Array(text.utf8).span)) }
+
+    mutating func append(_ secret: SecretBytes) { parts.append(secret) }
+}

@@ -48,11 +48,10 @@ enum MigrationWriting {
     private static func batch(
         _ credentials: [Credential], size: Int, index: Int, id: Int32
     ) -> MigrationBatch {
-        do {
-            return try MigrationBatch(credentials: credentials, size: size, index: index, id: id)
-        } catch {
-            preconditionFailure("entries that the format cannot hold are left out")
-        }
+        guard
+            let batch = MigrationBatch(credentials: credentials, size: size, index: index, id: id)
+        else { preconditionFailure("entries that the format cannot hold are left out") }
+        return batch
     }
 }
 

@@ -81,3 +81,106 @@ func overWhite(_ value: UInt8, alpha: UInt8) -> UInt8 {
     let sum = UInt32(value) &* cover &+ 255 &* (255 &- cover) &+ 127
     return UInt8(truncatingIfNeeded: sum / 255)
 }
+
+/// The order of the bytes of a pixel with four channels.
+enum SampleOrder {
+    /// Red, green, blue, alpha.
+    case redFirst
+    /// Blue, green, red, alpha.
+    case blueFirst
+}
+
+extension Samples {
+    /// Samples from premultiplied colours with alpha.
+    init(
+        width: Int, height: Int, premultiplied bytes: [UInt8], order: SampleOrder, isWhole: Bool
+    ) {
+        var bytes = bytes
+        unsafe bytes.withUnsafeMutableBufferPointer { pixels in
+            for start in stride(from: 0, to: pixels.count - 3, by: 4) {
+                if order == .blueFirst { unsafe pixels.swapAt(start, start + 2) }
+                let alpha = unsafe UInt32(pixels[start + 3])
+                guard alpha < 255, alpha > 0 else { continue }
+                for channel in start..<start + 3 {
+                    let straight = unsafe (UInt32(pixels[channel]) * 255 + alpha / 2) / alpha
+                    unsafe pixels[channel] = UInt8(min(straight, 255))
+                }
+            }
+        }
+        self.init(width: width, height: height, channels: 4, bytes: bytes, isWhole: isWhole)
+    }
+
+    /// Copies samples from rows that may be padded.
+    ///
+    /// - Parameter start: the first of `height` rows of `stride` bytes.
+    init(
+        width: Int, height: Int, channels: Int, rows start: UnsafePointer<UInt8>, stride: Int,
+        isWhole: Bool
+    ) {
+        let count = width * channels
+        precondition(stride >= count, "a row contains all its samples")
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count * height)
+        for row in 0..<height {
+            unsafe bytes.append(
+                contentsOf: UnsafeBufferPointer(start: start + row * stride, count: count))
+        }
+        self.init(
+            width: width, height: height, channels: channels, bytes: bytes, isWhole: isWhole)
+    }
+
+    /// The same picture on white.
+    func onPaper() -> Samples {
+        guard let flat = colours() else { return self }
+        return Samples(
+            width: width, height: height, channels: 3, bytes: flat.samples, isWhole: isWhole)
+    }
+
+    /// The same picture with rows replaced by white.
+    func whitened(_ isWhite: (Int) -> Bool) -> Samples {
+        var bytes = bytes
+        for row in 0..<height where isWhite(row) {
+            for index in row * width * channels..<(row + 1) * width * channels {
+                bytes[index] = 255
+            }
+        }
+        return Samples(
+            width: width, height: height, channels: channels, bytes: bytes, isWhole: isWhole)
+    }
+}
+
+/// 16-bit gray samples, with or without alpha (premultiplied, as in libpng's linear formats).
+struct WideSamples {
+    let width: Int
+    let height: Int
+    let hasAlpha: Bool
+    let words: [UInt16]
+    let isWhole: Bool
+
+    /// Stretches the range that is used to the full range before reducing it to 8 bits.
+    ///
+    /// Otherwise a scan that uses only 12 of 16 bits would become almost black.
+    func frame() -> ImageFrame {
+        guard hasAlpha else { return frame(of: words, alpha: nil) }
+        var flat = [UInt16](repeating: 0, count: width * height)
+        var alpha = [UInt8](repeating: 0, count: width * height)
+        for index in flat.indices {
+            let cover = words[index * 2 + 1]
+            // Premultiplied: add the white that shows through.
+            flat[index] = UInt16(clamping: Int(words[index * 2]) + Int(UInt16.max - cover))
+            alpha[index] = UInt8(cover >> 8)
+        }
+        let isOpaque = alpha.allSatisfy { $0 == 255 }
+        return frame(of: flat, alpha: isOpaque ? nil : alpha)
+    }
+
+    private func frame(of gray: [UInt16], alpha: [UInt8]?) -> ImageFrame {
+        let darkest = Int(gray.min() ?? 0)
+        let range = max(Int(gray.max() ?? 0) - darkest, 1)
+        let pixels = gray.map { UInt8((Int($0) - darkest) * 255 / range) }
+        return ImageFrame(
+            brightness: GrayImage(width: width, height: height, pixels: pixels),
+            alpha: alpha.map { GrayImage(width: width, height: height, pixels: $0) },
+            isWhole: isWhole)
+    }
+}

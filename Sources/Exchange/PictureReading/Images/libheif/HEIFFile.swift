@@ -50,15 +50,100 @@ struct HEIFFile {
         _ bytes: [UInt8], _ format: ImageFormat, _ library: HEIFLibrary,
         _ body: (borrowing HEIFDecoder) throws(ImageFileError) -> Value
     ) throws(ImageFileError) -> Value {
-        let result: Result<Value, ImageFileError> = unsafe bytes.withUnsafeBytes { raw in
-            do throws(ImageFileError) {
-                let decoder = try unsafe HEIFDecoder(
-                    reading: raw, format: format, library: library)
-                return .success(try body(decoder))
-            } catch {
-                return .failure(error)
-            }
+        try unsafe bytes.span.withUnsafeBytes { raw throws(ImageFileError) in
+            try body(try unsafe HEIFDecoder(reading: raw, format: format, library: library))
         }
-        return try result.get()
+    }
+}
+
+/// An open HEIC or AVIF file in memory.
+@safe struct HEIFDecoder: ~Copyable {
+    private let library: HEIFLibrary
+    private let format: ImageFormat
+    private let context: OpaquePointer
+
+    /// - Parameter bytes: must stay valid as long as the decoder exists.
+    init(
+        reading bytes: UnsafeRawBufferPointer, format: ImageFormat, library: HEIFLibrary
+    ) throws(ImageFileError) {
+        guard let created = unsafe library.allocate() else { throw .outOfMemory }
+        // Decode the tiles of a picture one after the other, in this thread.
+        unsafe library.limitThreads(created, 0)
+        do throws(ImageFileError) {
+            try unsafe Self.check(
+                library.read(created, bytes.baseAddress, bytes.count, nil), format)
+        } catch {
+            unsafe library.free(created)
+            throw error
+        }
+        unsafe context = created
+        self.library = library
+        self.format = format
+    }
+
+    deinit { unsafe library.free(context) }
+
+    /// The identifiers of the file's pictures, without thumbnails.
+    func pictures() -> [heif_item_id] {
+        let count = unsafe max(library.pictureCount(context), 0)
+        var list = [heif_item_id](repeating: 0, count: Int(count))
+        let found = unsafe library.listPictures(context, &list, count)
+        return Array(list.prefix(Int(max(found, 0))))
+    }
+
+    /// The size of a picture, from its header.
+    func size(of picture: heif_item_id) throws(ImageFileError) -> (width: Int, height: Int) {
+        try unsafe with(picture) { handle in
+            unsafe (Int(library.width(handle)), Int(library.height(handle)))
+        }
+    }
+
+    func decode(_ picture: heif_item_id, limits: ImageLimits) throws(ImageFileError) -> Samples {
+        try unsafe with(picture) { handle throws(ImageFileError) in
+            let hasAlpha = unsafe library.hasAlpha(handle) != 0
+            var image: OpaquePointer?
+            let chroma = hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB
+            try unsafe Self.check(
+                library.decode(handle, &image, heif_colorspace_RGB, chroma, nil), format)
+            defer { unsafe library.releaseImage(image) }
+            let channel = heif_channel_interleaved
+            let width = unsafe Int(library.decodedWidth(image, channel))
+            let height = unsafe Int(library.decodedHeight(image, channel))
+            // The header can be wrong about the size.
+            try limits.check(width: width, height: height, of: format)
+            var stride: Int32 = 0
+            let channels = hasAlpha ? 4 : 3
+            guard let plane = unsafe library.plane(image, channel, &stride),
+                Int(stride) >= width * channels
+            else { throw .damaged(format) }
+            return unsafe Samples(
+                width: width, height: height, channels: channels, rows: plane,
+                stride: Int(stride), isWhole: true)
+        }
+    }
+
+    private func with<Result>(
+        _ picture: heif_item_id,
+        _ body: (OpaquePointer) throws(ImageFileError) -> Result
+    ) throws(ImageFileError) -> Result {
+        var handle: OpaquePointer?
+        try unsafe Self.check(library.picture(context, picture, &handle), format)
+        guard let handle = unsafe handle else { throw .damaged(format) }
+        defer { unsafe library.releasePicture(handle) }
+        return try unsafe body(handle)
+    }
+
+    private static func check(
+        _ result: heif_error, _ format: ImageFormat
+    ) throws(ImageFileError) {
+        switch unsafe result.code {
+        case heif_error_Ok: return
+        // The library has limits of its own, higher than ours.
+        case heif_error_Memory_allocation_error
+        where unsafe result.subcode == heif_suberror_Security_limit_exceeded:
+            throw .tooLarge(.pixels, found: .max, allowed: ImageLimits.standard.pixels)
+        case heif_error_Memory_allocation_error: throw .outOfMemory
+        default: throw .damaged(format)
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import Pictures
 import QRDrawing
+internal import WatchwordSystem
 
 /// An SVG file.
 struct SVGFile {
@@ -51,12 +52,54 @@ struct SVGFile {
     }
 
     func draw(_ size: DrawnSize) throws(ImageFileError) -> Samples {
-        guard let canvas = Canvas(size, library: library.cairo) else { throw .outOfMemory(.svg) }
+        guard let canvas = Canvas(size, library: library.cairo) else { throw .outOfMemory }
         var error: OpaquePointer?
         let area = [0, 0, Double(size.width), Double(size.height)]
         let isDrawn = unsafe library.render(handle, canvas.context, area, &error) != 0
         if let error = unsafe error { unsafe library.glib.releaseError(error) }
         guard isDrawn, let samples = canvas.samples() else { throw .damaged(.svg) }
         return samples
+    }
+}
+
+/// The librsvg functions that draw a document.
+@safe struct RSVGLibrary: Sendable {
+    typealias New =
+        @convention(c) (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<OpaquePointer?>?) ->
+        OpaquePointer?
+    typealias Size =
+        @convention(c) (
+            OpaquePointer?, UnsafeMutablePointer<Double>?, UnsafeMutablePointer<Double>?
+        )
+        -> Int32
+    typealias Render =
+        @convention(c) (
+            OpaquePointer?, OpaquePointer?, UnsafePointer<Double>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> Int32
+
+    let glib: GLibLibrary
+    let cairo: CairoLibrary
+    /// `rsvg_handle_new_from_data`: without a base address, so no other file is read.
+    let new: New
+    /// `rsvg_handle_get_intrinsic_size_in_pixels`.
+    let size: Size
+    /// `rsvg_handle_render_document`: draws into a rectangle, which is given as its left and top
+    /// sides, width and height.
+    let render: Render
+
+    init?() {
+        guard let glib = GLibLibrary(), let cairo = CairoLibrary(),
+            let library = SharedLibrary("librsvg-2.so.2"),
+            let new = unsafe library.function("rsvg_handle_new_from_data", as: New.self),
+            let size = unsafe library.function(
+                "rsvg_handle_get_intrinsic_size_in_pixels", as: Size.self),
+            let render = unsafe library.function("rsvg_handle_render_document", as: Render.self)
+        else { return nil }
+        self.glib = glib
+        self.cairo = cairo
+        unsafe self.new = new
+        unsafe self.size = size
+        unsafe self.render = render
     }
 }

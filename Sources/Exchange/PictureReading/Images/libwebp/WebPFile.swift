@@ -73,7 +73,7 @@ struct WebPFile {
             return Samples(
                 width: size.width, height: size.height, channels: channels, bytes: pixels,
                 isWhole: status == VP8_STATUS_OK)
-        case VP8_STATUS_OUT_OF_MEMORY: throw .outOfMemory(.webp)
+        case VP8_STATUS_OUT_OF_MEMORY: throw .outOfMemory
         default: throw .damaged(.webp)
         }
     }

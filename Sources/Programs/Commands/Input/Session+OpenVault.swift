@@ -1,0 +1,127 @@
+import CommandLineInterface
+import OneTimePassword
+import SecretVault
+import VaultService
+import WatchwordCryptography
+import WatchwordSystem
+
+/// The names of the only entries that a command needs.
+struct NameSearch {
+    let names: [String]
+    /// The time of the code that is needed of a single entry; `nil` for none.
+    var time: CodeTime?
+}
+
+extension Session {
+    /// The vault, held by the agent or unlocked here, after printing its reports.
+    ///
+    /// - Parameters:
+    ///   - search: the only entries that the command needs; `nil` for all.
+    ///   - others: options with another meaning in this command, with which the agent is used, too.
+    ///   - choice: which check precedes the use of a new device key.
+    func openVault(
+        for search: NameSearch? = nil, despite others: [Option] = [],
+        enrollingUnder choice: CheckChoice? = nil
+    ) throws(CommandFailure) -> any OpenVault {
+        if let vault = try heldVault(for: search, despite: others) { return vault }
+        if let vault = try openSystemVault(for: search) { return vault }
+        let vault = try unlock()
+        return OwnVault(vault, at: try vaultPath()) { access in
+            choice?.keyPresence(
+                under: access, unlockingProvesPresence: vault.unlockingProvesPresence) ?? .none
+        }
+    }
+
+    /// The vault for a verb that shows secrets: this always asks for what opens the vault.
+    func openVaultForSecrets() throws(CommandFailure) -> any OpenVault {
+        let vault = try openVault()
+        // It also counts for one entry, as if this process had opened the vault.
+        vault.opener = try proveAgain(vault)
+        return vault
+    }
+
+    /// Whether agents may be used at all.
+    var allowsAgent: Bool {
+        let isOff = Environment.value("WATCHWORD_AGENT")?.lowercased() == "off"
+        return !isOff && !arguments.has(.noAgent)
+    }
+
+    /// Whether the agent may be used: not if an option says how this process opens the vault.
+    ///
+    /// - Parameter others: options that do not say this.
+    private func usesAgent(despite others: [Option]) -> Bool {
+        let direct: [Option] = [
+            .passphraseFile, .recoveryKey, .recoveryKeyFile, .unlockWith, .pinFile, .tpm,
+            .readOnly,
+        ]
+        let given = direct.filter(arguments.has)
+        return allowsAgent
+            && given.allSatisfy { option in
+                others.contains { $0.name == option.name }
+            }
+    }
+
+    /// The vault, if the agent holds it and may be used, after printing its reports.
+    func heldVault(
+        for search: NameSearch? = nil, despite others: [Option] = []
+    ) throws(CommandFailure) -> AgentVault? {
+        guard usesAgent(despite: others) else { return nil }
+        let client: AgentClient
+        do {
+            client = try AgentClient()
+        } catch .notRunning {
+            return nil
+        } catch {
+            printer.warn(Messages.sentence(for: error) + "; the vault is unlocked without it")
+            return nil
+        }
+        let place: VaultPlace
+        // A vault whose folder is missing is reported below.
+        do { place = try VaultPlace(at: vaultPath()) } catch let error as CommandFailure {
+            throw error
+        } catch {
+            return nil
+        }
+        func listing() -> AgentResponse? {
+            do { return try client.send(listRequest(of: place, for: search)) } catch {
+                printer.warn(
+                    Messages.sentence(for: error) + "; the vault is unlocked without it")
+                return nil
+            }
+        }
+        guard var response = listing() else { return nil }
+        if case .failed(.openToOthers) = response {
+            // A program such as git has replaced the file.
+            try correctPermissions(of: vaultPath())
+            guard let corrected = listing() else { return nil }
+            response = corrected
+        }
+        switch response {
+        case .listing(let listing), .found(let listing, _):
+            let vault = AgentVault(client, place, listing)
+            vault.keepCode(from: response, at: search?.time)
+            printReports(listing.reports, of: vault.entries)
+            return vault
+        case .locked(let reason):
+            printer.alarm(Messages.sentence(for: reason))
+            return nil
+        case .notHeld:
+            printer.note(Messages.locked(program))
+            return nil
+        // Opening the vault here reports what is wrong with it.
+        default: return nil
+        }
+    }
+
+    /// Asks for the entries that a search finds; for all if there is none.
+    func listRequest(of place: VaultPlace, for search: NameSearch?) -> AgentRequest {
+        search.map { .entries(named: $0.names, in: place, codeAt: $0.time) } ?? .list(place)
+    }
+
+    /// Sends a request to the agent.
+    func exchange(
+        _ request: AgentRequest, with client: AgentClient
+    ) throws(CommandFailure) -> AgentResponse {
+        do { return try client.send(request) } catch { throw .agent(error) }
+    }
+}

@@ -1,0 +1,193 @@
+import CommandLineInterface
+import Devices
+import SecretVault
+import VaultService
+import WatchwordSystem
+
+// Requests to the vault that a command has opened, and the confirmations that they require.
+extension Session {
+    /// Sends a request that needs no confirmation.
+    func exchange(
+        _ request: AgentRequest, with vault: any OpenVault
+    ) throws(CommandFailure) -> AgentResponse {
+        do { return try vault.send(request) } catch { throw .agent(error) }
+    }
+
+    /// Sends a request, and passes questions to the person.
+    func exchange(
+        _ request: AgentRequest, with vault: any OpenVault, asking person: RelayedQuestions
+    ) throws(CommandFailure) -> AgentResponse {
+        do { return try vault.send(request, asking: person.answer) } catch { throw .agent(error) }
+    }
+
+    /// Converts a refusal that concerns the whole vault to a `CommandFailure`.
+    func expected(
+        _ response: AgentResponse, by vault: any OpenVault
+    ) throws(CommandFailure) -> AgentResponse {
+        switch response {
+        case .notHeld: throw .agentLocked(nil)
+        case .locked(let reason): throw .agentLocked(reason)
+        case .moving: throw .moveUnfinished
+        case .failed(.notFound) where vault.isKeptBySystem: throw .moveUnfinished
+        case .failed(let error): throw .vault(VisibleText.of(vault.path), error)
+        default: return response
+        }
+    }
+
+    /// Sends a request that uses `entry`, after the confirmation that it requires.
+    func response(
+        for entry: EntrySummary, in vault: any OpenVault, for use: EntryUse,
+        _ request: (AgentPresence) -> AgentRequest
+    ) throws(CommandFailure) -> AgentResponse {
+        if vault.isHeldByAgent, use.mayReuse, entry.requiresCheckPerUse,
+            entry.accessControl.reuse != .none
+        {
+            let person = questions(about: entry, in: vault, for: use)
+            let response = try exchange(request(.none), with: vault, asking: person)
+            guard case .failed(.presenceNeeded) = response else {
+                return try expected(response, for: entry, in: vault, questions: person)
+            }
+        }
+        var attempts = PromptAttempts()
+        var isProved = false
+        while true {
+            do {
+                return try responseOnce(for: entry, in: vault, for: use, request)
+            } catch .vault(_, .presenceNeeded) where !entry.requiresCheckPerUse && !isProved {
+                // For codes of the future.
+                try proveAgain(vault)
+                isProved = true
+            } catch .presence(let refusal) where attempts.allowAnother(after: refusal) {
+                // A file is not read again, and the system's modules repeat their own prompts.
+                guard promptsForOpener, try checkChoice().check(of: entry) == .passphrase else {
+                    throw .presence(refusal)
+                }
+                printer.complain(Messages.sentence(for: refusal))
+            }
+        }
+    }
+
+    private func responseOnce(
+        for entry: EntrySummary, in vault: any OpenVault, for use: EntryUse,
+        _ request: (AgentPresence) -> AgentRequest
+    ) throws(CommandFailure) -> AgentResponse {
+        let person = questions(about: entry, in: vault, for: use)
+        let presence = try presence(for: entry, in: vault, for: use)
+        let response = try exchange(request(presence), with: vault, asking: person)
+        return try expected(response, for: entry, in: vault, questions: person)
+    }
+
+    private func questions(
+        about entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
+    ) -> RelayedQuestions {
+        RelayedQuestions(
+            purpose: Messages.purpose(of: use, entry.name), until: vault.endOfQuestion,
+            session: self)
+    }
+
+    /// Converts a refusal to a `CommandFailure`.
+    private func expected(
+        _ response: AgentResponse, for entry: EntrySummary, in vault: any OpenVault,
+        questions: RelayedQuestions
+    ) throws(CommandFailure) -> AgentResponse {
+        // Why there was no PIN says more than that there was none.
+        if let failure = questions.failureOfPIN { throw failure }
+        switch response {
+        case .failed(.lockedOut(let seconds)):
+            throw .presence(.entryLockedOut(entry.name, seconds: seconds))
+        case .refused(let cost):
+            throw .presence(.refused(entry.name, cost, entry.accessControl.onFailure))
+        case .noVerdict(let failure):
+            throw .presence(
+                .pam(entry.name, questions.explained(failure), entry.accessControl.presence))
+        case .noCode: throw .noCodes(entry.name.visible, entry.kind)
+        default: return try expected(response, by: vault)
+        }
+    }
+
+    /// The confirmation that `entry` requires; prompts for a passphrase unless the entry is locked.
+    private func presence(
+        for entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
+    ) throws(CommandFailure) -> AgentPresence {
+        guard entry.accessControl.presence.isPerUse else { return .none }
+        guard entry.requiresCheckPerUse else { throw .vault(VisibleText.of(vault.path), .wiped) }
+        let purpose = Messages.purpose(of: use, entry.name)
+        guard try checkChoice().check(of: entry) == .passphrase else { return .modules(purpose) }
+        if !use.isFurther, vault.unlockingProvesPresence { return .none }
+        let request = AgentRequest.lockOut(vault.place, entry.id)
+        if case .lockOut(let lockOut) = try exchange(request, with: vault), lockOut.seconds > 0 {
+            if promptsForOpener { discardAnswer(duringLockOutOf: lockOut.seconds) }
+            throw .presence(.entryLockedOut(entry.name, seconds: lockOut.seconds))
+        }
+        // What opened the vault for this command also confirms its first use.
+        if !use.isFurther, let opener = vault.opener, opener.provesPresence {
+            return .opener(opener)
+        }
+        return .opener(
+            try openerAgain(
+                for: purpose, of: entry.name, among: vault.slots, openedBy: vault.openedSlot))
+    }
+
+    /// What opens the vault, from the person: the device that unlocked it, or else the passphrase or
+    /// the recovery key.
+    ///
+    /// - Parameter number: The slot that unlocked the vault; `nil` if it is not known. Then a device
+    ///   is used only if the vault has no passphrase.
+    func openerAgain(
+        for purpose: String, of name: EntryName, among slots: [SlotSummary],
+        openedBy number: Int?
+    ) throws(CommandFailure) -> VaultOpener {
+        let devices = slots.filter { $0.token != nil && $0.provesPresence }
+        do {
+            if !isOpenedByRecoveryKey, passphraseFile == nil,
+                number != nil || !slots.contains(where: \.isPassphrase),
+                let device = devices.first(where: { number == nil || $0.number == number })
+            {
+                return try opener(of: device, again: purpose)
+            }
+            return try opener(again: purpose, slots: slots)
+        } catch .input(let place, let error) {
+            throw .presence(.nothingFurther(name, place, error))
+        }
+    }
+
+    /// Proves again what opens a vault that the agent holds; asks for it unless it was just given.
+    ///
+    /// - Returns: what opens it; `nil` if this process has opened the vault.
+    @discardableResult func proveAgain(
+        _ vault: any OpenVault
+    ) throws(CommandFailure) -> VaultOpener? {
+        guard vault.isHeldByAgent else { return nil }
+        let path = vault.path
+        var known = vault.opener
+        if known == nil { known = try deviceOpener(path, slots: vault.slots) }
+        if let known {
+            try prove(known, to: vault)
+            return known
+        }
+        return try attempting(path) { () throws(CommandFailure) in
+            try lockOut(of: vault)
+        } unlock: { () throws(CommandFailure) in
+            let opener = try opener(slots: vault.slots)
+            try prove(opener, to: vault)
+            return opener
+        }
+    }
+
+    private func prove(
+        _ opener: VaultOpener, to vault: any OpenVault
+    ) throws(CommandFailure) {
+        let began = SystemClock.unixTime()
+        let request = AgentRequest.prove(vault.place, opener, ceiling: try unlockCeiling())
+        switch try exchange(request, with: vault) {
+        case .done: return
+        case .failed(let error):
+            throw refusal(error, at: vault.path) { () throws(CommandFailure) in
+                try status(of: vault, since: began)
+            }
+        case .notHeld: throw .agentLocked(nil)
+        case .locked(let reason): throw .agentLocked(reason)
+        default: throw .agent(.malformed)
+        }
+    }
+}

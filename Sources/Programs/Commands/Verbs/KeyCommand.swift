@@ -1,0 +1,167 @@
+import CommandLineInterface
+import Courier
+import DeviceLogin
+import SecretVault
+import VaultService
+import WatchwordCoding
+import WatchwordCryptography
+import WatchwordSystem
+
+/// `key present` and `key confirm`: a device key signs, and the ticket for the application is
+/// printed; and `key status`: what the vault says about a key, without contacting the server.
+enum KeyCommand {
+    static func present(_ session: Session) throws(CommandFailure) -> ExitCode {
+        try use(session, to: .signIn)
+    }
+
+    static func confirm(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let source = SecretSource(try session.needed(.challengeFile))
+        let bytes = try source.read(limit: KeyConfirmation.largestFile)
+        let file = bytes.withBytes { String(validating: [UInt8](copying: $0), as: UTF8.self) }
+        guard let confirmation = file.flatMap({ KeyConfirmation(parsing: $0) }) else {
+            throw .notAConfirmation(source.name)
+        }
+        return try use(session, to: .confirm(confirmation))
+    }
+
+    /// What a key signs.
+    private enum Purpose {
+        case signIn
+        case confirm(KeyConfirmation)
+
+        func use(at server: String) -> EntryUse {
+            switch self {
+            case .signIn: .signInTo(server)
+            case .confirm: .confirmText(server)
+            }
+        }
+    }
+
+    /// Signs after the confirmation that the key requires.
+    private static func use(
+        _ session: Session, to purpose: Purpose
+    ) throws(CommandFailure) -> ExitCode {
+        try session.requireHTTPHelper()
+        // Check the option before any prompt.
+        _ = try session.checkChoice()
+        let address = try session.tpmAddress()
+        // Also before any prompt, so that nobody enters a passphrase for a text not yet seen.
+        try show(purpose, session)
+        let vault = try session.openVault(despite: [.tpm, .pinFile])
+        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        try session.requireDeviceKey(of: entry)
+        let server = try session.server(of: entry, by: vault)
+        try ask(purpose, at: server.text, afterOpening: !vault.isHeldByAgent, session)
+        let order = SigningOrder(for: server, in: address)
+        let task: KeyTask =
+            switch purpose {
+            case .signIn: .signIn(entry.id, order)
+            case .confirm(let text): .confirm(entry.id, text, order)
+            }
+        let answer = try session.answer(
+            to: .key(task), of: entry, by: vault, for: purpose.use(at: server.text))
+        guard case .ticket(let ticket) = answer else { throw .agent(.malformed) }
+        try LoginCommand.print(ticket, for: entry, session)
+        try session.recordUse(of: entry, in: vault)
+        return .done
+    }
+
+    /// Shows a text, even with --yes and --quiet, but not among the results.
+    private static func show(_ purpose: Purpose, _ session: Session) throws(CommandFailure) {
+        guard case .confirm(let confirmation) = purpose else { return }
+        let text = ConfirmedText(confirmation)
+        if !session.arguments.has(.yes) {
+            // Before anybody enters a passphrase. The whole question is not known yet.
+            try requireRoom(for: text, and: .confirmation(""))
+        }
+        session.printer.prompt(text.text)
+    }
+
+    /// Asks whether to sign the text that was shown.
+    ///
+    /// - Parameter afterOpening: whether this process has opened a vault since it showed the text; its
+    ///   prompts and messages may have scrolled the text away, so it is shown again.
+    private static func ask(
+        _ purpose: Purpose, at server: String, afterOpening: Bool, _ session: Session
+    ) throws(CommandFailure) {
+        guard case .confirm(let confirmation) = purpose, !session.arguments.has(.yes) else {
+            return
+        }
+        let text = ConfirmedText(confirmation)
+        let count = text.count == 1 ? "this line" : "these \(text.count) lines"
+        let words = "Sign \(count) for \(VisibleText.of(server))?"
+        try requireRoom(for: text, and: .confirmation(words))
+        let isElsewhere = !session.printer.errorIsTerminal
+        try Question.confirm(
+            afterOpening || isElsewhere ? text.text + "\n" + words : words)
+    }
+
+    /// Refuses a text that does not fit on the terminal.
+    ///
+    /// Without a terminal, the question fails.
+    private static func requireRoom(
+        for text: ConfirmedText, and question: Question
+    ) throws(CommandFailure) {
+        let size: (columns: Int, rows: Int)?
+        do throws(TerminalError) { size = try Terminal().size() } catch { return }
+        try text.require(question, toFit: size)
+    }
+}
+
+// The local state of a key.
+extension KeyCommand {
+    static func status(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let vault = try session.openVault()
+        let entry = try vault.entries.one(named: session.arguments.operands[0])
+        var facts = LoginCommand.facts(of: entry)
+        if let wiped = LoginCommand.facts(ofWiped: entry) {
+            facts += wiped
+        } else {
+            facts += KeyCommand.facts(of: try state(of: entry, in: vault, session))
+        }
+        try LoginCommand.print(facts, session)
+        return .done
+    }
+
+    private static func state(
+        of entry: EntrySummary, in vault: any OpenVault, _ session: Session
+    ) throws(CommandFailure) -> KeyState {
+        try session.requireDeviceKey(of: entry)
+        let answer = try session.answer(
+            to: .key(.status(entry.id)), of: entry, by: vault, for: .loginStatus)
+        guard case .key(let state) = answer else { throw .agent(.malformed) }
+        return state
+    }
+
+    private static func facts(of key: KeyState) -> [(String, JSONValue)] {
+        let facts: [(String, JSONValue)] = [
+            ("changed_at", .text(Timestamp(unixTime: key.changed).text)),
+            ("custody", .text(key.custody.rawValue)),
+            ("pin", .text(key.requiresPIN ? "required" : "none")),
+            ("server", .text(key.server.text)),
+        ]
+        guard let credential = key.credential else {
+            return facts + [("state", .text("unregistered"))]
+        }
+        return facts + [("credential", .text(credential.text)), ("state", .text("ready"))]
+    }
+}
+
+extension Session {
+    /// Refuses an entry that is not enrolled; if it was wiped, the error states the reason.
+    func requireDeviceKey(of entry: EntrySummary) throws(CommandFailure) {
+        do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
+            throw .deviceKey(entry.name.visible, error)
+        }
+    }
+
+    /// The server of `entry`, a device key.
+    func server(
+        of entry: EntrySummary, by vault: any OpenVault
+    ) throws(CommandFailure) -> ServerAddress {
+        let answer = try answer(
+            to: .key(.server(entry.id)), about: entry.name.visible, by: vault)
+        guard case .server(let server) = answer else { throw .agent(.malformed) }
+        return server
+    }
+}

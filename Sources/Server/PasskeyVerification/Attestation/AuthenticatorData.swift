@@ -1,0 +1,147 @@
+public import Verification
+public import WatchwordCryptography
+
+/// What an authenticator states in a ceremony (WebAuthn Level 3, section 6.1).
+public struct AuthenticatorData: Sendable {
+    /// The signed bytes.
+    public let encoded: [UInt8]
+    /// The SHA-256 digest of the relying party's ID.
+    public let relyingPartyHash: [UInt8]
+    /// The flags.
+    public let flags: AuthenticatorFlags
+    /// The signature counter; 0 if the authenticator has none.
+    public let signatureCount: UInt32
+
+    /// Reads the data of an authentication, which has no attested credential.
+    ///
+    /// - Throws: ``DenialReason/authenticatorData``.
+    public init(assertion encoded: [UInt8]) throws(DenialReason) {
+        var fields = BinaryFields(encoded)
+        try self.init(encoded, &fields)
+        guard !flags.hasCredential else { throw .authenticatorData }
+        var reader = try Self.reader(encoded, from: fields.position)
+        try Self.readEnd(flags, &reader)
+    }
+
+    /// Reads the fields that each ceremony has.
+    fileprivate init(
+        _ encoded: [UInt8], _ fields: inout BinaryFields
+    ) throws(DenialReason) {
+        self.encoded = encoded
+        do {
+            relyingPartyHash = try fields.take(32)
+            flags = AuthenticatorFlags(UInt8(try fields.number(1)))
+            signatureCount = UInt32(try fields.number(4))
+        } catch {
+            throw .authenticatorData
+        }
+    }
+
+    fileprivate static func reader(
+        _ encoded: [UInt8], from position: Int
+    ) throws(DenialReason) -> CBORReader {
+        do { return try CBORReader(encoded, from: position) } catch { throw .authenticatorData }
+    }
+
+    /// Reads the extension outputs, a map that is present if and only if its flag is set.
+    fileprivate static func readEnd(
+        _ flags: AuthenticatorFlags, _ reader: inout CBORReader
+    ) throws(DenialReason) {
+        do {
+            if flags.hasExtensions {
+                guard try reader.next(keyOrder: .canonical).members != nil else {
+                    throw DenialReason.authenticatorData
+                }
+            }
+            try reader.finish()
+        } catch {
+            throw .authenticatorData
+        }
+    }
+
+    /// Why the relying party's ID or the flags do not permit the ceremony; `nil` if they do.
+    ///
+    /// - Parameter relyingPartyHash: The SHA-256 digest of the expected ID.
+    public func denial(
+        relyingPartyHash expected: [UInt8], requiresUserVerification: Bool
+    ) -> DenialReason? {
+        guard relyingPartyHash == expected else { return .relyingParty }
+        guard flags.isUserPresent else { return .userPresence }
+        guard flags.isUserVerified || !requiresUserVerification else { return .userVerification }
+        guard flags.isBackupEligible || !flags.isBackedUp else { return .backupFlags }
+        return nil
+    }
+
+    /// Whether the owner of `key` signed this data and the client data with `clientDataHash`.
+    public func isSigned(
+        _ signature: [UInt8], by key: VerificationKey, clientDataHash: [UInt8]
+    ) throws(CryptographyFailure) -> Bool {
+        let message = encoded + clientDataHash
+        return try key.isValid(signature.span, of: message.span)
+    }
+}
+
+/// What an authenticator states when it registers a credential.
+public struct RegistrationData: Sendable {
+    /// The fields that each ceremony has.
+    public let data: AuthenticatorData
+    /// The AAGUID, the model's identifier; without a certificate, it is only a claim.
+    public let model: [UInt8]
+    /// The credential's id: 1 to 1,023 bytes.
+    public let credentialID: [UInt8]
+    /// The credential's key.
+    public let key: VerificationKey
+    /// The key's encoding in COSE.
+    public let encodedKey: [UInt8]
+
+    /// Reads the data, which has an attested credential.
+    ///
+    /// - Throws: ``DenialReason/authenticatorData``, ``DenialReason/algorithm``,
+    ///   ``DenialReason/publicKey`` or ``DenialReason/credentialID``.
+    public init(_ encoded: [UInt8]) throws(DenialReason) {
+        var fields = BinaryFields(encoded)
+        data = try AuthenticatorData(encoded, &fields)
+        guard data.flags.hasCredential else { throw .authenticatorData }
+        do {
+            model = try fields.take(16)
+            credentialID = try fields.sized()
+        } catch {
+            throw .authenticatorData
+        }
+        var reader = try AuthenticatorData.reader(encoded, from: fields.position)
+        let item: CBORValue
+        do { item = try reader.next(keyOrder: .canonical) } catch { throw .authenticatorData }
+        encodedKey = Array(encoded[fields.position..<reader.position])
+        try AuthenticatorData.readEnd(data.flags, &reader)
+        key = try COSEKey.read(item)
+        guard (1...1023).contains(credentialID.count) else { throw .credentialID }
+    }
+}
+
+/// The flags of authenticator data (WebAuthn Level 3, section 6.1).
+///
+/// Reserved bits are ignored.
+public struct AuthenticatorFlags: Hashable, Sendable {
+    /// A user is present (UP).
+    public let isUserPresent: Bool
+    /// The user was verified (UV).
+    public let isUserVerified: Bool
+    /// The credential may be backed up (BE).
+    public let isBackupEligible: Bool
+    /// The credential is backed up (BS).
+    public let isBackedUp: Bool
+    /// The data has an attested credential (AT).
+    public let hasCredential: Bool
+    /// The data has extension outputs (ED).
+    public let hasExtensions: Bool
+
+    /// Creates the flags from their byte in the authenticator data.
+    public init(_ byte: UInt8) {
+        isUserPresent = byte & 0x01 != 0
+        isUserVerified = byte & 0x04 != 0
+        isBackupEligible = byte & 0x08 != 0
+        isBackedUp = byte & 0x10 != 0
+        hasCredential = byte & 0x40 != 0
+        hasExtensions = byte & 0x80 != 0
+    }
+}

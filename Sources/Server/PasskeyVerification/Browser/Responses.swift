@@ -1,0 +1,185 @@
+internal import Verification
+public import WatchwordCoding
+internal import WatchwordCryptography
+
+/// What a browser returns after it created a passkey.
+public struct RegistrationResponse: Sendable {
+    /// The passkey's id: 1 to 1,023 bytes.
+    public let credentialID: [UInt8]
+    /// What the browser states; `nil` if its JSON is malformed.
+    public let clientData: ClientData?
+    /// The attestation object.
+    public let attestationObject: [UInt8]
+    /// How the browser reaches the authenticator, in its own words.
+    public let transports: [String]
+
+    /// Creates the value from the members of the browser's JSON.
+    public init(
+        credentialID: [UInt8], clientData: ClientData?, attestationObject: [UInt8],
+        transports: [String]
+    ) {
+        self.credentialID = credentialID
+        self.clientData = clientData
+        self.attestationObject = attestationObject
+        self.transports = transports
+    }
+}
+
+/// What a browser returns after a passkey signed.
+public struct AssertionResponse: Sendable {
+    /// The passkey's id: 1 to 1,023 bytes.
+    public let credentialID: [UInt8]
+    /// What the browser states; `nil` if its JSON is malformed.
+    public let clientData: ClientData?
+    /// The authenticator data.
+    public let authenticatorData: [UInt8]
+    /// The signature.
+    public let signature: [UInt8]
+    /// The user handle that the authenticator stored; `nil` if it stored none.
+    public let userHandle: [UInt8]?
+
+    /// Creates the value from the members of the browser's JSON.
+    public init(
+        credentialID: [UInt8], clientData: ClientData?, authenticatorData: [UInt8],
+        signature: [UInt8], userHandle: [UInt8]?
+    ) {
+        self.credentialID = credentialID
+        self.clientData = clientData
+        self.authenticatorData = authenticatorData
+        self.signature = signature
+        self.userHandle = userHandle
+    }
+}
+
+/// The form of the object that `PublicKeyCredential.toJSON()` returns (WebAuthn Level 3, section
+/// 5.1); unknown members are accepted, because browsers add some.
+private enum BrowserResponse {
+    /// The longest value: a statement with a chain of certificates.
+    static let maximumCount = 48 << 10
+
+    /// The inner object and the credential's id, which the browser states twice.
+    static func read(
+        _ value: JSONValue
+    ) throws(WebAuthnMessageError) -> (id: [UInt8], response: JSONValue) {
+        guard value["type"]?.string == "public-key" else { throw .member("type") }
+        let id = try value.decoded("rawId", counts: 1...1_023)
+        guard let text = value["id"]?.string, let raw = value["rawId"]?.string,
+            text.utf8.elementsEqual(raw.utf8)
+        else { throw .member("id") }
+        guard let response = value["response"], response.members != nil else {
+            throw .member("response")
+        }
+        return (id, response)
+    }
+
+    static func clientData(
+        _ response: JSONValue
+    ) throws(WebAuthnMessageError) -> [UInt8] {
+        try response.decoded("clientDataJSON", in: "response.", counts: 0...maximumCount)
+    }
+}
+
+extension RegistrationResponse {
+    /// Reads what the browser returned after `navigator.credentials.create`.
+    ///
+    /// Malformed client data is not an error: it denies the registration.
+    public static func read(
+        _ value: JSONValue
+    ) throws(WebAuthnMessageError) -> Parsed {
+        let (id, response) = try BrowserResponse.read(value)
+        let object = try response.decoded(
+            "attestationObject", in: "response.", counts: 0...BrowserResponse.maximumCount)
+        var transports: [String] = []
+        if let member = response["transports"] {
+            guard let elements = member.elements else { throw .member("response.transports") }
+            for element in elements {
+                guard let text = element.string else { throw .member("response.transports") }
+                transports.append(text)
+            }
+        }
+        return Parsed(
+            credentialID: id, clientData: try BrowserResponse.clientData(response),
+            attestationObject: object, transports: transports)
+    }
+
+    /// The members of the browser's object, with the client data still in JSON.
+    public struct Parsed: Hashable, Sendable {
+        let credentialID: [UInt8]
+        let clientData: [UInt8]
+        let attestationObject: [UInt8]
+        let transports: [String]
+
+        /// Reads the client data.
+        public func response() -> RegistrationResponse {
+            RegistrationResponse(
+                credentialID: credentialID, clientData: ClientData.read(clientData),
+                attestationObject: attestationObject, transports: transports)
+        }
+    }
+}
+
+extension AssertionResponse {
+    /// Reads what the browser returned after `navigator.credentials.get`.
+    ///
+    /// Malformed client data is not an error: it denies the authentication.
+    public static func read(
+        _ value: JSONValue
+    ) throws(WebAuthnMessageError) -> Parsed {
+        let (id, response) = try BrowserResponse.read(value)
+        let counts = 0...BrowserResponse.maximumCount
+        var userHandle: [UInt8]?
+        // The browser's own object has a null here if there is no user handle.
+        if let member = response["userHandle"], !member.isNull {
+            userHandle = try response.decoded("userHandle", in: "response.", counts: 0...64)
+        }
+        return Parsed(
+            credentialID: id, clientData: try BrowserResponse.clientData(response),
+            authenticatorData: try response.decoded(
+                "authenticatorData", in: "response.", counts: counts),
+            signature: try response.decoded("signature", in: "response.", counts: counts),
+            userHandle: userHandle)
+    }
+
+    /// The members of the browser's object, with the client data still in JSON.
+    public struct Parsed: Hashable, Sendable {
+        let credentialID: [UInt8]
+        let clientData: [UInt8]
+        let authenticatorData: [UInt8]
+        let signature: [UInt8]
+        let userHandle: [UInt8]?
+
+        /// Reads the client data.
+        public func response() -> AssertionResponse {
+            AssertionResponse(
+                credentialID: credentialID, clientData: ClientData.read(clientData),
+                authenticatorData: authenticatorData, signature: signature,
+                userHandle: userHandle)
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var isNull: Bool { if case .null = self { true } else { false } }
+}
+
+/// Why the object that a browser returned cannot be read.
+public enum WebAuthnMessageError: Error, Hashable, Sendable {
+    /// This member is missing or malformed; members of inner objects are separated by a dot.
+    case member(String)
+}
+
+extension JSONValue {
+    /// A text in base64url that decodes to a permitted number of bytes.
+    func decoded(
+        _ name: String, in object: String = "", counts: ClosedRange<Int>
+    ) throws(WebAuthnMessageError) -> [UInt8] {
+        let place = object + name
+        guard let text = self[name]?.secretText else { throw .member(place) }
+        let bytes: [UInt8]
+        do throws(Base64Error) {
+            bytes = try text.withBytes { text throws(Base64Error) in try Base64URL.decode(text) }
+        } catch { throw .member(place) }
+        guard counts.contains(bytes.count) else { throw .member(place) }
+        return bytes
+    }
+}

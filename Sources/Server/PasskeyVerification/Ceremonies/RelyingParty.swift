@@ -1,0 +1,141 @@
+internal import Verification
+public import WatchwordCryptography
+internal import WatchwordSystem
+
+/// The sites on which passkeys are used, and what the server accepts from them.
+public struct RelyingParty: Sendable {
+    /// The IDs, which are host names; new passkeys are for the first one.
+    public let ids: [String]
+    /// The name that authenticators may show.
+    public let name: String
+    /// The origins from which a page may use passkeys, compared byte for byte.
+    public let origins: Set<String>
+    /// The origins of pages that may contain a frame in which passkeys are used.
+    public let topOrigins: Set<String>
+    /// The algorithms of new passkeys, the preferred one first.
+    public let algorithms: [SignatureAlgorithm]
+    /// Decides whether an authenticator's maker is trusted.
+    public let trust: AttestationTrust
+
+    /// Checks the values.
+    ///
+    /// - Parameters:
+    ///   - origins: origins whose host is an ID or a subdomain of one, and names of Android apps
+    ///     (`android:apk-key-hash:…`).
+    ///   - relatedOrigins: other origins that may use the first ID (WebAuthn Level 3, section 5.11).
+    public init(
+        ids: [String], name: String, origins: [String], relatedOrigins: [String] = [],
+        topOrigins: [String] = [], algorithms: [SignatureAlgorithm] = [.es256, .rs256],
+        trust: AttestationTrust = .none
+    ) throws(RelyingPartyError) {
+        guard !ids.isEmpty, !origins.isEmpty else { throw .missing }
+        for id in ids where !WebOrigin.isHost(id) { throw .id(id) }
+        for origin in origins + relatedOrigins + topOrigins {
+            guard WebOrigin.host(of: origin) != nil || WebOrigin.isAndroidApp(origin) else {
+                throw .origin(origin)
+            }
+            guard Self.isOrigin(origin, of: ids) || !origins.contains(origin) else {
+                throw .outOfScope(origin)
+            }
+        }
+        guard !algorithms.isEmpty else { throw .missing }
+        self.ids = ids
+        self.name = name
+        self.origins = Set(origins + relatedOrigins)
+        self.topOrigins = Set(topOrigins)
+        self.algorithms = algorithms
+        self.trust = trust
+    }
+}
+
+extension RelyingParty {
+    /// The ID of passkeys that can be used on a page of this origin; the first ID for an origin outside
+    /// the domains.
+    public func id(for origin: String) -> String {
+        let host = WebOrigin.host(of: origin) ?? ""
+        return ids.first { host == $0 || host.hasSuffix("." + $0) } ?? ids[0]
+    }
+
+    /// The given ID, or the first one.
+    func checkedID(_ id: String?) -> String {
+        guard let id else { return ids[0] }
+        precondition(ids.contains(id), "the ID must be one of the relying party's")
+        return id
+    }
+}
+
+// Checks of single values, so that a program can say which one it refuses.
+extension RelyingParty {
+    /// Whether this can be an ID: a host name in lower case.
+    public static func isID(_ text: String) -> Bool { WebOrigin.isHost(text) }
+
+    /// Whether this is the origin of a page, as browsers write it.
+    public static func isWebOrigin(_ text: String) -> Bool { WebOrigin.host(of: text) != nil }
+
+    /// Whether this is an origin whose host is one of these IDs or a subdomain of one, or an
+    /// Android app.
+    public static func isOrigin(_ text: String, of ids: [String]) -> Bool {
+        guard let host = WebOrigin.host(of: text) else { return WebOrigin.isAndroidApp(text) }
+        return ids.contains { host == $0 || host.hasSuffix("." + $0) }
+    }
+}
+
+/// Why the settings of a relying party are refused.
+public enum RelyingPartyError: Error, Hashable, Sendable {
+    /// There is no ID, no origin or no algorithm.
+    case missing
+    /// This ID is not a host name in lower case.
+    case id(String)
+    /// This is not an origin as browsers write it.
+    case origin(String)
+    /// This origin's host is neither an ID nor a subdomain of one.
+    case outOfScope(String)
+}
+
+/// Decides whether the maker of an authenticator is trusted.
+public struct AttestationTrust: Sendable {
+    /// One model of authenticators.
+    public struct Model: Sendable {
+        /// Its AAGUID: 16 bytes.
+        public let id: [UInt8]
+        /// The only anchors that are trusted for it; `nil` for the general ones.
+        public let anchors: TrustAnchors?
+
+        /// Describes a model.
+        public init(id: [UInt8], anchors: TrustAnchors? = nil) {
+            self.id = id
+            self.anchors = anchors
+        }
+    }
+
+    private let anchors: TrustAnchors?
+    /// The accepted models by their ids; `nil` if all of them are.
+    private let models: [[UInt8]: Model]?
+
+    /// Trusts no authenticator.
+    public static let none = AttestationTrust(anchors: nil, models: nil)
+
+    /// - Parameters:
+    ///   - anchors: the general anchors; without any, only models with anchors of their own are
+    ///     trusted.
+    ///   - models: the only models that are trusted; `nil` if all of them are.
+    public init(anchors: TrustAnchors?, models: [Model]?) {
+        self.anchors = anchors
+        self.models = models.map { models in
+            Dictionary(models.map { ($0.id, $0) }) { first, _ in first }
+        }
+    }
+
+    /// Whether the certificates chain to an anchor, and their model is listed if there is a list.
+    func isTrusted(
+        _ certificates: AttestationCertificates, at now: UnixTime
+    ) throws(CryptographyFailure) -> Bool {
+        var anchors = anchors
+        if let models {
+            guard let model = models[certificates.model] else { return false }
+            anchors = model.anchors ?? anchors
+        }
+        guard let anchors, certificates.isKeyInHardware else { return false }
+        return try anchors.check(certificates.chain, at: now.seconds) == .anchored
+    }
+}

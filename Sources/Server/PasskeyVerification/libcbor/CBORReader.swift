@@ -1,0 +1,180 @@
+/// Reads CBOR items one after another.
+///
+/// Only one encoding of each value is accepted, except that the order of keys is checked only if
+/// the caller asks for it. Nothing is allocated for members that are only claimed.
+public struct CBORReader: Sendable {
+    /// The index of the first byte that was not read.
+    public private(set) var position: Int
+    private let bytes: [UInt8]
+    private let limits: CBORLimits
+    private var itemCount = 0
+
+    /// Starts at `position`.
+    ///
+    /// - Throws: ``CBORReadingError/overLimit(_:)`` if there are too many bytes.
+    public init(
+        _ bytes: [UInt8], from position: Int = 0, limits: CBORLimits = .webAuthn
+    ) throws(CBORReadingError) {
+        precondition((0...bytes.count).contains(position), "the position is in the bytes")
+        guard bytes.count - position <= limits.bytes else { throw .overLimit(.bytes) }
+        self.bytes = bytes
+        self.position = position
+        self.limits = limits
+    }
+
+    /// Reads the next item.
+    ///
+    /// If it is refused, the reader must not be used again.
+    public mutating func next(keyOrder: CBORKeyOrder) throws(CBORReadingError) -> CBORValue {
+        try item(keyOrder, level: 0)
+    }
+
+    /// Verifies that no bytes are left.
+    public func finish() throws(CBORReadingError) {
+        guard position == bytes.count else { throw .bytesLeft }
+    }
+
+    private mutating func item(
+        _ keyOrder: CBORKeyOrder, level: Int
+    ) throws(CBORReadingError) -> CBORValue {
+        itemCount += 1
+        guard itemCount <= limits.items else { throw .overLimit(.items) }
+        let (head, count) = try decodeItemHead(bytes.span.extracting(position...))
+        let start = position + count
+        switch head {
+        case .unsigned(let value):
+            position = start
+            return .unsigned(value)
+        case .negative(let argument):
+            position = start
+            return .negative(argument: argument)
+        case .bytes(let length):
+            position = start + length
+            return .bytes(Array(bytes[start..<position]))
+        case .text(let length):
+            position = start + length
+            guard let text = CBORText(Array(bytes[start..<position])) else { throw .notUTF8 }
+            return .text(text)
+        case .array(let members):
+            position = start
+            try check(members, level: level)
+            var items: [CBORValue] = []
+            for _ in 0..<members { items.append(try item(keyOrder, level: level + 1)) }
+            return .array(items)
+        case .map(let members):
+            position = start
+            try check(members, level: level)
+            return .map(try map(members, keyOrder, level: level + 1))
+        case .boolean(let value):
+            position = start
+            return .boolean(value)
+        case .null:
+            position = start
+            return .null
+        }
+    }
+
+    private func check(_ members: UInt64, level: Int) throws(CBORReadingError) {
+        guard level < limits.levels else { throw .overLimit(.levels) }
+        guard members <= UInt64(limits.members) else { throw .overLimit(.members) }
+    }
+
+    private mutating func map(
+        _ members: UInt64, _ keyOrder: CBORKeyOrder, level: Int
+    ) throws(CBORReadingError) -> CBORMap {
+        var values: [CBORKey: CBORValue] = [:]
+        var last: Range<Int>?
+        for _ in 0..<members {
+            let start = position
+            guard let key = CBORKey(try item(keyOrder, level: level)) else { throw .keyType }
+            let encoded = start..<position
+            guard values[key] == nil else { throw .duplicateKey }
+            if keyOrder == .canonical, let last,
+                !bytes[last].lexicographicallyPrecedes(bytes[encoded])
+            {
+                throw .keyOrder
+            }
+            last = encoded
+            values[key] = try item(keyOrder, level: level)
+        }
+        return CBORMap(values)
+    }
+}
+
+/// Reads one item that ends where `bytes` ends.
+public func readCBOR(
+    _ bytes: [UInt8], keyOrder: CBORKeyOrder, limits: CBORLimits = .webAuthn
+) throws(CBORReadingError) -> CBORValue {
+    var reader = try CBORReader(bytes, limits: limits)
+    let value = try reader.next(keyOrder: keyOrder)
+    try reader.finish()
+    return value
+}
+
+/// Why bytes were refused as CBOR.
+///
+/// It never contains content.
+public enum CBORReadingError: Error, Hashable, Sendable {
+    /// The bytes end before the item does.
+    case truncated
+    /// The bytes are not CBOR.
+    case notWellFormed
+    /// A number or length is not encoded in its shortest form.
+    case notShortest
+    /// A string, an array or a map does not state its length.
+    case indefiniteLength
+    /// An item has a tag.
+    case tag
+    /// An item is a floating-point number.
+    case float
+    /// An item is a simple value other than true, false and null.
+    case simpleValue
+    /// A text string is not valid UTF-8.
+    case notUTF8
+    /// A key of a map is neither an integer nor a text string.
+    case keyType
+    /// A map has two members with the same key.
+    case duplicateKey
+    /// The keys of a map are not in canonical order.
+    case keyOrder
+    /// More bytes follow the item.
+    case bytesLeft
+    /// The bytes exceed a limit.
+    case overLimit(Limit)
+
+    /// A limit of the input.
+    public enum Limit: Hashable, Sendable {
+        /// The length in bytes.
+        case bytes
+        /// The nesting of arrays and maps.
+        case levels
+        /// The number of members of one array or map.
+        case members
+        /// The number of items, keys included.
+        case items
+    }
+}
+
+/// Limits for CBOR input.
+public struct CBORLimits: Hashable, Sendable {
+    /// The maximum length of the input in bytes.
+    public let bytes: Int
+    /// How deeply arrays and maps may be nested.
+    public let levels: Int
+    /// The maximum number of members of one array or map.
+    public let members: Int
+    /// The maximum number of items, keys included.
+    public let items: Int
+
+    /// The limits for WebAuthn's objects, the largest known of which is 8.6 kB.
+    public static let webAuthn = CBORLimits(bytes: 16 << 10, levels: 4, members: 64, items: 256)
+}
+
+/// Whether the order of a map's keys is checked.
+public enum CBORKeyOrder: Hashable, Sendable {
+    /// Any order is accepted.
+    case any
+    /// The keys are sorted by their encoding (RFC 8949, section 4.2.1; for the keys that are
+    /// accepted here, this is also CTAP2's canonical order).
+    case canonical
+}

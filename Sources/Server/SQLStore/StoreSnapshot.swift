@@ -1,0 +1,114 @@
+package import Verification
+
+/// A connection that reads a whole database, in one transaction if all its reads must show the same
+/// state.
+package protocol StoreSnapshot {
+    associatedtype Failure: RowFailure
+    associatedtype Row: RowReader where Row.Failure == Failure
+
+    /// Whether the database has a table of challenges; a database of an earlier release has none.
+    var hasChallenges: Bool { get throws(Failure) }
+
+    /// Every row that a statement selects, decoded by `read`.
+    func all<Value>(
+        _ statement: StoreStatement, _ arguments: [StoredValue],
+        _ read: (inout Row) throws(Failure) -> Value
+    ) throws(Failure) -> [Value]
+}
+
+extension StoreSnapshot {
+    /// Where each chain begins and ends, oldest first.
+    package func chains() throws(Failure) -> [ChainRecord] {
+        try all(.chains, []) { row throws(Failure) in try row.chain() }
+    }
+
+    /// One page of events, ordered by position.
+    package func events(after position: UInt64, limit: Int) throws(Failure) -> [ChainedEvent] {
+        try all(.events, [position.storedValue, limit.storedValue]) { row throws(Failure) in
+            try row.event()
+        }
+    }
+
+    /// Passes all credentials to `take`, page by page, in order of id.
+    ///
+    /// - Parameter key: `nil` to skip the authenticity check.
+    package func allCredentials(
+        _ key: AuditKey?, _ take: ([CredentialRow]) throws(Failure) -> Void
+    ) throws(Failure) {
+        try StoreWalk.credentials(
+            { id, limit throws(Failure) in
+                try all(.credentialsByID, [id.storedValue, limit.storedValue]) {
+                    row throws(Failure) in try row.row(key)
+                }
+            }, take)
+    }
+
+    /// Adds the credentials that rows show as revoked or disabled, even if the rows are not
+    /// authentic.
+    ///
+    /// If it fails, it has added those on the earlier pages.
+    package func readEndedRows(into found: inout Set<CredentialID>) throws(Failure) {
+        try allCredentials(nil) { page throws(Failure) in
+            found.formUnion(page.lazy.filter(\.hasEnded).map(\.id))
+        }
+    }
+
+    /// Adds the credentials that events show as revoked or disabled, even if the events are not
+    /// authentic.
+    ///
+    /// If it fails, it has added those on the earlier pages.
+    package func readEndingEvents(into found: inout Set<CredentialID>) throws(Failure) {
+        try StoreWalk.events(events(after:limit:)) { page throws(Failure) in
+            found.formUnion(page.compactMap(\.endedCredential))
+        }
+    }
+
+    /// Checks all events and rows, which must be read in one transaction.
+    ///
+    /// - Parameter isSound: whether the database's structure is intact; if not, some rows cannot be
+    ///   read, so none are checked.
+    package func audit(
+        isSound: Bool = true, checkpoints: [ChainCheckpoint], key: AuditKey
+    ) throws(Failure) -> AuditReport {
+        let records = try chains()
+        // Every database has had a chain since it was created.
+        guard !records.isEmpty else { throw .chain }
+        var trail = AuditTrail(chains: records, checkpoints: checkpoints, key: key)
+        var rows = RowAudit(chains: records, key: key)
+        var count = 0
+        try StoreWalk.events(events(after:limit:)) { page throws(Failure) in
+            for event in page {
+                trail.check(event)
+                rows.take(event)
+            }
+            count += page.count
+        }
+        if isSound {
+            try check(CredentialRow.self, .credentialsByID, &rows, key)
+            try check(TicketRow.self, .ticketsByDigest, &rows, key)
+            if try hasChallenges {
+                try check(ChallengeRow.self, .challengesByDigest, &rows, key)
+            }
+            try check(AnswerRow.self, .answersByKey, &rows, key)
+            try check(ClientRow.self, .clientsByID, &rows, key)
+        }
+        return AuditReport(
+            findings: trail.findings(), rows: isSound ? rows.findings() : [], events: count,
+            marks: records.map(\.head), isSound: isSound)
+    }
+
+    /// Checks every row of a table.
+    private func check<Stored: ColumnRow>(
+        _ table: Stored.Type, _ page: StoreStatement, _ audit: inout RowAudit, _ key: AuditKey
+    ) throws(Failure) {
+        try StoreWalk.rows(
+            { first, limit throws(Failure) -> [AuditedRow<Stored>] in
+                try all(page, [first.storedValue, limit.storedValue]) { row throws(Failure) in
+                    try row.audited(key)
+                }
+            }, key: \.key
+        ) { page throws(Failure) in
+            audit.check(page)
+        }
+    }
+}

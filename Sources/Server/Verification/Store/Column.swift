@@ -1,0 +1,240 @@
+/// A column of a row: its name, its type and its value.
+///
+/// A row's list of columns is the only place that names them: statements, arguments and the
+/// authentication code come from it.
+package struct Column<Row>: Sendable {
+    package let name: String
+    package let type: ColumnType
+    /// The value as a database stores it.
+    package let storedValue: @Sendable (Row) -> StoredValue
+    /// Adds the value to the bytes that the row's authentication code covers.
+    let authenticate: @Sendable (Row, inout ByteWriter) -> Void
+
+    init<Value: ColumnValue>(_ name: String, _ value: @escaping @Sendable (Row) -> Value) {
+        self.init(name, value) { row, writer in value(row).write(into: &writer) }
+    }
+
+    private init<Value: ColumnValue>(
+        _ name: String, _ value: @escaping @Sendable (Row) -> Value,
+        authenticate: @escaping @Sendable (Row, inout ByteWriter) -> Void
+    ) {
+        self.name = name
+        type = Value.columnType
+        storedValue = { value($0).storedValue }
+        self.authenticate = authenticate
+    }
+
+    /// A column that has a value exactly if the previous column has one.
+    ///
+    /// The previous column's flag tells the authentication code whether this one has a value.
+    static func besidePrevious<Value: ColumnValue>(
+        _ name: String, _ value: @escaping @Sendable (Row) -> Value?
+    ) -> Column {
+        Column(name, value) { row, writer in value(row)?.write(into: &writer) }
+    }
+}
+
+/// How a database stores a column.
+package enum ColumnType: Sendable {
+    /// A signed integer of 64 bits.
+    case integer
+    case bytes
+    /// UTF-8 that this program chose, never a person.
+    case text
+}
+
+/// A value as a database stores it.
+package enum StoredValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    /// Bytes; in a column of text, UTF-8.
+    case bytes([UInt8])
+}
+
+/// A row whose columns are listed once.
+package protocol ColumnRow: StoredRow {
+    /// The columns in their order in statements.
+    ///
+    /// The first one is the primary key. The authentication code, which covers all of them, follows
+    /// in a column of its own.
+    static var columns: [Column<Self>] { get }
+
+    /// Reads the columns in the same order.
+    init<Reader: RowReader>(reading row: inout Reader) throws(Reader.Failure)
+}
+
+extension ColumnRow {
+    /// The name of the table, followed by every column.
+    var bytesOfColumns: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.table)
+        for column in Self.columns { column.authenticate(self, &writer) }
+        return writer.bytes
+    }
+}
+
+/// A value that one column stores.
+package protocol ColumnValue: Sendable {
+    static var columnType: ColumnType { get }
+    /// The value as a database stores it.
+    var storedValue: StoredValue { get }
+    /// Accepts what ``storedValue`` returns, and returns `nil` for anything else.
+    init?(stored: StoredValue)
+    /// Writes the value into the bytes that a row's authentication code covers.
+    func write(into writer: inout ByteWriter)
+}
+
+extension [UInt8]: ColumnValue {
+    package static var columnType: ColumnType { .bytes }
+    package var storedValue: StoredValue { .bytes(self) }
+    package init?(stored: StoredValue) {
+        guard case .bytes(let bytes) = stored else { return nil }
+        self = bytes
+    }
+    package func write(into writer: inout ByteWriter) { writer.write(self) }
+}
+
+// A text that people choose is stored as bytes: no collation applies to it.
+extension String: ColumnValue {
+    package static var columnType: ColumnType { .bytes }
+    package var storedValue: StoredValue { .bytes(Array(utf8)) }
+    package init?(stored: StoredValue) {
+        guard case .bytes(let bytes) = stored else { return nil }
+        self.init(validating: bytes, as: UTF8.self)
+    }
+    package func write(into writer: inout ByteWriter) { writer.write(self) }
+}
+
+extension ColumnValue where Self: FixedWidthInteger {
+    package static var columnType: ColumnType { .integer }
+    /// A column holds 63 bits without a sign; NULL stands for a larger number, and a database
+    /// refuses it.
+    package var storedValue: StoredValue { Int64(exactly: self).map(StoredValue.integer) ?? .null }
+    package init?(stored: StoredValue) {
+        guard case .integer(let number) = stored else { return nil }
+        self.init(exactly: number)
+    }
+    package func write(into writer: inout ByteWriter) { writer.write(self) }
+}
+
+extension Int: ColumnValue {}
+extension Int64: ColumnValue {}
+extension UInt64: ColumnValue {}
+
+extension UnixTime: ColumnValue {
+    package static var columnType: ColumnType { .integer }
+    package var storedValue: StoredValue { .integer(milliseconds) }
+    package init?(stored: StoredValue) {
+        guard case .integer(let number) = stored else { return nil }
+        self.init(milliseconds: number)
+    }
+    package func write(into writer: inout ByteWriter) { writer.write(self) }
+}
+
+extension KeyID: ColumnValue {
+    package static var columnType: ColumnType { .integer }
+    package var storedValue: StoredValue { .integer(Int64(number)) }
+    package init?(stored: StoredValue) {
+        guard case .integer(let value) = stored, let number = UInt32(exactly: value) else {
+            return nil
+        }
+        self.init(number)
+    }
+    package func write(into writer: inout ByteWriter) { writer.write(number) }
+}
+
+extension PrefixedID: ColumnValue {
+    package static var columnType: ColumnType { .bytes }
+    package var storedValue: StoredValue { .bytes(bytes) }
+    package init?(stored: StoredValue) {
+        guard case .bytes(let bytes) = stored else { return nil }
+        self.init(bytes: bytes)
+    }
+    package func write(into writer: inout ByteWriter) { writer.write(bytes) }
+}
+
+extension Subject: ColumnValue {
+    package static var columnType: ColumnType { .bytes }
+    package var storedValue: StoredValue { .bytes(utf8) }
+    package init?(stored: StoredValue) {
+        guard case .bytes(let utf8) = stored else { return nil }
+        self.init(utf8: utf8)
+    }
+    package func write(into writer: inout ByteWriter) { writer.write(utf8) }
+}
+
+extension ColumnValue where Self: RawRepresentable<String> {
+    package static var columnType: ColumnType { .text }
+    package var storedValue: StoredValue { rawValue.storedValue }
+    package init?(stored: StoredValue) {
+        guard let text = String(stored: stored) else { return nil }
+        self.init(rawValue: text)
+    }
+    package func write(into writer: inout ByteWriter) { writer.write(rawValue) }
+}
+
+extension CredentialKind: ColumnValue {}
+extension CredentialState: ColumnValue {}
+extension TicketRow.Purpose: ColumnValue {}
+extension ChallengeRow.Purpose: ColumnValue {}
+
+extension Optional: ColumnValue where Wrapped: ColumnValue {
+    package static var columnType: ColumnType { Wrapped.columnType }
+    package var storedValue: StoredValue {
+        switch self {
+        case .none: .null
+        case .some(let value): value.storedValue
+        }
+    }
+    package init?(stored: StoredValue) {
+        if case .null = stored {
+            self = .none
+        } else {
+            guard let value = Wrapped(stored: stored) else { return nil }
+            self = .some(value)
+        }
+    }
+    package func write(into writer: inout ByteWriter) {
+        writer.writeOptional(self) { $1.write(into: &$0) }
+    }
+}
+
+/// Several texts in one column: each is preceded by its length in bytes.
+package struct TextList: ColumnValue {
+    package let texts: [String]
+
+    package init(_ texts: [String]) { self.texts = texts }
+
+    package static var columnType: ColumnType { .bytes }
+
+    package var bytes: [UInt8] {
+        texts.flatMap { text in
+            let count = UInt32(text.utf8.count)
+            return (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) } + text.utf8
+        }
+    }
+
+    package var storedValue: StoredValue { .bytes(bytes) }
+
+    package init?(stored: StoredValue) {
+        guard case .bytes(let bytes) = stored else { return nil }
+        var texts: [String] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard rest.count >= 4 else { return nil }
+            let count = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(4)
+            guard count <= rest.count,
+                let text = String(validating: rest.prefix(count), as: UTF8.self)
+            else { return nil }
+            texts.append(text)
+            rest = rest.dropFirst(count)
+        }
+        self.texts = texts
+    }
+
+    package func write(into writer: inout ByteWriter) {
+        writer.write(UInt16(texts.count))
+        for text in texts { writer.write(text) }
+    }
+}

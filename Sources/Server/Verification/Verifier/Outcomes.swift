@@ -1,0 +1,162 @@
+public import WatchwordCryptography
+
+/// The outcome of an enrolment.
+public enum EnrolmentOutcome<Grant: Sendable>: Sendable {
+    /// The enrolment succeeded; the grant is shown only once.
+    case granted(Grant)
+    /// The enrolment was refused, and nothing was changed.
+    case refused(EnrolmentRefusal)
+}
+
+/// Why a well-formed enrolment is refused.
+public enum EnrolmentRefusal: Hashable, Sendable {
+    /// The key is, or was, the key of a credential (RFC 6238, section 3, R5).
+    case keyInUse
+    /// The subject has as many credentials as the policy allows.
+    case tooMany
+    /// One of the clients in the audience is unknown or revoked, or there are too many.
+    case unknownClient
+    /// The subject has no such credential to be replaced.
+    case unknownCredential
+    /// The credential to be replaced was never confirmed.
+    case pendingCredential
+    /// Only a client that may revoke every credential may replace this one: another client enrolled
+    /// it, or it is not active.
+    case foreignCredential
+    /// The last used step of an imported key is so far ahead of the clock that the key's next codes
+    /// would be refused.
+    case usedInFuture
+}
+
+/// The outcome of an import.
+public enum ImportOutcome: Hashable, Sendable {
+    /// The key was imported; `expiresAt` is the deadline for its first code, unless it is active.
+    case imported(CredentialID, expiresAt: UnixTime?)
+    /// The subject already has an active or pending credential with this key.
+    case present(CredentialID)
+    /// The import was refused, and nothing was changed.
+    case refused(EnrolmentRefusal)
+}
+
+/// A key for a user's authenticator.
+///
+/// It is accepted after a first code has confirmed it.
+public struct OneTimePasswordGrant: Sendable {
+    /// The id of the credential.
+    public let credential: CredentialID
+    /// The key URI, which is a secret.
+    public let uri: SecretBytes
+    /// The deadline for the confirmation.
+    public let expiresAt: UnixTime
+}
+
+/// Ten recovery codes, active at once.
+///
+/// The subject's earlier set is revoked.
+public struct RecoveryGrant: Sendable {
+    /// The id of the set.
+    public let credential: CredentialID
+    /// The codes as the user types them; each one is a secret.
+    public let codes: [SecretBytes]
+}
+
+/// A ticket with which a device fetches its secret.
+public struct SecretGrant: Sendable {
+    /// The id of the credential.
+    public let credential: CredentialID
+    /// The ticket, which is only for the device.
+    public let ticket: Token
+    /// The deadline for redeeming it.
+    public let expiresAt: UnixTime
+}
+
+/// The outcome of redeeming a ticket.
+public enum RedemptionOutcome<Value: Sendable>: Sendable {
+    /// The ticket was valid and is spent.
+    case redeemed(Value)
+    /// The ticket was denied, for whatever reason.
+    case denied
+}
+
+/// The response to a valid enrolment ticket.
+public struct IssuedSecret: Sendable {
+    /// The id of the credential.
+    public let credential: CredentialID
+    /// The secret, which is only for the device.
+    public let secret: Token
+    /// 0 for the first secret.
+    public let generation: UInt64
+}
+
+/// The response to a valid login ticket.
+public struct SignedIn: Hashable, Sendable {
+    /// The subject that signed in.
+    public let subject: Subject
+    /// The credential that was used.
+    public let credential: CredentialID
+    /// The kind of that credential.
+    public let kind: CredentialKind
+    /// The id of the decision.
+    public let verification: VerificationID
+    /// When the device presented its secret, or signed.
+    public let verifiedAt: UnixTime
+    /// The facts about the signature, if the device signed with a key.
+    public let deviceKey: DeviceKeyFacts?
+    /// The facts about the signature, if somebody signed in with a passkey.
+    public let passkey: PasskeyFacts?
+}
+
+/// The outcome of the verification of a code.
+public struct VerificationOutcome: Sendable {
+    /// The id of the decision.
+    public let verification: VerificationID
+    /// Whether the code was accepted.
+    public let result: Result
+    /// The token of a device that is known from now on; `nil` if there is no new one.
+    public let device: Token?
+    /// The number of credentials that this failure made ``Event/Kind/guessing`` report.
+    package let reported: Int
+
+    /// Whether the code was accepted.
+    public enum Result: Hashable, Sendable {
+        /// The code was correct, and is spent.
+        case accepted(Acceptance)
+        /// The code was denied.
+        case denied(Denial)
+    }
+
+    /// The facts about an accepted code.
+    public struct Acceptance: Hashable, Sendable {
+        /// The credential that the code matched.
+        public let credential: CredentialID
+        /// The kind of that credential.
+        public let kind: CredentialKind
+        /// The steps between the code and the expected one, including drift; 0 for a recovery code.
+        public let offset: Int64
+        /// The number of recovery codes left; `nil` for other kinds.
+        public let remaining: Int?
+    }
+
+    /// Why a code was denied.
+    ///
+    /// This is for the application, not for the user.
+    public enum Denial: Hashable, Sendable {
+        /// The code matches no expected code.
+        case wrong
+        /// The code was correct, but already spent.
+        case replayed
+        /// The code was not checked: attempts have to wait for this many milliseconds.
+        case throttled(retryAfter: Int64)
+        /// The credential is disabled and must be enrolled again.
+        case disabled
+        /// There is no such subject or credential, or it is not active.
+        case unknown
+    }
+
+    init(verification: VerificationID, result: Result, device: Token? = nil, reported: Int = 0) {
+        self.verification = verification
+        self.result = result
+        self.device = device
+        self.reported = reported
+    }
+}

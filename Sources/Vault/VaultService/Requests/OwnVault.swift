@@ -1,0 +1,160 @@
+internal import Courier
+internal import DeviceLogin
+internal import Devices
+internal import OneTimePassword
+package import SecretVault
+package import WatchwordCryptography
+package import WatchwordSystem
+
+/// A vault that this process has opened, and in which it performs its own requests.
+package final class OwnVault: OpenVault {
+    package let vault: UnlockedVault
+    package let path: String
+    // Unlocking proves presence without it.
+    package var opener: VaultOpener?
+    /// How presence was checked for a new key with this access control, after the vault was unlocked
+    /// by a person or a check of the entries that the key replaces.
+    fileprivate let checkForNewKey: (AccessControl) -> DeviceKeyTranscript.Presence
+    /// The entries for which presence was checked for the next edit.
+    fileprivate var confirmed: [ConfirmedEntry] = []
+    /// The credentials of the entries whose codes are shown since a check.
+    fileprivate var shown: [RecordID: Credential] = [:]
+
+    package init(
+        _ vault: UnlockedVault, at path: String,
+        checkForNewKey: @escaping (AccessControl) -> DeviceKeyTranscript.Presence = { _ in .none }
+    ) {
+        self.vault = vault
+        self.path = path
+        self.checkForNewKey = checkForNewKey
+    }
+
+    // The requests are for this vault, whatever place they name.
+    package var place: VaultPlace { .ofSystem }
+    package var entries: [EntrySummary] { vault.entries }
+    package var slots: [SlotSummary] { vault.slots }
+    package var lastUses: [RecordID: Int64] { vault.lastUses }
+    package var generation: UInt64 { vault.generation }
+    package var isHeldByAgent: Bool { false }
+    package var isKeptBySystem: Bool { false }
+    package var unlockingProvesPresence: Bool { vault.unlockingProvesPresence }
+    package var openedSlot: Int? { vault.openedSlot }
+    package var code: FoundCode? { nil }
+    package var endOfQuestion: Polling.Interest? { nil }
+
+    package func counter(of id: RecordID) -> UInt64? {
+        // A damaged entry is listed without its counter; `check` reports the damage.
+        do { return try vault.counter(of: id) } catch { return nil }
+    }
+
+    package func isSameVault(_ file: [UInt8]) throws(VaultError) -> Bool {
+        try vault.isSameVault(file)
+    }
+
+    package func send(
+        _ request: AgentRequest, asking person: (AgentResponse) -> AgentRequest?
+    ) throws(AgentFailure) -> AgentResponse {
+        withoutActuallyEscaping(person) { person in
+            OwnRequest(own: self, presence: request.presence, person: person)
+                .response(to: request)
+        }
+    }
+
+    package func recordUse(of id: RecordID, at time: Int64) { vault.recordUse(of: id, at: time) }
+}
+
+/// A request that is performed in the process of the command.
+private struct OwnRequest: RequestContext {
+    let own: OwnVault
+    let presence: AgentPresence
+    let person: (AgentResponse) -> AgentRequest?
+
+    var vault: UnlockedVault { own.vault }
+    var now: Int64 { SystemClock.unixTime() }
+
+    // Nobody else can lock the vault, which ends with the command.
+    var isHeld: Bool { true }
+    func countUse() {}
+    // The command records it when it has printed the result.
+    func noteUse(of id: RecordID) {}
+
+    var countsUnlocking: Bool { true }
+    var asksForGuess: Bool {
+        vault.slots.contains { slot in
+            guard case .passphrase = slot.method else { return false }
+            return slot.number == vault.openedSlot
+        }
+    }
+    // Only the agent outlives the command, for which no entry is checked twice.
+    func reusableCheck(for entry: EntrySummary) -> DeviceKeyTranscript.Presence? { nil }
+    func recordCheck(of entry: EntrySummary, _ presence: DeviceKeyTranscript.Presence) {}
+
+    func deriving<Result>(
+        upTo ceiling: Int?, _ body: () throws(VaultError) -> Result
+    ) throws(VaultError) -> Result {
+        try body()
+    }
+
+    func openedByModules(
+        _ entry: EntrySummary, words: String, takingCounter: Bool
+    ) throws(EntryRefusal) -> CheckedContent {
+        var check = PAMCheck()
+        return try opened(entry, after: &check, words: words, takingCounter: takingCounter) {
+            .noVerdict($0)
+        }
+    }
+
+    // This command has opened the vault.
+    var isProved: Bool { true }
+    func recordProof() {}
+
+    var confirmed: [ConfirmedEntry] { own.confirmed }
+
+    func confirm(_ id: RecordID, with check: ConfirmedEntry?) {
+        own.confirmed.removeAll { $0.id == id }
+        if let check { own.confirmed.append(check) }
+    }
+
+    func forgetConfirmed() { own.confirmed = [] }
+
+    func shownCredential(of entry: EntrySummary) -> Credential? { own.shown[entry.id] }
+
+    func keepShown(_ credential: Credential, of entry: EntrySummary) {
+        own.shown[entry.id] = credential
+    }
+
+    func loginTurn() throws(EntryRefusal) -> LoginLock {
+        try EntryRefusal.from { () throws(VaultError) in try vault.takeLoginLock() }
+    }
+
+    func sender() throws(DeviceLoginError) -> HTTPHelper {
+        do { return try HTTPHelper() } catch { throw .helper(error) }
+    }
+
+    func tpm(at address: TPMAddress, asks: Bool) -> TPMAccess { TPMAccess(address) }
+
+    func pinEntry() -> AskedPIN { AskedPIN(person: person) }
+
+    func checkForNewKey(
+        _ name: EntryName, under access: AccessControl, after earlier: [ConfirmedEntry]
+    ) -> DeviceKeyTranscript.Presence {
+        // Nobody was asked if a device without a PIN opened the vault, and no check preceded the
+        // replacement of an earlier enrolment.
+        let wasChecked = vault.unlockingProvesPresence || !earlier.isEmpty
+        return wasChecked ? own.checkForNewKey(access) : .none
+    }
+}
+
+/// The person at the terminal, who enters the PIN of a key in a TPM.
+private struct AskedPIN: TokenHelper.Person {
+    let person: (AgentResponse) -> AgentRequest?
+
+    func pin(isRepeated: Bool, left: UInt32?) -> SecretBytes? {
+        let question = AgentResponse.asksPIN(isRepeated: isRepeated, left: left.map(UInt64.init))
+        guard case .answer(let pin)? = person(question) else { return nil }
+        return pin
+    }
+
+    // A TPM is not touched.
+    func touch(number: Int, of count: Int) {}
+}

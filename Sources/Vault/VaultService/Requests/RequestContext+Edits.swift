@@ -1,0 +1,68 @@
+internal import SecretVault
+internal import WatchwordCryptography
+
+// Changes of a vault.
+extension RequestContext {
+    /// Checks presence for an entry that the next edit changes.
+    func confirm(_ id: RecordID) throws(EntryRefusal) -> AgentResponse {
+        let entry = try entry(id)
+        let checked = try checked(entry)
+        countUse()
+        // Others change without a check.
+        confirm(id, with: entry.requiresCheckPerUse ? ConfirmedEntry(entry, checked) : nil)
+        return .done
+    }
+
+    /// Checks presence for a change of an entry; one that has vanished cannot be opened after that.
+    private func checked(
+        _ entry: EntrySummary
+    ) throws(EntryRefusal) -> DeviceKeyTranscript.Presence {
+        do { return try opened(entry).presence } catch .vault(.vanished) { return .none }
+    }
+
+    /// The outcome of an edit that is not saved, as if an import could replace every entry.
+    ///
+    /// It reveals nothing about an entry that requires a check at each use.
+    func rehearse(_ edit: VaultEdit) throws(EntryRefusal) -> AgentResponse {
+        let outcome = try EntryRefusal.from { () throws(VaultError) in
+            try vault.rehearse { changes throws(VaultError) in
+                try edit.apply(to: &changes, confirmedBy: .assumed, now: now)
+            }
+        }
+        // Nothing was saved, so a vault that was locked meanwhile tells nothing.
+        guard isHeld else { throw .notHeld }
+        return .edited(outcome, [])
+    }
+
+    /// Changes the vault in one save, after the check that the edit requires.
+    func edit(_ edit: VaultEdit) throws(EntryRefusal) -> AgentResponse {
+        var confirmed = confirmed
+        forgetConfirmed()
+        if let id = edit.confirmedEntry, !presence.isNone,
+            !confirmed.contains(where: { $0.id == id })
+        {
+            let entry = try entry(id)
+            if entry.requiresCheckPerUse {
+                confirmed.append(ConfirmedEntry(entry, try checked(entry)))
+            }
+        }
+        let confirmations = Confirmations(confirmed)
+        let saved = try EntryRefusal.from { () throws(VaultError) in
+            try vault.update { changes throws(VaultError) -> EditOutcome? in
+                // The save may have waited for another writer.
+                guard isHeld else { return nil }
+                // Codes of the future require this proof, too.
+                if case .revise(let revision) = edit, revision.changesCodesOfKey {
+                    let entry = try changes.entry(revision.id)
+                    guard entry.requiresCheckPerUse || entry.tombstone != nil || isProved else {
+                        throw .presenceNeeded
+                    }
+                }
+                return try edit.apply(to: &changes, confirmedBy: confirmations, now: now)
+            }
+        }
+        guard let outcome = saved else { throw .notHeld }
+        countUse()
+        return .edited(outcome, vault.saveReports)
+    }
+}

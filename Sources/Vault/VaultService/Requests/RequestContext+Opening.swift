@@ -1,0 +1,166 @@
+package import Devices
+internal import OneTimePassword
+package import SecretVault
+package import WatchwordCryptography
+
+/// The content of an entry, and how presence was checked before it was opened.
+package struct CheckedContent {
+    package let content: EntryContent
+    package let presence: DeviceKeyTranscript.Presence
+}
+
+// Entries are opened only here, after the check that each requires.
+extension RequestContext {
+    /// One entry.
+    func entry(_ id: RecordID) throws(EntryRefusal) -> EntrySummary {
+        try EntryRefusal.from { () throws(VaultError) in try vault.entry(id) }
+    }
+
+    /// Opens an entry after the check that it requires.
+    ///
+    /// - Parameter reusing: whether an earlier check may be reused, if the entry allows it.
+    func opened(
+        _ entry: EntrySummary, takingCounter: Bool = false, reusing: Bool = false
+    ) throws(EntryRefusal) -> CheckedContent {
+        guard entry.accessControl.presence.isPerUse else {
+            return try openedAfterUnlocking(entry, takingCounter)
+        }
+        switch presence {
+        case .none:
+            if countsUnlocking { return try openedAfterUnlocking(entry, takingCounter) }
+            guard reusing, let earlier = reusableCheck(for: entry) else {
+                throw .vault(.presenceNeeded)
+            }
+            return try EntryRefusal.from { () throws(VaultError) in
+                let proof = try vault.proofOfEarlierCheck(for: entry.id)
+                return try vault.opened(entry.id, proof, takingCounter, earlier)
+            }
+        case .opener(let opener):
+            let result = try EntryRefusal.from { () throws(VaultError) in
+                try deriving(upTo: nil) {
+                    Result { () throws(EntryRefusal) in
+                        var check = OpenerCheck(opener, of: vault)
+                        return try opened(
+                            entry, after: &check, words: "", takingCounter: takingCounter
+                        ) { .vault($0.reason) }
+                    }
+                }
+            }
+            return try result.get()
+        case .modules(let words):
+            return try openedByModules(entry, words: words, takingCounter: takingCounter)
+        }
+    }
+
+    /// Opens an entry for which unlocking the vault was the check, or that requires none.
+    private func openedAfterUnlocking(
+        _ entry: EntrySummary, _ takingCounter: Bool
+    ) throws(EntryRefusal) -> CheckedContent {
+        let wasChecked = countsUnlocking && vault.unlockingProvesPresence
+        return try EntryRefusal.from { () throws(VaultError) in
+            let proof = try vault.proofOfUnlocking(for: entry.id)
+            return try vault.opened(
+                entry.id, proof, takingCounter, wasChecked ? .cryptographic : .none)
+        }
+    }
+
+    /// Opens an entry after `check`.
+    ///
+    /// - Parameter reason: why a check that could not decide refuses the entry.
+    package func opened<Check: PresenceCheck>(
+        _ entry: EntrySummary, after check: inout Check, words: String, takingCounter: Bool,
+        _ reason: (Check.Failure) -> EntryRefusal
+    ) throws(EntryRefusal) -> CheckedContent {
+        let proof: PresenceProof<Check.Grade>
+        do {
+            proof = try vault.prove(&check, for: entry.id, words: words)
+        } catch {
+            switch error {
+            case .vault(let error): throw .vault(error)
+            case .refused(let cost): throw .refused(cost)
+            // Locking the vault ends the check.
+            case .check(let failure): throw isHeld ? reason(failure) : .notHeld
+            }
+        }
+        // The vault may have been locked while the person was asked.
+        guard isHeld else { throw .notHeld }
+        let presence = DeviceKeyTranscript.Presence(of: Check.Grade.self)
+        recordCheck(of: entry, presence)
+        do {
+            return try vault.opened(entry.id, proof, takingCounter, presence)
+        } catch {
+            throw .vault(error)
+        }
+    }
+
+    /// Opens the credential of an entry after the check that it requires.
+    ///
+    /// - Parameter reusing: whether an earlier check may be reused, if the entry allows it.
+    func credential(
+        of entry: EntrySummary, reusing: Bool
+    ) throws(EntryRefusal) -> Credential {
+        guard case .oneTimePassword(let credential) = try opened(entry, reusing: reusing).content
+        else { throw .noCode }
+        return credential
+    }
+}
+
+// Secrets, for the verbs whose purpose is to show one.
+extension RequestContext {
+    /// Checks again what opens the vault; failures count as those of unlocking do.
+    func prove(_ opener: VaultOpener, ceiling: Int) throws(EntryRefusal) -> AgentResponse {
+        try EntryRefusal.from { () throws(VaultError) in
+            try deriving(upTo: ceiling) { () throws(VaultError) in
+                try vault.confirm(opener, ceiling: ceiling)
+            }
+        }
+        recordProof()
+        return .done
+    }
+
+    /// Opens entries for a client that shows their secrets, after the check that each requires.
+    ///
+    /// - Parameter isUse: whether it is a use of the entry.
+    func contents(of ids: [RecordID], isUse: Bool) throws(EntryRefusal) -> [EntryContent] {
+        guard isProved else { throw .vault(.presenceNeeded) }
+        // Each check is for one entry.
+        guard ids.count == 1 || presence.isNone else { throw .vault(.presenceNeeded) }
+        var contents: [EntryContent] = []
+        for id in ids {
+            guard isHeld else { throw .notHeld }
+            let entry = try entry(id)
+            // The server must never see an enrolled secret from two holders.
+            guard entry.kind != .enrolled else { throw .vault(.otherKind) }
+            contents.append(try opened(entry).content)
+        }
+        countUse()
+        if isUse, ids.count == 1 { noteUse(of: ids[0]) }
+        return contents
+    }
+}
+
+extension UnlockedVault {
+    /// Opens an entry, or takes its next counter.
+    fileprivate func opened<Grade: PresenceGrade>(
+        _ id: RecordID, _ proof: consuming PresenceProof<Grade>, _ takingCounter: Bool,
+        _ presence: DeviceKeyTranscript.Presence
+    ) throws(VaultError) -> CheckedContent {
+        let content =
+            takingCounter ? try nextHOTP(id, proof: proof) : try open(id, proof: proof)
+        return CheckedContent(content: content, presence: presence)
+    }
+}
+
+extension DeviceKeyTranscript.Presence {
+    /// What a device key says about a check of this grade.
+    init(of grade: any PresenceGrade.Type) {
+        self =
+            if grade == Enforced.self {
+                .enforced
+            } else if grade == Cryptographic.self {
+                .cryptographic
+            } else {
+                .advisory
+            }
+    }
+}

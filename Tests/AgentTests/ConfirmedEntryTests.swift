@@ -1,0 +1,150 @@
+import Courier
+import DeviceLogin
+import SecretVault
+import TestSupport
+import Testing
+import VaultService
+import WatchwordCryptography
+import WatchwordSystem
+
+@testable import Agent
+
+/// What a presence check for the next change of an entry allows.
+struct ConfirmedEntryTests {
+    private static let name = EntryName(issuer: "Mill", account: "ann")
+
+    private let folder: TemporaryFolder
+    private let place: VaultPlace
+    private let service: AgentServices
+    private let person: RemotePerson
+
+    /// An agent in this process that holds a vault with an enrolled secret, which is per-use.
+    init() throws {
+        folder = try TemporaryFolder()
+        let passphrase = SecretBytes(text: "pass")
+        try Vault.create(
+            at: folder.file("vault"), passphrase: passphrase, cost: ScryptCost(logN: 10),
+            recoveryKey: nil, now: 0)
+        let vault = try Vault.unlock(at: folder.file("vault"), with: .passphrase(passphrase))
+        let access = AccessControl(presence: .perUse(.any), onFailure: .lockOut)
+        try vault.update { changes throws(VaultError) in
+            try changes.add(
+                .enrolledSecret(
+                    issuer: Self.name.issuer, account: Self.name.account,
+                    value: SecretBytes(text: "x")), accessControl: access, now: 0)
+        }
+        place = try VaultPlace(at: folder.file("vault"))
+        let vaults = HeldVaults(clock: AgentClock.now)
+        #expect(vaults.hold(HeldVault(vault), for: .standard, vaults.beginUnlocking(place)))
+        service = AgentServices(
+            vaults: vaults, reach: .folders([place.folder]), limitsFiles: false,
+            helpers: HelperChannel(try SocketPair().takeFirst()), stop: try WakeSignal())
+        person = RemotePerson(FrameConnection(try SocketPair().takeFirst()))
+    }
+
+    /// A request of a client that has confirmed the entry.
+    private func request(
+        in use: HeldVaults.Use, since unlocking: UInt64, until end: Moment = .now + .seconds(60)
+    ) throws -> HeldRequest {
+        let entry = try #require(use.vault.entries.first)
+        let other = HeldVaults.Use(vault: use.vault, unlocking: unlocking)
+        let request = request(in: use)
+        request.proofs.confirmed = [
+            (
+                ConfirmedEntry(entry, .cryptographic),
+                ClientProof(for: other, of: place, until: end)
+            )
+        ]
+        return request
+    }
+
+    private func request(in use: HeldVaults.Use) -> HeldRequest {
+        HeldRequest(
+            service: service, use: use, place: place, presence: .none, person: person,
+            proofs: ClientProofs())
+    }
+
+    @Test("a check counts for one edit, for five minutes, and not after the vault was locked")
+    func edits() throws {
+        let use = try service.vaults.use(place)
+        let entry = try #require(use.vault.entries.first)
+        let weaker = VaultEdit.revise(
+            EntryRevision(
+                of: entry, issuer: nil, account: nil, details: DetailsChange(),
+                codes: CodeChange(algorithm: nil, length: nil, period: nil, counter: nil),
+                access: AccessControlChange(presence: .perUnlock, onFailure: nil)))
+        for earlier in [
+            try request(in: use, since: use.unlocking + 1),
+            try request(in: use, since: use.unlocking, until: .now),
+        ] {
+            guard
+                case .failed(.presenceNeeded) = earlier.response(to: .edit(place, weaker, .none))
+            else {
+                Issue.record("changed without a check")
+                return
+            }
+        }
+        let current = try request(in: use, since: use.unlocking)
+        guard case .edited = current.response(to: .edit(place, weaker, .none)) else {
+            Issue.record("not changed")
+            return
+        }
+        #expect(current.proofs.confirmed.isEmpty)
+        #expect(try use.vault.entry(entry.id).accessControl.presence == .perUnlock)
+    }
+
+    @Test("a check counts for one enrolment, and not after the vault was locked")
+    func enrolments() throws {
+        let use = try service.vaults.use(place)
+        let order = EnrolmentOrder(
+            ticket: SecretBytes(text: "wwt_1"),
+            server: try ServerAddress(parsing: "https://login.example"), authorities: [],
+            deviceName: "", name: Self.name,
+            access: AccessControlChange(presence: nil, onFailure: nil))
+        let task = try SecretBytes(encoding: LoginTask.enrol(order))
+        func needsCheck(_ request: HeldRequest) throws -> Bool {
+            guard case .login(let encoded, _) = request.response(to: .login(place, task, .none))
+            else { return false }
+            let answer = try encoded.withBytes { try LoginAnswer(parsing: $0) }
+            guard case .failed(let error) = answer else { return false }
+            return error == .vault(.presenceNeeded)
+        }
+        #expect(try needsCheck(request(in: use, since: use.unlocking + 1)))
+        #expect(try needsCheck(request(in: use, since: use.unlocking, until: .now)))
+        // There is no program that could send the ticket.
+        let current = try request(in: use, since: use.unlocking)
+        #expect(try !needsCheck(current))
+        #expect(current.proofs.confirmed.isEmpty)
+    }
+
+    @Test("what an edit would do is not told after the vault was locked")
+    func rehearsed() throws {
+        let use = try service.vaults.use(place)
+        let edit = VaultEdit.importing(ImportEdit([], DuplicateChoices(.skip)))
+        guard case .edited = request(in: use).response(to: .rehearse(place, edit)) else {
+            Issue.record("no outcome")
+            return
+        }
+        service.vaults.lock(place)
+        guard case .notHeld = request(in: use).response(to: .rehearse(place, edit)) else {
+            Issue.record("told after the lock")
+            return
+        }
+    }
+
+    @Test("an entry that changes without a check is not kept for the next edit")
+    func unchecked() throws {
+        let use = try service.vaults.use(place)
+        let id = try use.vault.update { changes throws(VaultError) in
+            try changes.add(
+                .plainSecret(issuer: "", account: "a", value: SecretBytes(text: "x")),
+                accessControl: AccessControl(presence: .perUnlock, onFailure: .lockOut), now: 0)
+        }
+        let request = request(in: use)
+        guard case .done = request.response(to: .confirm(place, id, .none)) else {
+            Issue.record("not confirmed")
+            return
+        }
+        #expect(request.proofs.confirmed.isEmpty)
+    }
+}

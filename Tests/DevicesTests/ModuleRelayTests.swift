@@ -1,0 +1,133 @@
+import TestSupport
+import Testing
+import WatchwordCryptography
+import WatchwordSystem
+
+@testable import Devices
+
+/// Messages between the system's modules and a person who leaves.
+struct ModuleRelayTests {
+    /// The verdict of modules that send these frames, to a person who has left, and answers as `ask`
+    /// does.
+    private func verdict(
+        _ frames: [ModuleFrame],
+        asking ask: (Int, Moment) throws(PAMCheckFailure.Reason) -> Void
+    ) throws -> Bool {
+        let modules = try SocketPair()
+        let person = try SocketPair()
+        for frame in frames { try FrameWriter(frame).write(to: modules.second) }
+        let relay = try ModuleRelay(modules.first, until: .now + .seconds(60))
+        let left = try person.first.duplicate()
+        person.second.shutDown()
+        var number = 0
+        return try relay.verdict(unless: .reading(left)) { _ throws(PAMCheckFailure.Reason) in
+            throw .cancelled
+        } asking: { _, _, lastAnswer throws(PAMCheckFailure.Reason) in
+            number += 1
+            try ask(number, lastAnswer)
+            return SecretBytes(text: "answer")
+        }
+    }
+
+    private static func failed(_ code: Int32) -> PAMCallFailure {
+        PAMCallFailure(call: .authenticate, code: code)
+    }
+
+    @Test("each frame is read as it was sent, and nothing else is")
+    func frames() throws {
+        var verdicts: [ModuleVerdict] = [.granted, .denied, .noServiceFile, .noUserName]
+        for call in PAMCallFailure.Call.allCases {
+            let failure = PAMCallFailure(call: call, code: 7)
+            verdicts += [.accountRefused(failure), .failed(failure)]
+        }
+        var frames: [ModuleFrame] = [.ready(version: ModuleFrame.version)]
+        for isTrue in [false, true] {
+            frames += [.says("é\n", isError: isTrue), .asks("", isEchoed: isTrue)]
+        }
+        for frame in frames + verdicts.map(ModuleFrame.verdict) { try MessageForm.check(frame) }
+        let longest = 3 * ModuleFrame.longestText
+        for (count, isRead) in [(longest, true), (longest + 1, false)] {
+            let text = ModuleFrame.says(String(repeating: "x", count: count), isError: false)
+            let bytes = try MessageForm.bytes(of: text)
+            #expect((MessageForm.read(bytes, as: ModuleFrame.self) != nil) == isRead)
+        }
+    }
+
+    @Test("an answer is read as it was sent, up to the longest one")
+    func answers() throws {
+        func received(_ text: String) throws -> String {
+            let bytes = try MessageForm.bytes(of: SecretBytes(text: text))
+            let frame = try WipedBuffer(capacity: bytes.count)
+            frame.append(bytes)
+            return try ModuleAnswer(parsing: frame).withBytes {
+                String(decoding: [UInt8](copying: $0), as: UTF8.self)
+            }
+        }
+        let longest = String(repeating: "a", count: ModuleFrame.longestAnswer)
+        for text in ["", "é", longest] { #expect(try received(text) == text) }
+        #expect(throws: FieldReader.Unreadable()) { try received(longest + "a") }
+    }
+
+    @Test(
+        "after an answer, modules that fail have refused, unless one cannot run at all",
+        arguments: [3, 9, 12, 19, 26, 28])
+    func failing(code: Int32) throws {
+        let question = ModuleFrame.asks("Password: ", isEchoed: false)
+        let failure = Self.failed(code)
+        let frames: [ModuleFrame] = [
+            .ready(version: ModuleFrame.version), question, .verdict(.failed(failure)),
+        ]
+        func outcome(_ frames: [ModuleFrame]) throws -> Bool {
+            try verdict(frames) { _, _ in }
+        }
+        if failure.cause == .moduleNotLoaded {
+            #expect(throws: PAMCheckFailure.Reason.failed(failure)) { try outcome(frames) }
+        } else {
+            #expect(try !outcome(frames))
+        }
+        // Nobody answered.
+        #expect(throws: PAMCheckFailure.Reason.self) {
+            try verdict([frames[0], frames[2]]) { _, _ in }
+        }
+        // The account is locked, and the person was recognised.
+        #expect(throws: PAMCheckFailure.Reason.accountRefused(failure)) {
+            try outcome([frames[0], question, .verdict(.accountRefused(failure))])
+        }
+    }
+
+    @Test("the first answer, too, leaves the modules time for their verdict")
+    func lastAnswer() throws {
+        let frames: [ModuleFrame] = [
+            .ready(version: ModuleFrame.version), .asks("Password: ", isEchoed: false),
+            .verdict(.denied),
+        ]
+        var left: [Duration] = []
+        _ = try verdict(frames) { _, lastAnswer in
+            left.append(lastAnswer.timeRemaining)
+        }
+        #expect(left.count == 1 && left.allSatisfy { $0 > .seconds(30) && $0 <= .seconds(55) })
+    }
+
+    @Test("a person who leaves after an answer does not end the check, and answers nothing more")
+    func answered() throws {
+        let frames: [ModuleFrame] = [
+            .ready(version: ModuleFrame.version), .asks("Password: ", isEchoed: false),
+            .says("Wrong", isError: true), .asks("Again: ", isEchoed: false), .verdict(.denied),
+        ]
+        let isPresent = try verdict(frames) { number, _ throws(PAMCheckFailure.Reason) in
+            if number > 1 { throw .cancelled }
+        }
+        #expect(!isPresent)
+    }
+
+    @Test("a person who leaves before the first answer ends the check")
+    func unanswered() throws {
+        let frames: [ModuleFrame] = [
+            .ready(version: ModuleFrame.version), .asks("Password: ", isEchoed: false),
+            .verdict(.denied),
+        ]
+        #expect(throws: PAMCheckFailure.Reason.cancelled) {
+            try verdict(frames) { _, _ throws(PAMCheckFailure.Reason) in throw .cancelled }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PasskeyVerification
+
+@Suite("CBOR")
+struct CBORReadingTests {
+    @Test(
+        "K-41 a map with the same key twice is refused", arguments: [CBORKeyOrder.any, .canonical])
+    func duplicateKey(order: CBORKeyOrder) throws {
+        let twice = EncodedCBOR.map([
+            .init(.integer(1), .null), .init(.integer(1), .null),
+        ])
+        #expect(throws: CBORReadingError.duplicateKey) {
+            try readCBOR(twice.encoded, keyOrder: order)
+        }
+        let once = EncodedCBOR.numbered([1: .null, 2: .null])
+        #expect(try readCBOR(once.encoded, keyOrder: order).members?.count == 2)
+    }
+
+    @Test("keys are equal if their bytes are, not if their texts are canonically equivalent")
+    func canonicallyEquivalentKeys() throws {
+        let map = EncodedCBOR.named(["K": .null, "\u{212a}": .boolean(true)])
+        let value = try readCBOR(map.encoded, keyOrder: .canonical)
+        #expect(value.members?["K"] == .null)
+        #expect(value.members?.hasExactly("K") == false)
+        #expect(value.members?.hasExactly("K", "\u{212a}") == true)
+    }
+
+    @Test(
+        "K-42 a string, array or map of indefinite length is refused",
+        arguments: ["5f4101ff", "7f6161ff", "9f01ff", "bf0101ff", "815f4101ff"])
+    func indefiniteLength(text: String) throws {
+        let bytes = try Hex.bytes(text)
+        #expect(throws: CBORReadingError.indefiniteLength) {
+            try readCBOR(bytes, keyOrder: .any)
+        }
+    }
+
+    @Test("K-43 a head that is not in its shortest form is refused, the next value is accepted")
+    func shortestForm() throws {
+        // The largest value that a shorter head could hold, and the width of the longer head.
+        for (largest, width) in [(UInt64(23), 1), (0xff, 2), (0xffff, 4), (0xffff_ffff, 8)] {
+            for majorType in [UInt8(0), 1] {
+                let long = EncodedCBOR.head(majorType, largest, width: width)
+                #expect(throws: CBORReadingError.notShortest) {
+                    try readCBOR(long, keyOrder: .any)
+                }
+                let needed = EncodedCBOR.head(majorType, largest + 1, width: width)
+                #expect(throws: Never.self) { try readCBOR(needed, keyOrder: .any) }
+            }
+        }
+        for (majorType, payload) in [(UInt8(2), [UInt8](repeating: 1, count: 2)), (3, [97, 98])] {
+            for width in [1, 2, 4, 8] {
+                let long = EncodedCBOR.head(majorType, 2, width: width) + payload
+                #expect(throws: CBORReadingError.notShortest) {
+                    try readCBOR(long, keyOrder: .any)
+                }
+            }
+        }
+        for majorType in [UInt8(4), 5] {
+            for width in [1, 2, 4, 8] {
+                let long = EncodedCBOR.head(majorType, 0, width: width)
+                #expect(throws: CBORReadingError.notShortest) {
+                    try readCBOR(long, keyOrder: .any)
+                }
+            }
+        }
+    }
+
+    @Test("K-44 a byte after the item is refused")
+    func bytesLeft() throws {
+        let item = EncodedCBOR.named(["fmt": .text("none")]).encoded
+        #expect(throws: Never.self) { try readCBOR(item, keyOrder: .any) }
+        #expect(throws: CBORReadingError.bytesLeft) {
+            try readCBOR(item + [0], keyOrder: .any)
+        }
+    }
+
+    @Test("K-45 five levels of arrays and maps are refused, four are accepted")
+    func levels() throws {
+        func nested(_ levels: Int, _ wrap: (EncodedCBOR) -> EncodedCBOR) -> [UInt8] {
+            (0..<levels).reduce(.null) { inner, _ in wrap(inner) }.encoded
+        }
+        for wrap in [{ EncodedCBOR.array([$0]) }, { EncodedCBOR.numbered([1: $0]) }] {
+            #expect(throws: Never.self) { try readCBOR(nested(4, wrap), keyOrder: .any) }
+            #expect(throws: CBORReadingError.overLimit(.levels)) {
+                try readCBOR(nested(5, wrap), keyOrder: .any)
+            }
+        }
+    }
+
+    @Test("at most 64 members, 256 items and 16 KiB are accepted")
+    func limits() throws {
+        func array(_ count: Int) -> EncodedCBOR { .array(.init(repeating: .null, count: count)) }
+        #expect(try readCBOR(array(64).encoded, keyOrder: .any).items?.count == 64)
+        #expect(throws: CBORReadingError.overLimit(.members)) {
+            try readCBOR(array(65).encoded, keyOrder: .any)
+        }
+        // An array of four arrays: 1 + 4 + the items inside.
+        let most = EncodedCBOR.array([array(63), array(63), array(63), array(62)])
+        #expect(throws: Never.self) { try readCBOR(most.encoded, keyOrder: .any) }
+        let tooMany = EncodedCBOR.array([array(63), array(63), array(63), array(63)])
+        #expect(throws: CBORReadingError.overLimit(.items)) {
+            try readCBOR(tooMany.encoded, keyOrder: .any)
+        }
+        let longest = EncodedCBOR.bytes(.init(repeating: 0, count: (16 << 10) - 3))
+        #expect(throws: Never.self) { try readCBOR(longest.encoded, keyOrder: .any) }
+        let tooLong = EncodedCBOR.bytes(.init(repeating: 0, count: (16 << 10) - 2))
+        #expect(throws: CBORReadingError.overLimit(.bytes)) {
+            try readCBOR(tooLong.encoded, keyOrder: .any)
+        }
+    }
+
+    @Test(
+        "K-46 claimed members and bytes are not allocated",
+        arguments: [
+            (UInt8(4), CBORReadingError.overLimit(.members)), (5, .overLimit(.members)),
+            (2, .truncated), (3, .truncated),
+        ])
+    func claimedMembers(majorType: UInt8, error: CBORReadingError) throws {
+        let before = try peakKibibytes()
+        for claimed in [UInt64(1) << 32, 1 << 63, .max] {
+            let head = EncodedCBOR.head(majorType, claimed)
+            #expect(throws: error) { try readCBOR(head, keyOrder: .any) }
+            // Nested as deep as is allowed: each level claims as much.
+            let nested = EncodedCBOR.array([.array([.array([.raw(head)])])])
+            #expect(throws: error) { try readCBOR(nested.encoded, keyOrder: .any) }
+        }
+        // Other tests of this process run at the same time.
+        #expect(try peakKibibytes() - before < 8 << 10)
+    }
+
+    @Test("the order of keys is checked only if it is asked for")
+    func keyOrder() throws {
+        let sorted = EncodedCBOR.map([
+            .init(.integer(1), .null), .init(.integer(24), .null), .init(.integer(256), .null),
+            .init(.integer(-1), .null), .init(.integer(-25), .null),
+            .init(.text(""), .null), .init(.text("b"), .null), .init(.text("aa"), .null),
+        ])
+        #expect(throws: Never.self) { try readCBOR(sorted.encoded, keyOrder: .canonical) }
+        guard case .map(let members) = sorted else { return }
+        for index in members.indices.dropFirst() {
+            var swapped = members
+            swapped.swapAt(index - 1, index)
+            let bytes = EncodedCBOR.map(swapped).encoded
+            #expect(throws: CBORReadingError.keyOrder) {
+                try readCBOR(bytes, keyOrder: .canonical)
+            }
+            #expect(
+                try readCBOR(bytes, keyOrder: .any)
+                    == readCBOR(sorted.encoded, keyOrder: .canonical))
+        }
+    }
+
+    @Test(
+        "a key that is neither an integer nor a text is refused",
+        arguments: ["a14000", "a18000", "a1a000", "a1f400", "a1f600"])
+    func keyType(text: String) throws {
+        let bytes = try Hex.bytes(text)
+        #expect(throws: CBORReadingError.keyType) { try readCBOR(bytes, keyOrder: .any) }
+    }
+
+    @Test(
+        "a text that is not UTF-8 is refused",
+        arguments: ["61ff", "62c0af", "63eda080", "64f4908080", "61c3", "a161ff00"])
+    func notUTF8(text: String) throws {
+        let bytes = try Hex.bytes(text)
+        #expect(throws: CBORReadingError.notUTF8) { try readCBOR(bytes, keyOrder: .any) }
+    }
+
+    @Test(
+        "reserved heads and a lone break are refused",
+        arguments: ["1c", "3d", "5e", "7c", "9d", "be", "dc", "fc", "f814", "f820", "ff"])
+    func reserved(text: String) throws {
+        let bytes = try Hex.bytes(text)
+        #expect(throws: CBORReadingError.notWellFormed) { try readCBOR(bytes, keyOrder: .any) }
+    }
+
+    @Test("items are read one after another")
+    func sequence() throws {
+        let bytes = [0xff] + EncodedCBOR.numbered([1: .integer(2)]).encoded + [0x01]
+        var reader = try CBORReader(bytes, from: 1)
+        #expect(try reader.next(keyOrder: .canonical).members?[1] == .unsigned(2))
+        #expect(reader.position == 4)
+        #expect(throws: CBORReadingError.bytesLeft) { try reader.finish() }
+        #expect(try reader.next(keyOrder: .canonical).integer == 1)
+        #expect(throws: Never.self) { try reader.finish() }
+        #expect(throws: CBORReadingError.truncated) { try reader.next(keyOrder: .canonical) }
+    }
+
+    /// The most memory that this process has ever used.
+    private func peakKibibytes() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(Int(line.split(separator: " ")[1]))
+    }
+}

@@ -1,0 +1,118 @@
+import JSONReading
+import Testing
+import Verification
+import WatchwordCoding
+import WatchwordCryptography
+
+@testable import PasskeyVerification
+
+/// How the objects that browsers return are read, and what browsers are given.
+@Suite("Browser messages")
+struct ResponseTests {
+    private static let clientData =
+        "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0IiwiY2hhbGxlbmdlIjoiQUFBQSIsIm9yaWdpbiI6Imh0dHBzOi8vbWlsbC5leGFtcGxlIn0"
+
+    private func value(_ text: String) throws -> JSONValue {
+        try readJSON(Array(text.utf8).span)
+    }
+
+    private func registration(
+        id: String = "AQID", rawID: String = "AQID", type: String = "public-key",
+        response: String = #""attestationObject":"o2M","transports":["usb","x"],"publicKey":"AA""#,
+        more: String =
+            #","authenticatorAttachment":"platform","clientExtensionResults":{"credProps":{"rk":true}}"#
+    ) throws -> JSONValue {
+        try value(
+            #"{"id":"\#(id)","rawId":"\#(rawID)","type":"\#(type)","response":{"clientDataJSON":"\#(Self.clientData)",\#(response)}\#(more)}"#
+        )
+    }
+
+    private func assertion(
+        _ response: String = #""authenticatorData":"AAAA","signature":"MEQ","userHandle":"AQI""#
+    ) throws -> JSONValue {
+        try registration(response: response)
+    }
+
+    @Test("a registration response is parsed, and unknown members are ignored")
+    func registrations() throws {
+        let read = try RegistrationResponse.read(registration()).response()
+        #expect(read.credentialID == [1, 2, 3])
+        #expect(read.attestationObject == [0xa3, 0x63])
+        #expect(read.transports == ["usb", "x"])
+        #expect(read.clientData?.origin == "https://mill.example")
+        let short = try RegistrationResponse.read(
+            registration(response: #""attestationObject":"""#, more: ""))
+        #expect(short.response().transports == [])
+    }
+
+    @Test("W-16 an authentication's object is read, with or without a user handle")
+    func assertions() throws {
+        let read = try AssertionResponse.read(assertion()).response()
+        #expect(read.authenticatorData == [0, 0, 0])
+        #expect(read.signature == [0x30, 0x44])
+        #expect(read.userHandle == [1, 2])
+        let none = try AssertionResponse.read(
+            assertion(#""authenticatorData":"AAAA","signature":"MEQ""#))
+        #expect(none.response().userHandle == nil)
+        let empty = try AssertionResponse.read(
+            assertion(#""authenticatorData":"AAAA","signature":"MEQ","userHandle":"""#))
+        #expect(empty.response().userHandle == [])
+    }
+
+    @Test("W-01 W-14 K-14 K-50 the error names a malformed member")
+    func malformed() throws {
+        let long = Base64URL.encode([UInt8](repeating: 0, count: 1_024).span)
+        let longest = Base64URL.encode([UInt8](repeating: 0, count: 1_023).span)
+        let faults: [(JSONValue, String)] = try [
+            (value("[]"), "type"), (value("{}"), "type"),
+            (registration(type: "password"), "type"), (registration(rawID: "AQI"), "id"),
+            (registration(id: "AQI"), "id"), (registration(id: "", rawID: ""), "rawId"),
+            (registration(id: "AQID=", rawID: "AQID="), "rawId"),
+            (registration(id: "AQ+D", rawID: "AQ+D"), "rawId"),
+            (registration(id: "AQJ", rawID: "AQJ"), "rawId"),
+            (registration(id: long, rawID: long), "rawId"),
+            (value(#"{"id":"AQID","rawId":"AQID","type":"public-key"}"#), "response"),
+            (
+                value(#"{"id":"AQID","rawId":"AQID","type":"public-key","response":"AA"}"#),
+                "response"
+            ),
+            (registration(response: #""x":1"#), "response.attestationObject"),
+            (
+                registration(response: #""attestationObject":"AA==""#),
+                "response.attestationObject"
+            ),
+            (
+                registration(response: #""attestationObject":"AA","transports":"usb""#),
+                "response.transports"
+            ),
+            (
+                registration(response: #""attestationObject":"AA","transports":[1]"#),
+                "response.transports"
+            ),
+        ]
+        for (fault, name) in faults {
+            #expect(throws: WebAuthnMessageError.member(name)) {
+                _ = try RegistrationResponse.read(fault)
+            }
+        }
+        _ = try RegistrationResponse.read(registration(id: longest, rawID: longest))
+        for (response, name) in [
+            (#""signature":"MEQ""#, "authenticatorData"),
+            (#""authenticatorData":"AAAA""#, "signature"),
+            (#""authenticatorData":"AAAA","signature":1"#, "signature"),
+            (#""authenticatorData":"AAAA","signature":"MEQ","userHandle":1"#, "userHandle"),
+        ] {
+            #expect(throws: WebAuthnMessageError.member("response." + name)) {
+                _ = try AssertionResponse.read(assertion(response))
+            }
+        }
+    }
+
+    @Test("K-27 malformed client data denies a ceremony, but is not a malformed request")
+    func badClientData() throws {
+        let object = try value(
+            #"{"id":"AQID","rawId":"AQID","type":"public-key","response":{"clientDataJSON":"e30","attestationObject":"AA"}}"#
+        )
+        #expect(try RegistrationResponse.read(object).response().clientData == nil)
+    }
+}

@@ -1,0 +1,104 @@
+import OneTimePassword
+import SecretVault
+import TestSupport
+import Testing
+import WatchwordCryptography
+import WatchwordSystem
+
+@testable import VaultService
+
+/// The edits and their outcomes as `watchword` and its agent send them to each other.
+struct EditTransferTests {
+    @Test("each edit is read back as it was, and nothing else is")
+    func edits() throws {
+        let edited = try EditedVault()
+        let entry = try edited.add(EditedVault.hotp("a", counter: 1), presence: .perUse(.pam))
+        var edits: [VaultEdit] = [
+            .add(
+                NewEntry(
+                    try EditedVault.totp("é", "b"),
+                    details: EntryDetails(tags: ["x"], note: "n", isFavourite: true),
+                    accessControl: entry.accessControl)),
+            .rename(entry.id, to: EntryName(issuer: "i", account: "a")),
+            .remove(entry.id, purge: true),
+            .revise(EntryRevision(entry)),
+            .revise(
+                EntryRevision(
+                    of: entry, issuer: "", account: "x",
+                    details: DetailsChange(
+                        added: ["a"], removed: ["b", "b"], note: "", icon: "i", isFavourite: false),
+                    codes: CodeChange(
+                        algorithm: .sha512, length: .six, period: .max, counter: .max,
+                        secret: EditedVault.key),
+                    access: AccessControlChange(
+                        presence: .perUse(.pam),
+                        onFailure: .wipe(after: try #require(FailureCount(7))),
+                        reuse: ReuseTime(60)
+                    ))),
+        ]
+        var choices = DuplicateChoices(.keep)
+        for (name, policy) in zip(["b", "a", "c"], DuplicatePolicy.allCases) {
+            choices.choose(policy, for: EntryName(typed: name))
+        }
+        let origin = ImportItem.Origin(accessControl: entry.accessControl, created: -1)
+        let items = [
+            ImportItem(try EditedVault.totp("a", "b"), details: EntryDetails(), origin: nil),
+            ImportItem(
+                try EditedVault.hotp("c", counter: 3), details: EntryDetails(tags: ["t"]),
+                origin: origin),
+        ]
+        edits.append(.importing(ImportEdit(items, choices)))
+        try MessageForm.check(edits, of: VaultEdit.Kind.allCases)
+    }
+
+    @Test("each outcome is read back as it was, and nothing else is")
+    func outcomes() throws {
+        let name = EntryName(issuer: "i", account: "a:b")
+        let warnings: [CredentialWarning] = [
+            .shortKey(bits: 8), .digits(10), .longPeriod(seconds: .max),
+        ]
+        let errors: [CredentialError] = [
+            .spaceAround(.issuer), .spaceAround(.account), .parameter(position: 3),
+            .unsupportedLength(-1),
+        ]
+        let refusals: [EditRefusal] = [
+            .nameTaken(name), .noSuchTag(name, tag: "é"), .credential(.tooLong),
+        ]
+        let updates: [ImportUpdate] = [.counter(from: 0, to: .max), .pin, .details]
+        let itemRefusals: [ItemRefusal] = [
+            .nameTaken(name), .requiresCheckPerUse(name), .notCompared(name),
+        ]
+        let twin = EntryName(issuer: "", account: "b")
+        let items: [ItemOutcome] = [
+            .added(name), .replaced(name), .present(name, as: twin, missing: []),
+            .updated(name, as: twin, updates, missing: MissingDetail.allCases),
+            .declined(name), .refused(.tooLong),
+        ]
+        let id = try EditedVault().add(EditedVault.totp("a", "b")).id
+        let outcomes: [EditOutcome] = [
+            .added(twin: nil), .added(twin: name),
+            .revised(name, RevisionWarnings(movesBack: true, credential: warnings)),
+            .refused(.period), .imported([], replacedPerUse: []),
+            .imported(items, replacedPerUse: [id, id]),
+        ]
+        try MessageForm.check(outcomes, of: EditOutcome.Kind.allCases)
+        try MessageForm.check(refusals, of: EditRefusal.Kind.allCases)
+        try MessageForm.check(items, of: ItemOutcome.Kind.allCases)
+        try MessageForm.check(itemRefusals, of: ItemRefusal.Kind.allCases)
+        try MessageForm.check(updates, of: ImportUpdate.Kind.allCases)
+        try MessageForm.check(errors, of: CredentialError.Kind.allCases)
+        try MessageForm.check(warnings, of: CredentialWarning.Kind.allCases)
+    }
+
+    @Test("the answers of an import are in order, and none occurs twice")
+    func answers() throws {
+        let first = try MessageForm.bytes(of: EntryName(typed: "a")) + [0]
+        let second = try MessageForm.bytes(of: EntryName(typed: "b")) + [1]
+        let sorted: DuplicateChoices? = MessageForm.read([0, 0, 0, 0, 2] + first + second)
+        #expect(sorted?.answers.count == 2)
+        for answers in [second + first, first + first] {
+            let read: DuplicateChoices? = MessageForm.read([0, 0, 0, 0, 2] + answers)
+            #expect(read == nil)
+        }
+    }
+}
