@@ -92,7 +92,7 @@ struct AgentDeviceKeyTests {
         terminal.clear()
         try terminal.type(AgentFixture.passphrase + "\n")
         #expect(try terminal.end() == 0)
-        let digest = try sha256(Array(text.utf8).span)
+        let digest = sha256(Array(text.utf8).span)
         try harness.expect(
             terminal.screen,
             [

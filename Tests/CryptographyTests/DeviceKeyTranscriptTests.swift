@@ -33,7 +33,7 @@ struct DeviceKeyTranscriptTests {
             .ellipticCurve(.p256, point: key.point), algorithm: .es256)
         for vector in try Self.vectors.get() {
             let transcript = try transcript(of: vector, point: key.point)
-            let digest = try sha256(transcript.bytes.span)
+            let digest = sha256(transcript.bytes.span)
             #expect(Hex.text(digest) == vector.sha256, "\(vector.name)")
             if let count = vector.count { #expect(transcript.bytes.count == count) }
             if let bytes = vector.bytes { #expect(Hex.text(transcript.bytes) == bytes) }
@@ -56,19 +56,19 @@ struct DeviceKeyTranscriptTests {
         var all: Set<[UInt8]> = [
             Transcript.signIn(scope, credential: "cr_A", challenge: challenge).bytes,
             Transcript.signIn(scope, credential: "cr_B", challenge: challenge).bytes,
-            try Transcript.confirmation(
+            Transcript.confirmation(
                 scope, credential: "cr_A", challenge: challenge, text: "Pay 1"
             ).bytes,
-            try Transcript.confirmation(
+            Transcript.confirmation(
                 scope, credential: "cr_A", challenge: challenge, text: "Pay 2"
             ).bytes,
-            try Transcript.enrolment(
+            Transcript.enrolment(
                 scope, ticket: SecretBytes(text: "wwt_A"), point: [4, 1]
             ).bytes,
-            try Transcript.enrolment(
+            Transcript.enrolment(
                 scope, ticket: SecretBytes(text: "wwt_B"), point: [4, 1]
             ).bytes,
-            try Transcript.enrolment(
+            Transcript.enrolment(
                 scope, ticket: SecretBytes(text: "wwt_A"), point: [4, 2]
             ).bytes,
         ]
@@ -118,7 +118,7 @@ struct DeviceKeyTranscriptTests {
         let scope = try #require(
             DeviceKeyTranscript.Scope(audience: vector.audience, presence: presence))
         if let ticket = vector.ticket {
-            return try .enrolment(scope, ticket: SecretBytes(text: ticket), point: point)
+            return .enrolment(scope, ticket: SecretBytes(text: ticket), point: point)
         }
         let challenge = try #require(
             DeviceKeyTranscript.Challenge(
@@ -127,7 +127,7 @@ struct DeviceKeyTranscriptTests {
         guard let text = vector.text else {
             return .signIn(scope, credential: credential, challenge: challenge)
         }
-        return try .confirmation(
+        return .confirmation(
             scope, credential: credential, challenge: challenge, text: text)
     }
 }

@@ -18,7 +18,7 @@ struct SealingKeyTests {
     private let key: SealingKey
     private let data = Array("associated".utf8)
 
-    init() throws { key = try SealingKey(try Randomness.secret(count: 32)) }
+    init() throws { key = try SealingKey(Randomness.secret(count: 32)) }
 
     @Test(
         "boxes match published test vectors",
@@ -28,7 +28,7 @@ struct SealingKeyTests {
         let data = try Hex.bytes(vector.associatedData)
         let plaintext = try Hex.bytes(vector.plaintext)
         let nonce = try Hex.bytes(vector.nonce)
-        let box = try key.seal(plaintext.span, associatedData: data.span, nonce: nonce)
+        let box = key.seal(plaintext.span, associatedData: data.span, nonce: nonce)
         #expect(Hex.text(box) == vector.nonce + vector.ciphertext + vector.tag)
         #expect(try open(box, with: key, data).hex == vector.plaintext)
     }
@@ -55,15 +55,15 @@ struct SealingKeyTests {
 
     @Test("a box opens with its key and its associated data", arguments: [0, 1, 16, 1000])
     func opens(count: Int) throws {
-        let secret = try Randomness.secret(count: count)
-        let box = try key.seal(secret, associatedData: data.span)
+        let secret = Randomness.secret(count: count)
+        let box = key.seal(secret, associatedData: data.span)
         #expect(box.count == count + SealingKey.overhead)
         #expect(try open(box, with: key, data) == secret)
     }
 
     @Test("a box with any byte changed is refused")
     func changed() throws {
-        let box = try key.seal(SecretBytes(text: "abc"), associatedData: data.span)
+        let box = key.seal(SecretBytes(text: "abc"), associatedData: data.span)
         for index in box.indices {
             var other = box
             other[index] ^= 1
@@ -73,8 +73,8 @@ struct SealingKeyTests {
 
     @Test("different associated data, a different key and a shorter box are refused")
     func refused() throws {
-        let box = try key.seal(SecretBytes(text: ""), associatedData: data.span)
-        let other = try SealingKey(try Randomness.secret(count: 32))
+        let box = key.seal(SecretBytes(text: ""), associatedData: data.span)
+        let other = try SealingKey(Randomness.secret(count: 32))
         #expect(throws: CryptographyError.notAuthentic) { _ = try open(box, with: key, []) }
         #expect(throws: CryptographyError.notAuthentic) { _ = try open(box, with: other, data) }
         #expect(throws: CryptographyError.tooShort) {
@@ -84,15 +84,15 @@ struct SealingKeyTests {
 
     @Test("a key of any length other than 32 bytes is refused", arguments: [0, 16, 31, 33])
     func keyLength(count: Int) throws {
-        let bytes = try Randomness.secret(count: count)
+        let bytes = Randomness.secret(count: count)
         #expect(throws: CryptographyError.keyLength) { _ = try SealingKey(bytes) }
     }
 
     @Test("two boxes with the same content differ")
-    func nonces() throws {
+    func nonces() {
         let secret = SecretBytes(text: "same")
-        let first = try key.seal(secret, associatedData: data.span)
-        let second = try key.seal(secret, associatedData: data.span)
+        let first = key.seal(secret, associatedData: data.span)
+        let second = key.seal(secret, associatedData: data.span)
         #expect(first != second)
     }
 

@@ -70,7 +70,7 @@ import WatchwordCryptography
         // The thief presents a secret that has been retired.
         let login = HelperRequest.Login(
             credential: stolen.credential, secret: stolen.current.secret,
-            nonce: try RotationNonce.random())
+            nonce: RotationNonce.random())
         let answer = try server.send(
             HelperRequest(
                 server: stolen.server, authorities: [], idempotencyKey: "thief",

@@ -20,7 +20,7 @@ import WatchwordCryptography
             for _ in 0..<3 {
                 let state = try EnrolledSecret(reading: disk)
                 let (presentation, written) = state.presentation(
-                    with: try RotationNonce.random(), now: 1)
+                    with: RotationNonce.random(), now: 1)
                 if left == 0 { return false }
                 if let written { disk = written.form() }
                 left -= 1
@@ -28,7 +28,7 @@ import WatchwordCryptography
                 let login = HelperRequest.Login(
                     credential: state.credential, secret: presentation.secret,
                     nonce: presentation.nonce)
-                let key = try EnrolledLogin.key(of: "login", login.secret, login.nonce.bytes)
+                let key = EnrolledLogin.key(of: "login", login.secret, login.nonce.bytes)
                 let request = HelperRequest(
                     server: state.server, authorities: [], idempotencyKey: key,
                     operation: .login(login))

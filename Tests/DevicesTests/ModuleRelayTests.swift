@@ -78,7 +78,7 @@ struct ModuleRelayTests {
             .ready(version: ModuleFrame.version), question, .verdict(.failed(failure)),
         ]
         func outcome(_ frames: [ModuleFrame]) throws -> Bool {
-            try verdict(frames) { _, _ throws(PAMCheckFailure.Reason) in }
+            try verdict(frames) { _, _ in }
         }
         if failure.cause == .moduleNotLoaded {
             #expect(throws: PAMCheckFailure.Reason.failed(failure)) { try outcome(frames) }
@@ -87,7 +87,7 @@ struct ModuleRelayTests {
         }
         // Nobody answered.
         #expect(throws: PAMCheckFailure.Reason.self) {
-            try verdict([frames[0], frames[2]]) { _, _ throws(PAMCheckFailure.Reason) in }
+            try verdict([frames[0], frames[2]]) { _, _ in }
         }
         // The account is locked, and the person was recognised.
         #expect(throws: PAMCheckFailure.Reason.accountRefused(failure)) {
@@ -102,7 +102,7 @@ struct ModuleRelayTests {
             .verdict(.denied),
         ]
         var left: [Duration] = []
-        _ = try verdict(frames) { _, lastAnswer throws(PAMCheckFailure.Reason) in
+        _ = try verdict(frames) { _, lastAnswer in
             left.append(lastAnswer.timeRemaining)
         }
         #expect(left.count == 1 && left.allSatisfy { $0 > .seconds(30) && $0 <= .seconds(55) })

@@ -28,7 +28,7 @@ struct KDBXTests {
 
     private func file(
         _ version: Int, cipher: [UInt8] = aes, compression: UInt64 = 1, _ more: [(UInt8, [UInt8])]
-    ) throws -> SecretBytes {
+    ) -> SecretBytes {
         var header: [UInt8] = [0x03, 0xD9, 0xA2, 0x9A, 0x67, 0xFB, 0x4B, 0xB5, 1, 0]
         header += little(UInt64(version), 2)
         let zeros = [UInt8](repeating: 0, count: 32)
@@ -40,7 +40,7 @@ struct KDBXTests {
         }
         guard version == 4 else { return SecretBytes(header + zeros) }
         // A right digest, a wrong code, and one empty block.
-        return SecretBytes(header + (try sha256(header.span)) + zeros + zeros + little(0, 4))
+        return SecretBytes(header + sha256(header.span) + zeros + zeros + little(0, 4))
     }
 
     private func dictionary(_ values: [(String, UInt8, [UInt8])]) -> (UInt8, [UInt8]) {
@@ -80,14 +80,14 @@ struct KDBXTests {
             ("R", 0x05, little(rounds, 8)),
         ])
         for (file, error) in [
-            (try file(3, version3(rounds: rounds)), over(.iterations, rounds, 1 << 28)),
-            (try file(4, [parameters]), over(.iterations, rounds, 1 << 28)),
-            (try file(4, [argon2(memory: 1 << 40)]), over(.memory, 1 << 40, 1 << 30)),
-            (try file(4, [argon2(passes: 1001)]), over(.iterations, 1001, 1000)),
-            (try file(4, [argon2(memory: 1 << 20, lanes: 65)]), over(.parallelism, 65, 64)),
+            (file(3, version3(rounds: rounds)), over(.iterations, rounds, 1 << 28)),
+            (file(4, [parameters]), over(.iterations, rounds, 1 << 28)),
+            (file(4, [argon2(memory: 1 << 40)]), over(.memory, 1 << 40, 1 << 30)),
+            (file(4, [argon2(passes: 1001)]), over(.iterations, 1001, 1000)),
+            (file(4, [argon2(memory: 1 << 20, lanes: 65)]), over(.parallelism, 65, 64)),
             // The nearest accepted ones, for which the password is wrong.
-            (try file(4, [argon2()]), .wrongPassword(.keePass)),
-            (try file(3, version3(rounds: 1)), .wrongPassword(.keePass)),
+            (file(4, [argon2()]), .wrongPassword(.keePass)),
+            (file(3, version3(rounds: 1)), .wrongPassword(.keePass)),
         ] {
             #expect(throws: error) { try read(file, "pw") }
         }
@@ -97,11 +97,11 @@ struct KDBXTests {
     func unsupported() throws {
         let unsupported = ExportError.unreadable(.keePass, .unsupportedAlgorithm)
         for (file, error) in [
-            (try file(4, [argon2(version: 0x11)]), unsupported),
-            (try file(4, compression: 2, [argon2()]), unsupported),
-            (try file(4, cipher: [UInt8](repeating: 1, count: 16), [argon2()]), unsupported),
-            (try file(4, [dictionary([("$UUID", 0x42, Self.aes)])]), unsupported),
-            (try file(5, []), .newerVersion(.keePass)),
+            (file(4, [argon2(version: 0x11)]), unsupported),
+            (file(4, compression: 2, [argon2()]), unsupported),
+            (file(4, cipher: [UInt8](repeating: 1, count: 16), [argon2()]), unsupported),
+            (file(4, [dictionary([("$UUID", 0x42, Self.aes)])]), unsupported),
+            (file(5, []), .newerVersion(.keePass)),
             (
                 SecretBytes([0x03, 0xD9, 0xA2, 0x9A, 0x65, 0xFB, 0x4B, 0xB5]),
                 .unreadable(.keePass, .keePass1)
@@ -113,7 +113,7 @@ struct KDBXTests {
 
     @Test("a changed header is refused before the key is derived")
     func changedHeader() throws {
-        let whole = try file(4, [argon2()])
+        let whole = file(4, [argon2()])
         for index in 12..<whole.count - 100 where index % 7 == 0 {
             var changed = whole.known
             changed[index] ^= 1
@@ -124,7 +124,7 @@ struct KDBXTests {
 
     @Test("a truncated file is refused before the key is derived")
     func truncated() throws {
-        let whole = try file(4, [argon2()])
+        let whole = file(4, [argon2()])
         for count in 8..<whole.count {
             #expect(throws: ExportError.damaged(.keePass)) {
                 try read(whole.part(0..<count), "pw")

@@ -266,7 +266,7 @@ struct CodeModel: StateMachine {
         if let row = content.credentials[credential],
             let restored = try row.afterRestoring(at: state.now)
         {
-            try state.content.apply(.updateCredential(restored.row))
+            state.content.apply(.updateCredential(restored.row))
         }
         state.book.restore(book)
     }

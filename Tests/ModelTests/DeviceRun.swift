@@ -93,9 +93,9 @@ struct DeviceRun: Sendable {
         let script = Script(steps)
         var signIn = SignIn(
             state: start.state, entry: ScriptedEntry(script: script),
-            nonces: { [nonces] () throws(DeviceLoginError) in
+            nonces: { [nonces] in
                 // Nobody has seen a nonce that was not stored, so the next one can be the same.
-                try DeviceRun.nonce(nonces.kept + script.keptNonces, of: nonces.owner)
+                DeviceRun.nonce(nonces.kept + script.keptNonces, of: nonces.owner)
             }, now: 0)
         var sender = ScriptedSender(script: script)
         do throws(DeviceLoginError) {
@@ -112,13 +112,10 @@ struct DeviceRun: Sendable {
         }
     }
 
-    private static func nonce(
-        _ number: UInt8, of owner: UInt8
-    ) throws(DeviceLoginError) -> RotationNonce {
-        let digest: [UInt8]
-        do { digest = try sha256([owner, number].span) } catch { throw .cryptography(error) }
+    private static func nonce(_ number: UInt8, of owner: UInt8) -> RotationNonce {
+        let digest = sha256([owner, number].span)
         guard let nonce = RotationNonce(Array(digest.prefix(RotationNonce.count))) else {
-            throw .unexpectedResponse
+            preconditionFailure("a digest is longer than a nonce")
         }
         return nonce
     }

@@ -28,7 +28,7 @@ extension LoginModel {
             book: state.book, backupBook: state.backup?.book)
     }
 
-    func violation(in state: State) async throws -> String? {
+    func violation(in state: State) async -> String? {
         if let violation = state.book.violation { return violation }
         guard let row = state.content.credentials[credential] else { return "the row is missing" }
         let record: CredentialRecord
@@ -48,7 +48,7 @@ extension LoginModel {
                 guard state.book.orders.contains(wiped) else {
                     return "wiped (\(wiped)), but the server never ordered it"
                 }
-            } else if let message = try await doubt(of: index, in: state, ended: ended) {
+            } else if let message = await doubt(of: index, in: state, ended: ended) {
                 return message
             }
         }
@@ -56,10 +56,8 @@ extension LoginModel {
     }
 
     /// The fault of an undisturbed login that ends incorrectly; `nil` if it ends correctly.
-    private func doubt(
-        of index: Int, in state: State, ended: WipeReason?
-    ) async throws -> String? {
-        let end = try await undisturbedSignIn(of: index, in: state)
+    private func doubt(of index: Int, in state: State, ended: WipeReason?) async -> String? {
+        let end = await undisturbedSignIn(of: index, in: state)
         let name = index == 0 ? "the owner" : "the thief"
         if let ended {
             guard end != .wiped(reason: ended.rawValue) else { return nil }
@@ -79,9 +77,7 @@ extension LoginModel {
         return end == .signedIn ? nil : "\(name) can no longer sign in: \(end)"
     }
 
-    private func undisturbedSignIn(
-        of index: Int, in state: State
-    ) async throws -> DeviceRun.End {
+    private func undisturbedSignIn(of index: Int, in state: State) async -> DeviceRun.End {
         let holder = state.holders[index]
         let ring = state.rotation / 2
         let place = OutcomeMemory.Place(
@@ -101,7 +97,7 @@ extension LoginModel {
             case .nothing(let other): end = other
             case .asking(let message):
                 var progress = Progress()
-                let reply = try await service.answer(
+                let reply = await service.answer(
                     message, on: &content, ring: ring, at: state.now, seed: serial,
                     progress: &progress)
                 run.take(reply.map { .answered($0) } ?? .timedOut)

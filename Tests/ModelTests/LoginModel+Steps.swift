@@ -21,8 +21,8 @@ extension LoginModel {
             if again { state.duplicates += 1 } else { state.network.removeOne(posted) }
             guard let node = state.nodes.firstIndex(where: { $0 == nil }) else { break }
             state.nodes[node] = Work(posted: posted, ring: ring, seed: state.serial)
-            try await advance(node, &state, operations: setting.isInterleaved ? 0 : .max)
-        case .go(let node): try await advance(node, &state, operations: 1)
+            await advance(node, &state, operations: setting.isInterleaved ? 0 : .max)
+        case .go(let node): await advance(node, &state, operations: 1)
         case .copy: state.holders.append(Holder(record: state.holders[0].record))
         case .rotateKeys: state.rotation += 1
         case .turnClock(let days):
@@ -33,7 +33,7 @@ extension LoginModel {
             state.nodes = [nil, nil]
             state.book.prune(at: state.now)
             let pruning = Pruning(now: state.now, eventsBefore: nil)
-            _ = try state.content.prune(pruning, key: service.rings[0].auditKey)
+            _ = state.content.prune(pruning, key: service.rings[0].auditKey)
         case .backUp: state.backup = (state.content, state.book)
         case .rolledBack: rolledBack(&state)
         case .restore: try restore(&state)
@@ -77,9 +77,9 @@ extension LoginModel {
         }
     }
 
-    private func advance(_ node: Int, _ state: inout State, operations: Int) async throws {
+    private func advance(_ node: Int, _ state: inout State, operations: Int) async {
         guard var work = state.nodes[node] else { return }
-        let reply = try await service.answer(
+        let reply = await service.answer(
             work.posted.message, on: &state.content, ring: work.ring, at: state.now,
             seed: work.seed, progress: &work.progress, operations: operations)
         state.nodes[node] = reply == nil ? work : nil
@@ -105,7 +105,7 @@ extension LoginModel {
         guard let row = state.content.credentials[credential],
             let restored = try row.afterRestoring(at: state.now)
         else { return }
-        try state.content.apply(.updateCredential(restored.row))
+        state.content.apply(.updateCredential(restored.row))
         state.book.end = .revoked
     }
 

@@ -67,7 +67,7 @@ struct LoginService: Sendable {
     func answer(
         _ message: LoginMessage, on content: inout MemoryContent, ring: Int, at now: UnixTime,
         seed: UInt64, progress: inout Progress, operations: Int = .max
-    ) async throws -> LoginReply? {
+    ) async -> LoginReply? {
         let text = Array(message.secret.utf8)
         guard let secret = Token(.secret, text: text.span),
             let nonce = RotationNonce(bytes: message.nonce),
@@ -76,7 +76,7 @@ struct LoginService: Sendable {
         let name = Array(message.idempotencyKey.utf8)
         let request = name + text + message.nonce
         let recorder = Recorder<LoginOutcome>(
-            key: try sha256(name.span), request: try sha256(request.span),
+            key: sha256(name.span), request: sha256(request.span),
             answer: { SecretBytes(text: LoginReply($0).text) })
         do throws(VerifierError) {
             let outcome = try await SteppedStore.run(

@@ -150,15 +150,15 @@ actor SteppedStore: VerificationStore {
     }
 
     func chains() async throws(StoreFailure) -> [ChainRecord] {
-        try await step { memory throws(StoreFailure) in try await memory.chains() }
+        try await step { memory in await memory.chains() }
     }
 
     func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
-        try await step { memory throws(StoreFailure) in try await memory.commit(changes) }
+        try await step { memory in await memory.commit(changes) }
     }
 
     func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
-        try await step { memory throws(StoreFailure) in try await memory.prune(pruning) }
+        try await step { memory in await memory.prune(pruning) }
     }
 }
 

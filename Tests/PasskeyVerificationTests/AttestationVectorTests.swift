@@ -19,7 +19,7 @@ struct AttestationVectorTests {
         vectors = try AttestationVector.all()
         anchors = try AnchorVector.all().mapValues { try TrustAnchors([Certificate($0)]) }
         let clientData = Array(AttestationVector.clientData.utf8)
-        hash = try sha256(clientData.span)
+        hash = sha256(clientData.span)
     }
 
     @Test(

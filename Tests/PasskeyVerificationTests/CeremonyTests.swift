@@ -149,7 +149,7 @@ struct CeremonyTests {
         return try Base64URL.decode(text.span)
     }
 
-    private func digest(_ bytes: [UInt8]) throws -> [UInt8] { try sha256(bytes.span) }
+    private func digest(_ bytes: [UInt8]) -> [UInt8] { sha256(bytes.span) }
 
     /// x, y, n and e in hexadecimal, where the key has them.
     private func numbers(_ key: PublicKey) -> [String?] {

@@ -30,7 +30,7 @@ struct ConcurrentAcknowledgementTests {
         let key = database.keys.auditKey
         let writer = try BatchWriter(
             session(database.url, StoreStatement.writing, known), key: key, known: known)
-        try commit(1, by: writer)
+        commit(1, by: writer)
         let asking = try session(
             proxy.url(for: database.url), StoreStatement.writing, known)
         // The database has answered, and the proxy holds the answer back.
@@ -47,7 +47,7 @@ struct ConcurrentAcknowledgementTests {
             }
         }
         try await onOwnThread { try proxy.awaitFault() }
-        try commit(2, by: writer)
+        commit(2, by: writer)
         proxy.heal()
         #expect(await answer.value == nil, "\(question)")
         #expect(known.isSound, "\(question)")
@@ -63,9 +63,9 @@ struct ConcurrentAcknowledgementTests {
             statements)
     }
 
-    private func commit(_ number: Int, by writer: BatchWriter) throws {
+    private func commit(_ number: Int, by writer: BatchWriter) {
         let outcome = Mailbox()
-        let changes = try StoreKeys.known.auditKey.authenticating([.appendEvent(.sample(number))])
+        let changes = StoreKeys.known.auditKey.authenticating([.appendEvent(.sample(number))])
         let verdict = writer.commit([CommitJob(changes) { outcome.put($0) }])
         #expect(!verdict.isLost)
         #expect(outcome.taken == .success(.done))

@@ -73,7 +73,7 @@ struct AuditTests {
         let key = database.keys.auditKey
         let early = try #require(try store.events(after: 4, limit: 1).first)
         // The checkpoint that an audit printed when there were five events.
-        let checkpoint = try EventChain(
+        let checkpoint = EventChain(
             resuming: ChainCheckpoint(
                 node: early.node, sequence: 5, digest: early.digest, authentication: []),
             at: 5, key: key

@@ -163,7 +163,7 @@ struct AttemptsTests {
         for byte in 0..<UInt8(Attempts.maximumRecordCount) {
             attempts[.record(Self.id(byte), revision: VaultLimits.generation)] = longest
         }
-        let text = try attempts.text(sequence: VaultLimits.number)
+        let text = attempts.text(sequence: VaultLimits.number)
         #expect(text.count <= AttemptsFile.slotCount)
         #expect(try Attempts.read(text).0 == attempts)
         var clock = TestClock()
@@ -205,7 +205,7 @@ struct AttemptsTests {
             Attempts(of: Self.vaultID), Self.counted(1, [:]), Self.counted(0, [9: 1, 3: 12]),
             Self.counted(70, [255: 5, 0: 6, 128: 1]),
         ] {
-            let text = try attempts.text(sequence: 7)
+            let text = attempts.text(sequence: 7)
             let read = try Attempts.read(text)
             #expect(read.0 == attempts && read.sequence == 7)
             #expect(try Attempts.read(text + [0, 0, 1]).0 == attempts)
@@ -214,7 +214,7 @@ struct AttemptsTests {
 
     @Test("every truncation, every flipped byte and every invalid form is refused")
     func refused() throws {
-        let text = try Self.counted(5, [1: 2, 2: 7]).text(sequence: 3)
+        let text = Self.counted(5, [1: 2, 2: 7]).text(sequence: 3)
         for index in text.indices {
             #expect(throws: VaultError.self) { try Attempts.read(Array(text[..<index])) }
             var flipped = text
@@ -243,9 +243,9 @@ struct AttemptsTests {
             var spoiled = lines
             spoil(&spoiled)
             #expect(spoiled != lines)
-            #expect(throws: VaultError.self) { try Attempts.read(try Self.ended(spoiled)) }
+            #expect(throws: VaultError.self) { try Attempts.read(Self.ended(spoiled)) }
         }
-        #expect(try Attempts.read(try Self.ended(lines)).0 == Self.counted(5, [1: 2, 2: 7]))
+        #expect(try Attempts.read(Self.ended(lines)).0 == Self.counted(5, [1: 2, 2: 7]))
         var newer = lines
         newer[0] = "watchword-attempts 2"
         #expect(throws: VaultError.newerVersion(2)) { try Attempts.read(Self.ended(newer)) }
@@ -258,19 +258,19 @@ struct AttemptsTests {
         let (none, one, two) = (
             Attempts(of: Self.vaultID), Self.counted(1, [:]), Self.counted(2, [1: 1])
         )
-        var bytes = try AttemptsFile.holding(none)
+        var bytes = AttemptsFile.holding(none)
         #expect(bytes.count == 2 * AttemptsFile.slotCount)
         var current = none
         var offsets: [Int] = []
         for next in [one, two, none, two, one] {
             let file = try AttemptsFile(reading: bytes, of: Self.vaultID)
             #expect(file.isWhole && file.attempts == current)
-            let change = try file.writing(next)
+            let change = file.writing(next)
             offsets.append(change.offset)
             #expect(change.bytes.count % 4096 == 0)
             // Wherever the write is interrupted, the valid slot holds the previous count or the new
             // one.
-            let whole = try next.text(sequence: 9).count
+            let whole = next.text(sequence: 9).count
             for count in stride(from: 0, to: change.bytes.count, by: 97) {
                 var torn = bytes
                 torn.replaceSubrange(
@@ -288,7 +288,7 @@ struct AttemptsTests {
 
     @Test("another vault's slots, damaged slots and a file of the wrong size are ignored")
     func spoiledSlots() throws {
-        let bytes = try AttemptsFile.holding(Self.counted(3, [:]))
+        let bytes = AttemptsFile.holding(Self.counted(3, [:]))
         let other = try AttemptsFile(reading: bytes, of: [UInt8](repeating: 8, count: 16))
         #expect(other.attempts.isEmpty && !other.isWhole)
         var spoiled = bytes
@@ -303,8 +303,8 @@ struct AttemptsTests {
         }
     }
 
-    private static func ended(_ lines: [String]) throws -> [UInt8] {
+    private static func ended(_ lines: [String]) -> [UInt8] {
         let body = Array((lines.dropLast().joined(separator: "\n") + "\n").utf8)
-        return body + (try VaultEnvelope.lastLine(for: body[...]))
+        return body + VaultEnvelope.lastLine(for: body[...])
     }
 }

@@ -50,7 +50,7 @@ struct DeviceSlotTests {
         var text = String(decoding: try vault.bytes(), as: UTF8.self)
         text.replaceSubrange(try #require(text.firstRange(of: old)), with: new)
         let body = Array(text.utf8).dropLast(VaultEnvelope.lastLineCount)
-        try vault.put(body + (try VaultEnvelope.lastLine(for: body)))
+        try vault.put(body + VaultEnvelope.lastLine(for: body))
     }
 
     @Test(

@@ -16,7 +16,7 @@ struct ForgedLineTests {
         let lines = String(decoding: try vault.bytes(), as: UTF8.self).split(separator: "\n")
         let body = lines.dropLast().compactMap { change(String($0)) }.joined(separator: "\n") + "\n"
         let bytes = Array(body.utf8)
-        try vault.put(bytes + (try VaultEnvelope.lastLine(for: bytes[...])))
+        try vault.put(bytes + VaultEnvelope.lastLine(for: bytes[...]))
     }
 
     /// Changes the access control of every entry of the vault.

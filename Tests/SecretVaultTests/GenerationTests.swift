@@ -302,7 +302,7 @@ struct GenerationTests {
         let folder = try TemporaryFolder()
         let mark = TestVault.own("generation")
         try TestVault.put(Array("notes".utf8), as: mark, in: folder)
-        let key = try RecoveryKey.make()
+        let key = RecoveryKey.make()
         let reports = try Vault.create(
             at: folder.file("vault"), passphrase: TestVault.passphrase,
             cost: ScryptCost(logN: 10), recoveryKey: key, now: 0)

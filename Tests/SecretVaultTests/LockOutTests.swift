@@ -104,7 +104,7 @@ struct LockOutTests {
         let secrets = try ids.map { Facts(try before.open($0)) }
         // Only two failures, because three would wipe the fourth entry.
         for _ in 0..<2 { #expect(throws: VaultError.self) { try unlock(vault, wrong, at: clock) } }
-        let wrongKey = try RecoveryKey.make()
+        let wrongKey = RecoveryKey.make()
         for _ in 0..<9 {
             #expect(throws: VaultError.wrongRecoveryKey) {
                 try Vault.unlock(at: vault.path, with: .recoveryKey(wrongKey))
@@ -300,12 +300,12 @@ struct LockOutTests {
     func otherFiles() throws {
         let vault = try TestVault()
         let name = try vault.counted("attempts")
-        func counting(_ vaultID: [UInt8]) throws -> [UInt8] {
+        func counting(_ vaultID: [UInt8]) -> [UInt8] {
             var attempts = Attempts(of: vaultID)
             for _ in 0..<9 {
                 attempts.vault = .adding(to: attempts.vault, at: ClockReading.now())
             }
-            return try AttemptsFile.holding(attempts)
+            return AttemptsFile.holding(attempts)
         }
         try vault.put(counting([UInt8](repeating: 1, count: 16)), as: name)
         #expect(throws: VaultError.inTheWay(name: name)) { try vault.unlock() }

@@ -14,11 +14,11 @@ struct MergeModel {
 
     static let now: Int64 = 10_000
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
         time = 1000
-        key = try .make()
-        state = try VaultState(new: key.vaultID, slots: [])
+        key = .make()
+        state = VaultState(new: key.vaultID, slots: [])
     }
 
     /// A copy that is changed independently.

@@ -10,7 +10,7 @@ struct MergePropertyTests {
         let theirs: MergeModel
 
         init(seed: UInt64) throws {
-            var ours = try MergeModel(seed: seed)
+            var ours = MergeModel(seed: seed)
             try ours.change(6)
             var theirs = ours.forked()
             try ours.change(Int(seed % 7))

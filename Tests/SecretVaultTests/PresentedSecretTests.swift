@@ -36,7 +36,7 @@ struct PresentedSecretTests {
     func bytes() throws {
         var secrets = PresentedSecrets()
         for number in 1...3 as ClosedRange<UInt8> { secrets.add(presented(number)) }
-        let text = try secrets.text()
+        let text = secrets.text()
         #expect(try PresentedSecrets(reading: text) == secrets)
         for place in text.indices {
             var damaged = text
@@ -85,7 +85,7 @@ struct PresentedSecretTests {
         }
         #expect(secrets.all.count == 1000)
         #expect(secrets.all.first?.enrolment.last == 10)
-        let text = try secrets.text()
+        let text = secrets.text()
         #expect(text.count <= PresentedSecrets.sizeLimit)
         #expect(try PresentedSecrets(reading: text) == secrets)
     }

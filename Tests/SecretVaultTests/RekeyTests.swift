@@ -195,7 +195,7 @@ struct RekeyTests {
         _ = try vault.fill()
         let document = try VaultDocument(parsing: vault.bytes())
         // An attacker who can write the file, but has no key to it, generates a vault key.
-        let made = try VaultKey.make(of: document.vaultID)
+        let made = VaultKey.make(of: document.vaultID)
         let guessed = try SlotSecret.make().authenticationKey
         let slots = try document.slots.map {
             try TrustedSlot(slot: $0, authenticationKey: guessed).holding(made)
@@ -251,7 +251,7 @@ private struct SplicedSlots {
 
     func key(with opener: VaultOpener) -> VaultKey? {
         do throws(VaultError) {
-            let file = bytes + (try VaultEnvelope.lastLine(for: bytes[...]))
+            let file = bytes + VaultEnvelope.lastLine(for: bytes[...])
             return try VaultDocument(parsing: file).key(with: opener, ceiling: 10).0
         } catch {
             return nil

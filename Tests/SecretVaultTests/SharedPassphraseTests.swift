@@ -21,7 +21,7 @@ struct SharedPassphraseTests {
         #expect(try path(of: first, among: vault) == vault.path)
         #expect(try path(of: vault.bytes(), among: vault) == vault.path)
         // These change the digest of the slots, but not the passphrase.
-        let key = try RecoveryKey.make()
+        let key = RecoveryKey.make()
         try vault.unlock().update { changes throws(VaultError) in
             try changes.addRecoveryKey(key, now: 0)
         }
@@ -34,7 +34,7 @@ struct SharedPassphraseTests {
         let vault = try TestVault()
         #expect(try path(of: TestVault().bytes(), among: vault) == nil)
         let document = try VaultDocument(parsing: vault.bytes())
-        let key = try VaultKey.make(of: document.vaultID)
+        let key = VaultKey.make(of: document.vaultID)
         let slot = try TrustedSlot.sealing(
             key, under: secret("guess"), cost: ScryptCost(logN: 10), number: 1, created: 0)
         // The second has the salt of the vault's slot, but not what the passphrase opens.

@@ -117,7 +117,7 @@ struct SlotTests {
         }
         #expect(third == 3)
         try open.update { changes throws(VaultError) in try changes.removeSlot(changes.slot(2)) }
-        let key = try RecoveryKey.make()
+        let key = RecoveryKey.make()
         try open.update { changes throws(VaultError) in
             try changes.addRecoveryKey(key, now: 0)
         }
@@ -274,7 +274,7 @@ struct RecoveryKeyTests {
     func reading() throws {
         let vault = try TestVault(recoveryKey: true)
         let key = try #require(vault.recoveryKey)
-        let text = String(decoding: try key.text().copied, as: UTF8.self)
+        let text = String(decoding: key.text().copied, as: UTF8.self)
         #expect(text.wholeMatch(of: /([A-Z2-7]{4}-){13}[A-Z2-7]{4}/) != nil)
         for typed in [
             text, text.lowercased(), text.replacing("-", with: " "),

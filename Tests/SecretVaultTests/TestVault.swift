@@ -51,7 +51,7 @@ final class TestVault {
     init(recoveryKey: Bool = false, logN: Int = 10) throws {
         folder = try TemporaryFolder()
         path = folder.file("vault")
-        self.recoveryKey = recoveryKey ? try RecoveryKey.make() : nil
+        self.recoveryKey = recoveryKey ? RecoveryKey.make() : nil
         try Vault.create(
             at: path, passphrase: TestVault.passphrase, cost: ScryptCost(logN: logN),
             recoveryKey: self.recoveryKey, now: TestVault.now)

@@ -175,7 +175,7 @@ struct TransferTests {
 
     @Test("an opener is read back, and a recovery key of another length is refused")
     func openers() throws {
-        let key = try RecoveryKey.make()
+        let key = RecoveryKey.make()
         let slot = SlotSummary(
             number: 3, method: .tpm2(DeviceSlots.object()), created: 0, publicKey: [1, 2])
         let openers: [VaultOpener] = [

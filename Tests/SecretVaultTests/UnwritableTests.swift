@@ -24,7 +24,7 @@ struct UnwritableTests {
     private func mounted() throws -> Mounted {
         let disk = try SmallDisk(bytes: 256 << 10)
         let path = disk.file("vault")
-        let recoveryKey = try RecoveryKey.make()
+        let recoveryKey = RecoveryKey.make()
         try Vault.create(
             at: path, passphrase: Self.right, cost: ScryptCost(logN: 10), recoveryKey: recoveryKey,
             now: 0)

@@ -49,15 +49,15 @@ struct VaultHistoryTests {
     }
 
     @Test("a full history may have dropped an edit as old as its last two saves, or unknown")
-    func dropped() throws {
-        func history(_ generations: ClosedRange<UInt64>) throws -> VaultHistory {
-            let saves = try generations.map { VaultHistory.Save(generation: $0, id: try .make()) }
+    func dropped() {
+        func history(_ generations: ClosedRange<UInt64>) -> VaultHistory {
+            let saves = generations.map { VaultHistory.Save(generation: $0, id: .make()) }
             return saves.dropFirst().reduce(VaultHistory(saves[0])) { $0.followed(by: $1) }
         }
-        let (full, short) = (try history(100...611), try history(100...610))
-        let other = try history(99...102)
+        let (full, short) = (history(100...611), history(100...610))
+        let other = history(99...102)
         for (edit, mayBeOld) in zip(
-            other.saves.map(\.id) + [try .make()], [false, true, true, true, true])
+            other.saves.map(\.id) + [.make()], [false, true, true, true, true])
         {
             #expect(full.mayHaveDropped(edit, of: other) == mayBeOld)
             #expect(!short.mayHaveDropped(edit, of: other))
@@ -67,10 +67,10 @@ struct VaultHistoryTests {
 
     @Test("the history keeps the newest 512 saves")
     func limit() throws {
-        var history = VaultHistory(VaultHistory.Save(generation: 1, id: try .make()))
+        var history = VaultHistory(VaultHistory.Save(generation: 1, id: .make()))
         for generation in UInt64(2)...600 {
             history = history.followed(
-                by: VaultHistory.Save(generation: generation, id: try .make()))
+                by: VaultHistory.Save(generation: generation, id: .make()))
         }
         #expect(history.saves.map(\.generation) == (89...600).reversed())
         let bytes = SecretBytes(capacity: history.room) { history.write(to: &$0) }
@@ -83,21 +83,21 @@ struct VaultHistoryTests {
     }
 
     @Test("a history that ends with the save that a merge replaced may have dropped newer ones")
-    func droppedByMerge() throws {
-        func save(_ generation: UInt64) throws -> VaultHistory.Save {
-            VaultHistory.Save(generation: generation, id: try .make())
+    func droppedByMerge() {
+        func save(_ generation: UInt64) -> VaultHistory.Save {
+            VaultHistory.Save(generation: generation, id: .make())
         }
-        let common = VaultHistory(try save(1))
-        let ours = common.followed(by: try save(2))
+        let common = VaultHistory(save(1))
+        let ours = common.followed(by: save(2))
         var theirs = common
-        for generation in UInt64(2)...64 { theirs = theirs.followed(by: try save(generation)) }
+        for generation in UInt64(2)...64 { theirs = theirs.followed(by: save(generation)) }
         let copy = theirs
-        theirs = theirs.followed(by: try save(65))
-        var merged = ours.joined(with: theirs, by: try save(66))
-        for generation in UInt64(67)...576 { merged = merged.followed(by: try save(generation)) }
+        theirs = theirs.followed(by: save(65))
+        var merged = ours.joined(with: theirs, by: save(66))
+        for generation in UInt64(67)...576 { merged = merged.followed(by: save(generation)) }
         #expect(merged.saves.last == ours.newest && !merged.contains(copy.newest.id))
         #expect(merged.mayHaveDropped(copy.newest.id, of: copy))
-        let later = copy.followed(by: try save(577))
+        let later = copy.followed(by: save(577))
         #expect(!merged.mayHaveDropped(later.newest.id, of: later))
     }
 

@@ -72,8 +72,8 @@ struct VectorMaking {
         return VaultVector(
             file: name + ".vault",
             passphrase: String(decoding: TestVault.passphrase.copied, as: UTF8.self),
-            recoveryKey: try vault.recoveryKey.map {
-                String(decoding: try $0.text().copied, as: UTF8.self)
+            recoveryKey: vault.recoveryKey.map {
+                String(decoding: $0.text().copied, as: UTF8.self)
             },
             deviceSecret: deviceSecret, holds: try VaultFacts(state, key: key, attempts: attempts))
     }
@@ -259,7 +259,7 @@ struct VectorMaking {
         attempts.addRefusal(of: .record(ids[3], revision: 5), by: older, at: now)
         attempts.vault = .beginning(after: attempts.vault, at: now)
         // The slot that was written last has the greater counts.
-        var bytes = try AttemptsFile.holding(Attempts(of: document.vaultID))
+        var bytes = AttemptsFile.holding(Attempts(of: document.vaultID))
         let change = try AttemptsFile(reading: bytes, of: document.vaultID).writing(attempts)
         let end = change.offset + change.bytes.count
         bytes.replaceSubrange(change.offset..<end, with: change.bytes)

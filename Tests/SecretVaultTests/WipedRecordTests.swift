@@ -77,9 +77,9 @@ struct WipedRecordTests {
     }
 
     /// A file of these lines, with a recomputed last line.
-    private func file(_ lines: [String]) throws -> [UInt8] {
+    private func file(_ lines: [String]) -> [UInt8] {
         let body = Array((lines.dropLast().joined(separator: "\n") + "\n").utf8)
-        return body + (try VaultEnvelope.lastLine(for: body[...]))
+        return body + VaultEnvelope.lastLine(for: body[...])
     }
 
     @Test("a rekeyed vault has a wiped entry wiped in its older files, too")
@@ -117,7 +117,7 @@ struct WipedRecordTests {
                     let counted = try #require(spliced.firstIndex { $0.hasPrefix("changes ") })
                     spliced[counted] = changes
                     spliced[place] = line
-                    let revived = try sample.revives(try file(spliced))
+                    let revived = try sample.revives(file(spliced))
                     #expect(revived != true, "\(line) in line \(place + 1)")
                     if revived == false { opened += 1 }
                 }
@@ -133,7 +133,7 @@ struct WipedRecordTests {
                     var spliced = newest
                     spliced[tombstone] = secret
                     spliced[place] = line
-                    #expect(try sample.revives(try file(spliced)) == nil)
+                    #expect(try sample.revives(file(spliced)) == nil)
                 }
             }
         }
@@ -154,14 +154,14 @@ struct WipedRecordTests {
         let secret = try #require(lines(last).first { $0.hasPrefix("sealed \(id)") })
         var spliced = newest
         spliced[tombstone] = secret
-        try sample.vault.put(try file(spliced))
+        try sample.vault.put(file(spliced))
         #expect(throws: VaultError.damaged(.recordRestored(sample.wiped))) {
             try sample.vault.unlock()
         }
         spliced[tombstone] = newest[tombstone].replacing("failures", with: "revoked")
-        try sample.vault.put(try file(spliced))
+        try sample.vault.put(file(spliced))
         #expect(throws: VaultError.damaged(.record(sample.wiped))) { try sample.vault.unlock() }
-        try sample.vault.put(try file(newest))
+        try sample.vault.put(file(newest))
         #expect(try sample.vault.unlock().entries[3].tombstone != nil)
     }
 
@@ -196,12 +196,12 @@ struct WipedRecordTests {
         let id = newest[tombstone].split(separator: " ")[1]
         var spliced = newest
         spliced[tombstone] = try #require(lines(before).first { $0.hasPrefix("sealed \(id)") })
-        try sample.vault.put(try file(spliced))
+        try sample.vault.put(file(spliced))
         #expect(throws: VaultError.damaged(.changes)) { try sample.vault.unlock() }
         // With the count reset, this is the file from before the wipe, and is wiped again.
         let count = try #require(spliced.firstIndex { $0.hasPrefix("changes ") })
         spliced[count] = "changes 0"
-        #expect(try file(spliced) == before)
+        #expect(file(spliced) == before)
         try sample.vault.put(before)
         #expect(try sample.vault.unlock().entries[3].tombstone != nil)
         #expect(try sample.revives(sample.vault.bytes()) == false)

@@ -38,9 +38,9 @@ struct HousekeepingTests {
 
         var said: [String] { lines.withLock { $0 } }
 
-        func happen(on days: Range<Int64>) async throws {
+        func happen(on days: Range<Int64>) async {
             for day in days {
-                _ = try await store.commit([
+                _ = await store.commit([
                     .appendEvent(.sample(Int(day), at: day * HousekeepingTests.day))
                 ])
             }
@@ -53,7 +53,7 @@ struct HousekeepingTests {
     }
 
     @Test("expired challenges are deleted after a minute, even if nothing confirms the clock")
-    func challenges() async throws {
+    func challenges() async {
         for complaint in [nil, "clock-not-synchronised"] {
             let house = House()
             for (number, seconds) in [(1, -61), (2, -60), (3, -59), (4, 1)] as [(Int, Int64)] {
@@ -61,7 +61,7 @@ struct HousekeepingTests {
                     digest: sampleBytes(number, count: 32), purpose: .assertion, subject: nil,
                     credential: nil, body: [1], createdAt: .at(0),
                     expiresAt: .at(10 * 3_600 + seconds))
-                _ = try await house.store.commit([.insertChallenge(row)])
+                _ = await house.store.commit([.insertChallenge(row)])
             }
             house.set(day: 0, hours: 10, complaint: complaint)
             var housekeeper = house.housekeeper(keepingEventsFor: nil)
@@ -76,12 +76,12 @@ struct HousekeepingTests {
     }
 
     @Test("events are deleted after the retention period, or never")
-    func lifetimes() async throws {
+    func lifetimes() async {
         for (lifetime, first) in [(Self.lifetime, 100), (30 * Self.day * 1_000, 470), (nil, 0)]
             as [(Int64?, Int64)]
         {
             let house = House()
-            try await house.happen(on: 0..<500)
+            await house.happen(on: 0..<500)
             house.set(day: 500)
             var housekeeper = house.housekeeper(keepingEventsFor: lifetime)
             await housekeeper.tidy()
@@ -91,9 +91,9 @@ struct HousekeepingTests {
     }
 
     @Test("a forward jump of the clock deletes no events, even if new events have the wrong time")
-    func leapt() async throws {
+    func leapt() async {
         let house = House()
-        try await house.happen(on: 0..<420)
+        await house.happen(on: 0..<420)
         var housekeeper = house.housekeeper(keepingEventsFor: Self.lifetime)
         for ahead: Int64 in [30, 365, 3_650, 100_000] {
             house.set(day: 420 + ahead)
@@ -102,7 +102,7 @@ struct HousekeepingTests {
         }
         // The cause is logged once, not every minute.
         #expect(house.said == ["events-kept clock-not-borne-out"])
-        try await house.happen(on: 4_069..<4_071)
+        await house.happen(on: 4_069..<4_071)
         house.set(day: 4_070)
         await housekeeper.tidy()
         // Another server, or the same one after a restart, reaches the same conclusion.
@@ -113,9 +113,9 @@ struct HousekeepingTests {
     }
 
     @Test("after the clock is corrected, old events are deleted, and another jump is logged")
-    func rightAgain() async throws {
+    func rightAgain() async {
         let house = House()
-        try await house.happen(on: 0..<420)
+        await house.happen(on: 0..<420)
         var housekeeper = house.housekeeper(keepingEventsFor: Self.lifetime)
         house.set(day: 5_000)
         await housekeeper.tidy()
@@ -129,9 +129,9 @@ struct HousekeepingTests {
     }
 
     @Test("while the kernel does not trust the clock, no events are deleted")
-    func untrusted() async throws {
+    func untrusted() async {
         let house = House()
-        try await house.happen(on: 0..<420)
+        await house.happen(on: 0..<420)
         var housekeeper = house.housekeeper(keepingEventsFor: Self.lifetime)
         house.set(day: 420, complaint: "clock-unsynchronized")
         await housekeeper.tidy()
@@ -144,10 +144,10 @@ struct HousekeepingTests {
     }
 
     @Test("after a long idle period, old events stay until a new event is a week old")
-    func silence() async throws {
+    func silence() async {
         let house = House()
-        try await house.happen(on: 0..<10)
-        try await house.happen(on: 600..<607)
+        await house.happen(on: 0..<10)
+        await house.happen(on: 600..<607)
         var housekeeper = house.housekeeper(keepingEventsFor: Self.lifetime)
         house.set(day: 606)
         await housekeeper.tidy()
@@ -158,9 +158,9 @@ struct HousekeepingTests {
     }
 
     @Test("O-07 expired short-lived rows stay until an event confirms the clock")
-    func lapsing() async throws {
+    func lapsing() async {
         let house = House()
-        _ = try await house.store.commit([
+        _ = await house.store.commit([
             .insertTicket(.sample(1)), .insertAnswer(.sample(1)),
             .insertCredential(.sample(1, state: .pending, lapsesAt: 60)),
             .insertCredential(.sample(2)),
@@ -172,7 +172,7 @@ struct HousekeepingTests {
                 await house.store.credential(.sample(1)) != nil,
             ]
         }
-        try await house.happen(on: 0..<1)
+        await house.happen(on: 0..<1)
         var housekeeper = house.housekeeper(keepingEventsFor: Self.lifetime)
         for (day, complaint) in [(91, nil), (5_000, nil), (0, "clock-unknown")]
             as [(Int64, String?)]

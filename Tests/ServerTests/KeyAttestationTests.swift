@@ -178,7 +178,7 @@ struct KeyAttestationTests {
 
         init(_ tpm: EmulatedTPM) async throws {
             self.tpm = tpm
-            authorization = try Randomness.secret(count: TPMKey.authorizationCount)
+            authorization = Randomness.secret(count: TPMKey.authorizationCount)
             let made = try await Self.carryOut(
                 .makeKey(
                     authorization: authorization, pin: nil,
@@ -194,7 +194,7 @@ struct KeyAttestationTests {
             let scope = try #require(
                 DeviceKeyTranscript.Scope(
                     audience: SampleDeviceKey.audience, presence: .none))
-            let transcript = try DeviceKeyTranscript.enrolment(
+            let transcript = DeviceKeyTranscript.enrolment(
                 scope, ticket: SecretBytes(text: ticket), point: point
             ).bytes
             let address = try #require(TPMAddress(tpm.address))

@@ -64,7 +64,7 @@ import WatchwordCryptography
             confirmed.status == 0 && confirmed.words.contains("  | \(text)\n"),
             "\(confirmed.words)")
         let facts = try await redeem(confirmed.text, harness)
-        let digest = try sha256(Array(text.utf8).span)
+        let digest = sha256(Array(text.utf8).span)
         #expect(facts["purpose"] == "confirm")
         #expect(facts["text_sha256"] == Base64URL.encode(digest.span))
         // The same file again: the challenge is spent.
@@ -283,7 +283,7 @@ import WatchwordCryptography
     }
 
     /// What must not leak of a key in the vault.
-    private func secrets(of key: EnrolledKey, pin: SecretBytes) throws -> [SecretForms] {
+    private func secrets(of key: EnrolledKey, pin: SecretBytes) -> [SecretForms] {
         switch key.holding {
         case .vault(let scalar): return [SecretForms("private key", bytes: scalar.known)]
         case .tpm(_, let authorization):
@@ -291,7 +291,7 @@ import WatchwordCryptography
                 SecretForms("authorization value", bytes: authorization.known),
                 SecretForms("PIN", bytes: pin.known),
                 SecretForms(
-                    "MAC of the PIN", bytes: try HMACKey(authorization).secretCode(of: pin).known),
+                    "MAC of the PIN", bytes: HMACKey(authorization).secretCode(of: pin).known),
             ]
         }
     }
@@ -321,7 +321,7 @@ import WatchwordCryptography
         let key = try EnrolledKey(content)
         try #require(key.holding.isInTPM == isInTPM)
         let secrets =
-            try secrets(of: key, pin: SecretBytes(text: pin))
+            secrets(of: key, pin: SecretBytes(text: pin))
             + [SecretForms("ticket", bytes: Array(ticket.utf8))]
         var places = [
             ("vault", try harness.folder.bytes(of: "vault")),

@@ -17,10 +17,10 @@ struct PasskeyAttestationTests {
         let challenge = try Base64URL.decode(Array(AttestationVector.challenge.utf8).span)
         let system = RandomSource.system
         let randomness = RandomSource(
-            bytes: { count throws(CryptographyFailure) in
-                count == challenge.count ? challenge : try system.bytes(count)
+            bytes: { count in
+                count == challenge.count ? challenge : system.bytes(count)
             },
-            secret: { count throws(CryptographyFailure) in try system.secret(count) })
+            secret: { count in system.secret(count) })
         let anchors = try TrustAnchors([Certificate(#require(anchor))])
         let relyingParty = try RelyingParty(
             ids: ["login.example"], name: "Mill", origins: ["https://login.example"],

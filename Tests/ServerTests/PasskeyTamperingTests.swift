@@ -84,8 +84,8 @@ struct PasskeyTamperingTests {
         let system = RandomSource.system
         let randomness = RandomSource(
             bytes: system.bytes,
-            secret: { count throws(CryptographyFailure) in
-                let secret = try system.secret(count)
+            secret: { count in
+                let secret = system.secret(count)
                 let bytes = secret.withBytes { [UInt8](copying: $0) }
                 secrets.withLock { $0.append(Base64URL.encode(bytes.span)) }
                 return secret

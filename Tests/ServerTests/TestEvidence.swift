@@ -74,15 +74,15 @@ struct TestEvidence: Sendable {
 
     private func transcript(_ ticket: String, _ audience: String) throws -> DeviceKeyTranscript {
         let scope = try #require(DeviceKeyTranscript.Scope(audience: audience, presence: .none))
-        return try .enrolment(scope, ticket: SecretBytes(text: ticket), point: key.point)
+        return .enrolment(scope, ticket: SecretBytes(text: ticket), point: key.point)
     }
 
     /// `TPMS_ATTEST`.
     private func certification(_ ticket: String) throws -> [UInt8] {
         let transcript = try transcript(ticket, certifiedAudience)
-        let digest = try sha256(transcript.bytes.span)
+        let digest = sha256(transcript.bytes.span)
         let area = Self.area(key.point, certifiedAttributes ?? keyAttributes)
-        let areaDigest = try sha256(area.span)
+        let areaDigest = sha256(area.span)
         let name: [UInt8] = [0, 0x0b] + areaDigest
         let unused = [UInt8](repeating: 0, count: 25)
         return magic + Self.sized([]) + Self.sized(digest) + unused + Self.sized(name)

@@ -15,7 +15,7 @@ package struct SampleDeviceKey: Sendable {
 
     /// The key whose scalar is SHA-256 of `watchword test key NAME`.
     package init(_ name: String) throws {
-        let digest = try sha256(Array("watchword test key \(name)".utf8).span)
+        let digest = sha256(Array("watchword test key \(name)".utf8).span)
         key = try SigningKey(scalar: SecretBytes(copying: digest.span))
     }
 

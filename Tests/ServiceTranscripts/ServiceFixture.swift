@@ -38,7 +38,7 @@ package final class ServiceFixture: Sendable {
         let clock = TestClock()
         let keyRing = try KeyRing.make()
         let memory = MemoryStore(
-            node: try Randomness.bytes(count: 16), key: keyRing.auditKey)
+            node: Randomness.bytes(count: 16), key: keyRing.auditKey)
         let store = FailingStore(try wrap(memory, keyRing))
         let verifier = Verifier(
             store: store, keys: keyRing, policy: policy, randomness: randomness,

@@ -252,7 +252,7 @@ extension StoreContract {
         else { throw ContractBreach(description: "one chain") }
         var chain = EventChain(resuming: head, at: 50, key: try KeyRing.make().auditKey)
         let leap = Event.sample(51, at: 490 * 86_400)
-        let forged = try chain.append(RecordedEvent(leap), position: 51)
+        let forged = chain.append(RecordedEvent(leap), position: 51)
         let events = "\(database.schema)events"
         try database.run(
             "INSERT INTO \(events) SELECT 51, chain, 51, 50, \(forged.time.milliseconds), "

@@ -6,8 +6,8 @@ public enum StoreKeys {
     /// A key ring with one version made of known bytes.
     public static let known: KeyRing = {
         let source = RandomSource(
-            bytes: { count throws(CryptographyFailure) in sampleBytes(1, count: count) },
-            secret: { count throws(CryptographyFailure) in
+            bytes: { count in sampleBytes(1, count: count) },
+            secret: { count in
                 SecretBytes(copying: sampleBytes(2, count: count).span)
             })
         do {

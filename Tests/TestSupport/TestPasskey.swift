@@ -56,14 +56,14 @@ package struct TestPasskey: Sendable {
             1: .integer(2), 3: .integer(algorithm), -1: .integer(1),
             -2: .bytes(Array(point[1..<33])), -3: .bytes(Array(point[33...])),
         ]).encoded
-        var data = try header(flags | Self.attested)
+        var data = header(flags | Self.attested)
         data += model
         data += [UInt8(id.count >> 8), UInt8(id.count & 0xff)]
         data += id
         data += editKey?(publicKey) ?? publicKey
         data += rest
         data = editData?(data) ?? data
-        let signed = data + (try sha256(clientData.span))
+        let signed = data + sha256(clientData.span)
         let object = EncodedCBOR.named([
             "fmt": .text(format), "attStmt": try attester?(signed) ?? statement,
             "authData": .bytes(data),
@@ -72,8 +72,8 @@ package struct TestPasskey: Sendable {
     }
 
     /// The authenticator data for `navigator.credentials.get`.
-    package func authenticatorData() throws -> [UInt8] {
-        let data = try header(flags) + rest
+    package func authenticatorData() -> [UInt8] {
+        let data = header(flags) + rest
         return editData?(data) ?? data
     }
 
@@ -81,7 +81,7 @@ package struct TestPasskey: Sendable {
     package func sign(_ data: [UInt8], _ clientData: [UInt8]) throws -> [UInt8] {
         if let signature { return signature }
         let signed = signsOtherData ? Array("other".utf8) : clientData
-        let message = data + (try sha256(signed.span))
+        let message = data + sha256(signed.span)
         let made = try signer?(message) ?? key.sign(message.span)
         return try editSignature?(made) ?? made
     }
@@ -98,8 +98,8 @@ package struct TestPasskey: Sendable {
         return editClientData?(text) ?? Array(text.utf8)
     }
 
-    private func header(_ flags: UInt8) throws -> [UInt8] {
-        var bytes = try sha256(Array(relyingPartyID.utf8).span)
+    private func header(_ flags: UInt8) -> [UInt8] {
+        var bytes = sha256(Array(relyingPartyID.utf8).span)
         bytes.append(flags)
         for shift: UInt32 in [24, 16, 8, 0] {
             bytes.append(UInt8(truncatingIfNeeded: count >> shift))
@@ -122,7 +122,7 @@ extension TestPasskey {
 
     /// What the browser returns after `navigator.credentials.get`.
     package func signedJSON(_ challenge: [UInt8]) throws -> String {
-        let data = try authenticatorData()
+        let data = authenticatorData()
         let clientData = clientData("webauthn.get", challenge)
         var members = [
             ("clientDataJSON", clientData), ("authenticatorData", data),

@@ -35,7 +35,7 @@ struct TPMKeyTests {
     }
 
     private static func made(in address: String, pin: String? = nil) throws -> MadeKey {
-        let authorization = try Randomness.secret(count: TPMKey.authorizationCount)
+        let authorization = Randomness.secret(count: TPMKey.authorizationCount)
         let result = try carryOut(
             .makeKey(
                 authorization: authorization, pin: pin.map { SecretBytes(text: $0) },
@@ -81,7 +81,7 @@ struct TPMKeyTests {
         let tpm = try EmulatedTPM()
         let made = try Self.made(in: tpm.address)
         for _ in 0..<6 {
-            let wrong = try Randomness.secret(count: TPMKey.authorizationCount)
+            let wrong = Randomness.secret(count: TPMKey.authorizationCount)
             #expect(throws: TokenHelper.Failure.refused(.badRequest)) {
                 try Self.signature(made, in: tpm.address, wrong)
             }
@@ -123,7 +123,7 @@ struct TPMKeyTests {
         }
         #expect(owner.questions.isEmpty)
         let address = try #require(TPMAddress(tpm.address))
-        let secret = try Randomness.secret(count: 32)
+        let secret = Randomness.secret(count: 32)
         guard
             case .sealed(let object) = try Self.carryOut(
                 .seal(secret, pin: SecretBytes(text: "1"), isBoundToPCR7: false, in: address))
@@ -154,7 +154,7 @@ struct TPMKeyTests {
             ])
         // The stored value alone is not enough, and neither is the PIN alone.
         var other = TestPerson("2580", "2580")
-        let wrong = try Randomness.secret(count: TPMKey.authorizationCount)
+        let wrong = Randomness.secret(count: TPMKey.authorizationCount)
         #expect(throws: TokenHelper.Failure.refused(.wrongPIN(left: 0))) {
             try Self.signature(made, in: tpm.address, asking: &other, wrong)
         }

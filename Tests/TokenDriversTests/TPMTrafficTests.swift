@@ -32,7 +32,7 @@ struct TPMTrafficTests {
     /// and a public key.
     private func useEverything() throws -> (secrets: [SecretForms], point: [UInt8]) {
         let pin = SecretBytes(text: Self.pin)
-        let sealed = try Randomness.secret(count: 32)
+        let sealed = Randomness.secret(count: 32)
         for isBound in [false, true] {
             guard
                 case .sealed(let object) = try carryOut(
@@ -47,7 +47,7 @@ struct TPMTrafficTests {
         ]
         var last: [UInt8] = []
         for pin in [nil, pin] {
-            let authorization = try Randomness.secret(count: TPMKey.authorizationCount)
+            let authorization = Randomness.secret(count: TPMKey.authorizationCount)
             guard
                 case .madeKey(let key, let point) = try carryOut(
                     .makeKey(authorization: authorization, pin: pin, in: address)),
@@ -59,10 +59,10 @@ struct TPMTrafficTests {
             last = point
             secrets.append(SecretForms("authorization value", bytes: authorization.known))
             if let pin {
-                let mac = try HMACKey(authorization).secretCode(of: pin)
+                let mac = HMACKey(authorization).secretCode(of: pin)
                 secrets.append(SecretForms("MAC of the PIN", bytes: mac.known))
             }
-            let revealed = try Randomness.secret(count: TokenRequest.secretCount)
+            let revealed = Randomness.secret(count: TokenRequest.secretCount)
             let activation = try KeyActivation(
                 protecting: revealed, for: TPMPublicArea(attestation.attestationKey).name(),
                 endorsementKey: EndorsementKey(

@@ -63,7 +63,7 @@ struct EditedVault {
             }
         }
         let start = Array(forged.joined().utf8)
-        let digest = try sha256(start.span)
+        let digest = sha256(start.span)
         let end = Array("end ".utf8) + Base64.encode(digest.span) + Array("\n".utf8)
         try folder.write(start + end, to: "vault")
         _ = try vault.refresh()

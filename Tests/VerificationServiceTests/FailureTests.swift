@@ -91,37 +91,6 @@ struct FailureTests {
         #expect(response.status == 401)
     }
 
-    @Test("a request fails with status 500 if random bytes are unavailable")
-    func noRandomness() async throws {
-        let fixture = try await ServiceFixture()
-        let clock = fixture.clock
-        let broken = RandomSource(
-            bytes: { _ throws(CryptographyFailure) in
-                try Self.fail()
-                return []
-            },
-            secret: { _ throws(CryptographyFailure) in
-                try Self.fail()
-                return SecretBytes(text: "")
-            })
-        let service = Service(
-            verifier: fixture.verifier,
-            settings: ServiceSettings(clock: ClockRequirement(profile: .wide)),
-            dependencies: ServiceDependencies(
-                now: { clock.now }, clockState: { .unknown }, randomness: broken, log: { _ in }))
-        let response = await service.answer(
-            HTTPRequest(
-                method: "GET", target: "/v1/openapi.json", body: SecretBytes(text: ""), peer: ""))
-        #expect(response.status == 500)
-    }
-
-    /// Causes a genuine OpenSSL error: HKDF produces at most 255 blocks.
-    private static func fail() throws(CryptographyFailure) {
-        let none: [UInt8] = []
-        _ = try hkdfSHA256(
-            secret: SecretBytes(text: "x"), salt: none.span, info: none.span, count: 10_000)
-    }
-
     @Test(
         "T-01 the server is not ready with a bad clock or a failing store, but it is alive"
     )

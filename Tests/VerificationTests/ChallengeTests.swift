@@ -60,11 +60,11 @@ struct ChallengeTests {
     func found() async throws {
         let fixture = try VerifierFixture()
         let verifier = fixture.verifier
-        let context = try await verifier.context(.unknown)
+        let context = await verifier.context(.unknown)
         let (shop, other) = (
             ClientID(bytes: SampleKeys.bytes(1, 16)), ClientID(bytes: SampleKeys.bytes(2, 16))
         )
-        let (token, challenge) = try verifier.newChallenge(
+        let (token, challenge) = verifier.newChallenge(
             .ceremony, contents[0], subject: fixture.alice, credential: nil, client: shop, context)
         #expect(try await fixture.store.commit([.insertChallenge(challenge.row)]) == .done)
         #expect(challenge.expiresAt == fixture.clock.now.adding(seconds: 300))
@@ -90,7 +90,7 @@ struct ChallengeTests {
         // The same bytes as another kind of token, and other bytes.
         for wrong in [
             Token(.deviceChallenge, token.bytes),
-            Token(.ceremony, try Randomness.secret(count: 32)),
+            Token(.ceremony, Randomness.secret(count: 32)),
         ] {
             guard case .unknown = try await find(wrong, by: shop) else {
                 throw BenchError.refused
@@ -111,9 +111,9 @@ struct ChallengeTests {
     func source() async throws {
         let recorded = RecordedRandomness()
         let fixture = try VerifierFixture(randomness: recorded.source)
-        let context = try await fixture.verifier.context(.unknown)
+        let context = await fixture.verifier.context(.unknown)
         for kind in [Token.Kind.ceremony, .deviceChallenge] {
-            let (token, challenge) = try fixture.verifier.newChallenge(
+            let (token, challenge) = fixture.verifier.newChallenge(
                 kind, .signIn, subject: nil, credential: nil, client: nil, context)
             #expect(token.bytes.count == 32)
             #expect(recorded.secrets.contains { $0 == token.bytes.known })

@@ -15,7 +15,7 @@ struct ClientTests {
                 named: "shop", scopes: ["verify", "enrol", "verify"]))
         #expect(client.scopes == ["enrol", "verify"])
         #expect(try await fixture.verifier.client(presenting: key) == client)
-        let other = Token(.clientKey, try Randomness.secret(count: 32))
+        let other = Token(.clientKey, Randomness.secret(count: 32))
         #expect(try await fixture.verifier.client(presenting: other) == nil)
         #expect(!client.digest.contains(key.bytes.known[...]))
         #expect(try await fixture.verifier.revokeClient(client.id) == .done)
@@ -125,11 +125,11 @@ struct ClientTests {
 
     /// A key as older versions issued them, without a mark, in place of the client's own.
     private func unmarked(_ client: ClientRow, in fixture: VerifierFixture) async throws -> Token {
-        let key = Token(.clientKey, try Randomness.secret(count: 32))
+        let key = Token(.clientKey, Randomness.secret(count: 32))
         let lookup = await fixture.keys.ring.lookup
         let row = ClientRow(
             id: client.id, version: client.version + 1,
-            digest: try lookup.digest(of: key.bytes, as: .clientKey), name: client.name,
+            digest: lookup.digest(of: key.bytes, as: .clientKey), name: client.name,
             scopes: client.scopes, createdAt: client.createdAt, revokedAt: nil)
         #expect(try await fixture.store.commit([.updateClient(row)]) == .done)
         return key
@@ -166,7 +166,7 @@ struct ClientTests {
             try await fixture.verifier.addClient(named: "shop", scopes: []))
         let key = try await unmarked(client, in: fixture)
         #expect(key.text.count == 4 + 43)
-        let made = Token(.clientKey, try Randomness.secret(count: 32))
+        let made = Token(.clientKey, Randomness.secret(count: 32))
         _ = await fixture.store.takeCalls()
         for second in 0..<3 {
             for _ in 0..<20 {

@@ -37,7 +37,7 @@ struct DenialTests {
             case .unknownTicket:
                 let ticket = Token(
                     .enrolmentTicket,
-                    try Randomness.secret(count: Token.Kind.enrolmentTicket.count))
+                    Randomness.secret(count: Token.Kind.enrolmentTicket.count))
                 let outcome = try await fixture.verifier.redeemEnrolment(ticket, origin: origin)
                 #expect(outcome.value == nil)
             }
@@ -365,7 +365,7 @@ struct DenialTests {
         let other = try await fixture.enrolledDevice()
         fixture.clock.advance(seconds: days * 86_400)
         let strangers = [
-            try device.withSecretMadeUp(),
+            device.withSecretMadeUp(),
             // A secret that this server issued, but for another credential.
             device.with(other.secret),
         ]

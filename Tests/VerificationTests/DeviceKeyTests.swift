@@ -190,7 +190,7 @@ struct DeviceKeyTests {
         guard case .accepted(let login, _) = outcome.result else { throw BenchError.refused }
         let facts = try await fixture.verifier.redeemLogin(login).value?.deviceKey
         #expect(facts?.purpose == .confirm)
-        let digest = try sha256(Array(text.utf8).span)
+        let digest = sha256(Array(text.utf8).span)
         #expect(facts?.textDigest == digest)
     }
 

@@ -17,7 +17,7 @@ actor FaultyStore: VerificationStore {
         let death = self.death
         self.death = nil
         if case .beforeCommit = death { throw StoreFailure(.unavailable) }
-        let outcome = try await store.commit(changes)
+        let outcome = await store.commit(changes)
         if case .afterCommit = death { throw StoreFailure(.unavailable) }
         return outcome
     }
@@ -66,9 +66,9 @@ actor FaultyStore: VerificationStore {
         await store.events(after: position, limit: limit)
     }
 
-    func chains() async throws(StoreFailure) -> [ChainRecord] { try await store.chains() }
+    func chains() async -> [ChainRecord] { await store.chains() }
 
-    func prune(_ pruning: Pruning) async throws(StoreFailure) -> PruningOutcome {
-        try await store.prune(pruning)
+    func prune(_ pruning: Pruning) async -> PruningOutcome {
+        await store.prune(pruning)
     }
 }

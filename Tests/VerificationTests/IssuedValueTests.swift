@@ -157,9 +157,9 @@ final class RecordedRandomness: Sendable {
 
     var source: RandomSource {
         RandomSource(
-            bytes: { count throws(CryptographyFailure) in try Randomness.bytes(count: count) },
-            secret: { count throws(CryptographyFailure) in
-                let secret = try Randomness.secret(count: count)
+            bytes: { count in Randomness.bytes(count: count) },
+            secret: { count in
+                let secret = Randomness.secret(count: count)
                 self.given.withLock { $0.append(secret.known) }
                 return secret
             })

@@ -30,7 +30,7 @@ struct KeyRotationTests {
         let alice = try #require(Subject("alice"))
         let id = try #require(CredentialID(bytes: [UInt8](repeating: 1, count: 16)))
         let place = SealingContext(id: id, subject: alice, kind: .totp)
-        let sealed = try SealedSeed(
+        let sealed = SealedSeed(
             sealing: seed, algorithm: .sha1, digits: 6, period: 30, for: place, under: old)
         #expect(try sealed.open(for: place, under: old) == seed)
         let otherID = try #require(CredentialID(bytes: [UInt8](repeating: 2, count: 16)))
@@ -72,7 +72,7 @@ struct KeyRotationTests {
         let alice = try #require(Subject("alice"))
         let id = try #require(CredentialID(bytes: [UInt8](repeating: 1, count: 16)))
         let place = SealingContext(id: id, subject: alice, kind: .totp)
-        let sealed = try SealedSeed(
+        let sealed = SealedSeed(
             sealing: SecretBytes(text: "sixteen bytes..."), algorithm: .sha1, digits: 8,
             period: 59, for: place, under: ring.current)
         var writer = ByteWriter()

@@ -173,7 +173,7 @@ struct KnownDeviceTests {
         let bob = try #require(Subject("bob"))
         let other = try await fixture.enrolled(for: bob)
         fixture.clock.advance(seconds: 60)
-        let madeUp = Token(.knownDevice, try Randomness.secret(count: 32))
+        let madeUp = Token(.knownDevice, Randomness.secret(count: 32))
         try await fixture.fail(5, other, of: bob)
         func cost(_ device: Token, _ subject: Subject) async throws -> [[Int]] {
             let code = try other.code(at: fixture.clock.now)

@@ -18,7 +18,7 @@ struct MemoryStoreTests {
             node: sampleBytes(1, count: 16), key: StoreKeys.known.auditKey)
         for number in 0..<600 {
             let time: Int64 = number < 501 ? 10 : 20
-            _ = try await store.commit([
+            _ = await store.commit([
                 .insertAnswer(.sample(number, expiresAt: time)),
                 .appendEvent(.sample(number, at: time)),
             ])

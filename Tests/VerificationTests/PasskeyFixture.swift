@@ -10,7 +10,7 @@ extension TestPasskey {
     func created(_ options: CreationOptions) throws -> RegistrationResponse {
         RegistrationResponse(
             credentialID: statedID ?? id,
-            clientData: try stated("webauthn.create", options.challenge),
+            clientData: stated("webauthn.create", options.challenge),
             attestationObject: try attestationObject(
                 clientData("webauthn.create", options.challenge)),
             transports: ["internal", "hybrid"])
@@ -18,22 +18,22 @@ extension TestPasskey {
 
     /// The response of the browser to `navigator.credentials.get`.
     func signed(_ options: RequestOptions) throws -> AssertionResponse {
-        let data = try authenticatorData()
+        let data = authenticatorData()
         return AssertionResponse(
-            credentialID: statedID ?? id, clientData: try stated("webauthn.get", options.challenge),
+            credentialID: statedID ?? id, clientData: stated("webauthn.get", options.challenge),
             authenticatorData: data,
             signature: try sign(data, clientData("webauthn.get", options.challenge)),
             userHandle: userHandle)
     }
 
-    private func stated(_ type: String, _ challenge: [UInt8]) throws -> ClientData? {
+    private func stated(_ type: String, _ challenge: [UInt8]) -> ClientData? {
         guard hasClientData else { return nil }
         let bytes = self.challenge ?? challenge
         let json = clientData(type, challenge)
         return ClientData(
             type: self.type ?? type, challenge: Base64URL.encode(bytes.span), origin: origin,
             isCrossOrigin: isCrossOrigin, topOrigin: topOrigin,
-            digest: try sha256(json.span))
+            digest: sha256(json.span))
     }
 }
 
@@ -88,7 +88,7 @@ struct PasskeyFixture {
         let key = await fixture.keys.ring.current
         let passkey = try state.open(for: record.place, under: key)
         record.material = .passkey(
-            try PasskeyState(
+            PasskeyState(
                 sealing: change(passkey), count: state.count, for: record.place, under: key))
         guard try await fixture.store.commit([.updateCredential(record.row)]) == .done else {
             throw BenchError.refused

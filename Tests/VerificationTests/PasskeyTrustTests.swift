@@ -41,7 +41,7 @@ struct PasskeyTrustTests {
                     type: "webauthn.create",
                     challenge: Base64URL.encode(grant.options.challenge.span),
                     origin: "https://login.example", isCrossOrigin: false, topOrigin: nil,
-                    digest: try sha256(clientData.span)),
+                    digest: sha256(clientData.span)),
                 attestationObject: [UInt8](vector.object), transports: []))
         let event = try await fixture.events().last
         switch outcome {
@@ -91,7 +91,7 @@ struct PasskeyTrustTests {
             let object = [UInt8](vector.object)
             let list = try #require(object.firstRange(of: Array("x5c".utf8))).upperBound
             let leaf = try #require(Self.certificate(in: object, at: list + 4))
-            let digest = try sha256(leaf.span)
+            let digest = sha256(leaf.span)
             #expect(result.leafDigest == digest, "\(vector.name)")
         }
         #expect((results["trusted"] ?? 0) > 15)

@@ -12,7 +12,7 @@ struct PublicKeyRowTests {
         let samples = try SampleKeys()
         for passkey in [SampleKeys.passkey(), .largest] {
             var record = try samples.record(.passkey, fingerprint: 1)
-            var state = try samples.sealed(passkey, in: record)
+            var state = samples.sealed(passkey, in: record)
             for number in UInt8(0)..<10 {
                 state.record(device: SampleKeys.bytes(number, 32), at: .at(Int64(number)))
             }
@@ -60,7 +60,7 @@ struct PublicKeyRowTests {
             endorsementKeyDigest: custody == .attestedTPM ? SampleKeys.bytes(6, 32) : nil)
         var record = try samples.record(.key)
         record.material = .deviceKey(
-            try DeviceKeyState(
+            DeviceKeyState(
                 sealing: key, presence: .advisory, for: record.place, under: samples.key))
         let read = try CredentialRecord(record.row)
         guard case .deviceKey(let found) = read.material else { throw BenchError.refused }
@@ -72,16 +72,16 @@ struct PublicKeyRowTests {
         let samples = try SampleKeys()
         let passkey = SampleKeys.passkey()
         var record = try samples.record(.passkey, fingerprint: 1)
-        record.material = .passkey(try samples.sealed(passkey, in: record))
+        record.material = .passkey(samples.sealed(passkey, in: record))
         let row = record.row
-        let code = try samples.ring.auditKey.code(of: row)
+        let code = samples.ring.auditKey.code(of: row)
         var refused = 0
         for place in row.body.indices {
             var body = row.body
             body[place] ^= 1
             let edited = row.with(body: body)
             // No store returns the row.
-            #expect(try !samples.ring.auditKey.isAuthentic(edited, by: code))
+            #expect(!samples.ring.auditKey.isAuthentic(edited, by: code))
             // Even a store that does not check the row cannot be given another key.
             do {
                 let read = try CredentialRecord(edited)
@@ -96,8 +96,8 @@ struct PublicKeyRowTests {
     func swapped() throws {
         let samples = try SampleKeys()
         let record = try samples.record(.passkey, fingerprint: 1)
-        let state = try samples.sealed(.passkey(), in: record)
-        let key = try DeviceKeyState(
+        let state = samples.sealed(.passkey(), in: record)
+        let key = DeviceKeyState(
             sealing: RegisteredDeviceKey(
                 point: SampleKeys.bytes(4, 65), custody: .vault, attestationKeyDigest: nil,
                 endorsementKeyDigest: nil),
@@ -116,7 +116,7 @@ struct PublicKeyRowTests {
             try state.open(for: record.place, under: ring.current)
         }
         // A device key in a passkey's place, although both are in the same row.
-        let box = try SealedBox(
+        let box = SealedBox(
             sealing: [1, 2, 3], as: "watchword device key", for: record.place,
             under: samples.key)
         var writer = ByteWriter()
@@ -140,11 +140,11 @@ struct PublicKeyRowTests {
         let fixture = try VerifierFixture()
         let samples = try SampleKeys(await fixture.keys.ring)
         var passkey = try samples.record(.passkey, number: 1, fingerprint: 1)
-        passkey.material = .passkey(try samples.sealed(.largest, in: passkey))
+        passkey.material = .passkey(samples.sealed(.largest, in: passkey))
         var key = try samples.record(.key, number: 2, fingerprint: 2)
-        key.material = .deviceKey(try samples.sealed(in: key))
+        key.material = .deviceKey(samples.sealed(in: key))
         var revoked = try samples.record(.key, number: 3, fingerprint: 3)
-        revoked.material = .deviceKey(try samples.sealed(in: revoked))
+        revoked.material = .deviceKey(samples.sealed(in: revoked))
         revoked.end(as: .revoked, because: .revoked, at: fixture.clock.now)
         for record in [passkey, key, revoked] {
             #expect(try await fixture.store.commit([.insertCredential(record.row)]) == .done)
@@ -174,7 +174,7 @@ struct PublicKeyRowTests {
     func ended() throws {
         let samples = try SampleKeys()
         var passkey = try samples.record(.passkey, fingerprint: 1)
-        passkey.material = .passkey(try samples.sealed(.passkey(), in: passkey))
+        passkey.material = .passkey(samples.sealed(.passkey(), in: passkey))
         passkey.end(as: .revoked, because: .revoked, at: .at(1))
         let passkeyRow = try CredentialRecord(passkey.row)
         #expect(passkeyRow.fingerprint == SampleKeys.bytes(1, 32))
@@ -182,7 +182,7 @@ struct PublicKeyRowTests {
         guard case .none = passkeyRow.material else { throw BenchError.refused }
 
         var key = try samples.record(.key, fingerprint: 2)
-        key.material = .deviceKey(try samples.sealed(in: key))
+        key.material = .deviceKey(samples.sealed(in: key))
         var unconfirmed = key
         key.end(as: .revoked, because: .accountClosed, at: .at(1))
         let row = try CredentialRecord(key.row)
@@ -204,7 +204,7 @@ struct PublicKeyRowTests {
     func restored() throws {
         let samples = try SampleKeys()
         var passkey = try samples.record(.passkey, fingerprint: 1)
-        var state = try samples.sealed(.passkey(), in: passkey)
+        var state = samples.sealed(.passkey(), in: passkey)
         state.record(count: 7)
         state.record(device: SampleKeys.bytes(3, 32), at: .at(0))
         passkey.material = .passkey(state)
@@ -214,7 +214,7 @@ struct PublicKeyRowTests {
         var waiting = passkey
         waiting.material = .passkey(state)
         var key = try samples.record(.key, fingerprint: 2)
-        key.material = .deviceKey(try samples.sealed(in: key))
+        key.material = .deviceKey(samples.sealed(in: key))
         for record in [passkey, waiting, key] {
             let kept = try #require(try record.row.afterRestoring(at: .at(1)))
             #expect(kept.row.state == .active)
@@ -246,18 +246,18 @@ struct PublicKeyRowTests {
     func fingerprints() throws {
         let lookup = try KeyRing.make().lookup
         let prints = [
-            try lookup.fingerprint(ofPasskey: [1, 2], for: "mill.example"),
-            try lookup.fingerprint(ofPasskey: [1, 3], for: "mill.example"),
-            try lookup.fingerprint(ofPasskey: [1, 2], for: "other.example"),
-            try lookup.fingerprint(ofDeviceKey: [1, 2]),
-            try lookup.userHandle(of: try #require(Subject("alice"))),
-            try lookup.userHandle(of: try #require(Subject("bob"))),
-            try lookup.fingerprint(ofSetFor: try #require(Subject("alice"))),
+            lookup.fingerprint(ofPasskey: [1, 2], for: "mill.example"),
+            lookup.fingerprint(ofPasskey: [1, 3], for: "mill.example"),
+            lookup.fingerprint(ofPasskey: [1, 2], for: "other.example"),
+            lookup.fingerprint(ofDeviceKey: [1, 2]),
+            lookup.userHandle(of: try #require(Subject("alice"))),
+            lookup.userHandle(of: try #require(Subject("bob"))),
+            lookup.fingerprint(ofSetFor: try #require(Subject("alice"))),
         ]
         #expect(Set(prints).count == prints.count)
         #expect(prints.allSatisfy { $0.count == 32 })
         #expect(
-            try lookup.fingerprint(ofPasskey: [1, 2], for: "mill.example") == prints[0])
+            lookup.fingerprint(ofPasskey: [1, 2], for: "mill.example") == prints[0])
     }
 }
 

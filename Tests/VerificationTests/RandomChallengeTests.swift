@@ -15,13 +15,13 @@ struct RandomChallengeTests {
 
         var source: RandomSource {
             RandomSource(
-                bytes: { [self] count throws(CryptographyFailure) in
-                    let bytes = try RandomSource.system.bytes(count)
+                bytes: { [self] count in
+                    let bytes = RandomSource.system.bytes(count)
                     returned.withLock { _ = $0.insert(bytes) }
                     return bytes
                 },
-                secret: { [self] count throws(CryptographyFailure) in
-                    let secret = try RandomSource.system.secret(count)
+                secret: { [self] count in
+                    let secret = RandomSource.system.secret(count)
                     let bytes = secret.withBytes { [UInt8](copying: $0) }
                     returned.withLock { _ = $0.insert(bytes) }
                     return secret
@@ -61,11 +61,11 @@ struct RandomChallengeTests {
     }
 
     @Test("N-24 a million challenges from the source of randomness differ in their first 64 bits")
-    func unique() throws {
+    func unique() {
         var starts: [UInt64] = []
         starts.reserveCapacity(1_000_000)
         for _ in 0..<1_000_000 {
-            let bytes = try RandomSource.system.bytes(32)
+            let bytes = RandomSource.system.bytes(32)
             starts.append(bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
         }
         #expect(Set(starts).count == starts.count)

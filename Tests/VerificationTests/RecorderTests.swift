@@ -199,7 +199,7 @@ struct RecorderTests {
     ) async throws -> Bool {
         let key = [UInt8](repeating: number, count: 32)
         let row = try #require(try await fixture.store.answer(key: key))
-        let context = try await fixture.verifier.context(.unknown)
+        let context = await fixture.verifier.context(.unknown)
         let answer = try #require(try await fixture.verifier.recorded(key, until: end, context))
         #expect(answer.request == RecorderTests.request)
         #expect((answer.answer == nil) == (row.sealed == nil))
@@ -275,7 +275,7 @@ struct RecorderTests {
         fixture.clock.advance(seconds: 4 * 3_600)
         #expect(try await fixture.verifier.prune().answers == 2)
         #expect(try await fixture.store.commit([.insertAnswer(row)]) == .done)
-        let context = try await fixture.verifier.context(.unknown)
+        let context = await fixture.verifier.context(.unknown)
         let answer = try #require(
             try await fixture.verifier.recorded(row.key, until: .confirmation, context))
         #expect(answer.answer == nil)

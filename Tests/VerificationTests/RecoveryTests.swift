@@ -57,7 +57,7 @@ struct RecoveryTests {
         let hashes = try set.open(for: record.place, under: key)
         #expect(hashes.spent.count == 2)
         record.material = .recovery(
-            try RecoverySet(
+            RecoverySet(
                 sealing: RecoverySet.Hashes(left: hashes.left), salt: set.salt, logN: set.logN,
                 for: record.place, under: key))
         #expect(try await fixture.store.commit([.updateCredential(record.row)]) == .done)
@@ -114,7 +114,7 @@ struct RecoveryTests {
         let place = SealingContext(id: .sample(1), subject: alice, kind: .recovery)
         let hashes = [try SecretBytes(hex: String(repeating: "5a", count: 32))]
         let salt = [UInt8](repeating: 7, count: RecoverySet.saltCount)
-        let set = try RecoverySet(
+        let set = RecoverySet(
             sealing: RecoverySet.Hashes(left: hashes), salt: salt, logN: 10, for: place, under: old)
         #expect(try set.open(for: place, under: old).left.map(\.known) == hashes.map(\.known))
         for other in [

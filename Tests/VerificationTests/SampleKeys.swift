@@ -30,13 +30,13 @@ struct SampleKeys {
         return record
     }
 
-    func sealed(_ passkey: RegisteredPasskey, in record: CredentialRecord) throws -> PasskeyState {
-        try PasskeyState(sealing: passkey, count: 0, for: record.place, under: key)
+    func sealed(_ passkey: RegisteredPasskey, in record: CredentialRecord) -> PasskeyState {
+        PasskeyState(sealing: passkey, count: 0, for: record.place, under: key)
     }
 
     /// A device key whose point consists of the byte 4.
-    func sealed(in record: CredentialRecord) throws -> DeviceKeyState {
-        try DeviceKeyState(
+    func sealed(in record: CredentialRecord) -> DeviceKeyState {
+        DeviceKeyState(
             sealing: RegisteredDeviceKey(
                 point: Self.bytes(4, 65), custody: .tpm, attestationKeyDigest: nil,
                 endorsementKeyDigest: nil),

@@ -93,7 +93,7 @@ struct SpentChallengeTests {
         let store = bench.fixture.store
         let ceremony = try await bench.passkeys.beginAuthentication(for: bench.alice)
         let other = try await bench.passkeys.beginAuthentication(for: bench.alice)
-        let digest = try bench.fixture.verifier.digest(
+        let digest = bench.fixture.verifier.digest(
             ceremony.token, await bench.fixture.verifier.context(.unknown))
         let row = try #require(try await store.challenge(digest: digest))
         let response = try passkey.signed(ceremony.options)

@@ -18,7 +18,7 @@ struct TestDeviceKey: Sendable {
     func enrolment(_ ticket: Token) throws -> [UInt8] {
         let scope = try #require(
             DeviceKeyTranscript.Scope(audience: audience, presence: presence))
-        let transcript = try DeviceKeyTranscript.enrolment(
+        let transcript = DeviceKeyTranscript.enrolment(
             scope, ticket: ticket.text, point: key.point)
         return try key.sign(transcript.bytes.span)
     }
@@ -37,8 +37,8 @@ struct TestDeviceKey: Sendable {
                 bytes, expiry: expiry ?? UInt64(challenge.expiresAt.milliseconds)))
         let name = (signed ?? credential).text
         let transcript =
-            try text.map {
-                try DeviceKeyTranscript.confirmation(
+            text.map {
+                DeviceKeyTranscript.confirmation(
                     scope, credential: name, challenge: nonce, text: $0)
             } ?? DeviceKeyTranscript.signIn(scope, credential: name, challenge: nonce)
         return DeviceKeySignature(

@@ -36,7 +36,7 @@ struct UnknownSubjectTests {
         let wrong = try time.wrongCode(at: fixture.clock.now)
         func attempt(_ code: PresentedCode, _ subject: Subject) async throws -> Cost {
             try await cost(fixture) {
-                let key = try Randomness.bytes(count: 32)
+                let key = Randomness.bytes(count: 32)
                 let recorder = Recorder<VerificationOutcome>(key: key, request: key) { _ in
                     SecretBytes(text: "")
                 }
@@ -106,7 +106,7 @@ struct UnknownSubjectTests {
         let fixture = try VerifierFixture()
         let device = try await fixture.enrolledDevice()
         let wrong = device.with(
-            Token(.secret, try Randomness.secret(count: PresentedSecret.count)))
+            Token(.secret, Randomness.secret(count: PresentedSecret.count)))
         let none = TestDevice(
             credential: try #require(CredentialID(bytes: [UInt8](repeating: 9, count: 16))),
             secret: wrong.secret)
@@ -161,7 +161,7 @@ struct UnknownSubjectTests {
         #expect(costs[0].work[.rows] == 1)
         #expect(costs.allSatisfy { $0 == costs[0] }, "\(costs)")
         // An activation with a wrong secret.
-        let secret = try Randomness.secret(count: 32)
+        let secret = Randomness.secret(count: 32)
         costs = []
         for id in [known, none, other] {
             costs.append(try await cost(fixture) { _ = try await keys.activate(id, with: secret) })

@@ -15,12 +15,12 @@ internal import COpenSSL
     private static let piece = 1 << 30
     private let context: OpaquePointer
 
-    /// Creates a context.
-    ///
-    /// `call` is the operation that the error names if this fails.
-    init(_ call: CryptographyFailure.Call) throws(CryptographyFailure) {
-        guard unsafe Self.cipher.handle != nil, let ready = unsafe EVP_CIPHER_CTX_new() else {
-            throw CryptographyFailure(call)
+    /// Whether OpenSSL offers the cipher.
+    static var isAvailable: Bool { unsafe cipher.handle != nil }
+
+    init() {
+        guard Self.isAvailable, let ready = unsafe EVP_CIPHER_CTX_new() else {
+            endProcess(after: .cipher)
         }
         unsafe context = ready
     }

@@ -4,11 +4,11 @@ internal import COpenSSL
 ///
 /// `info` binds the result to its purpose. Two purposes must never share the same `info`.
 ///
-/// - Throws: ``CryptographyFailure``, for example if `count` is greater than 255 × 32.
+/// - Parameter count: at most 255 × 32.
 public func hkdfSHA256(
     secret: SecretBytes, salt: Span<UInt8>, info: Span<UInt8>, count: Int
-) throws(CryptographyFailure) -> SecretBytes {
-    try hkdf(
+) -> SecretBytes {
+    hkdf(
         secret: secret, salt: salt, info: info, count: count,
         mode: EVP_KDF_HKDF_MODE_EXTRACT_AND_EXPAND)
 }
@@ -17,21 +17,26 @@ public func hkdfSHA256(
 ///
 /// `key` must be a uniformly distributed key of at least 32 bytes.
 ///
-/// - Throws: ``CryptographyFailure``, for example if `count` is greater than 255 × 32.
-public func hkdfExpandSHA256(
-    key: SecretBytes, info: Span<UInt8>, count: Int
-) throws(CryptographyFailure) -> SecretBytes {
+/// - Parameter count: at most 255 × 32.
+public func hkdfExpandSHA256(key: SecretBytes, info: Span<UInt8>, count: Int) -> SecretBytes {
     let none: [UInt8] = []
-    return try hkdf(
+    return hkdf(
         secret: key, salt: none.span, info: info, count: count,
         mode: EVP_KDF_HKDF_MODE_EXPAND_ONLY)
 }
 
+/// Whether OpenSSL offers HKDF.
+func isHKDFAvailable() -> Bool {
+    guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "HKDF", nil) else { return false }
+    defer { unsafe EVP_PKEY_CTX_free(context) }
+    return unsafe EVP_PKEY_derive_init(context) == 1
+}
+
 private func hkdf(
     secret: SecretBytes, salt: Span<UInt8>, info: Span<UInt8>, count: Int, mode: Int32
-) throws(CryptographyFailure) -> SecretBytes {
+) -> SecretBytes {
     guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "HKDF", nil) else {
-        throw CryptographyFailure(.hkdf)
+        endProcess(after: .hkdf)
     }
     defer { unsafe EVP_PKEY_CTX_free(context) }
     let isSet = secret.withBytes { secret in
@@ -51,11 +56,10 @@ private func hkdf(
             }
         }
     }
-    guard isSet else { throw CryptographyFailure(.hkdf) }
-    return try unsafe SecretBytes(count: count) { output throws(CryptographyFailure) in
+    require(isSet, .hkdf)
+    return unsafe SecretBytes(count: count) { output in
         var written = count
-        guard unsafe EVP_PKEY_derive(context, output.baseAddress, &written) == 1,
-            written == count
-        else { throw CryptographyFailure(.hkdf) }
+        let done = unsafe EVP_PKEY_derive(context, output.baseAddress, &written)
+        require(done == 1 && written == count, .hkdf)
     }
 }

@@ -61,26 +61,22 @@ internal import COpenSSL
     /// The HMAC of `message`, 32 bytes.
     ///
     /// Compare it with ``isEqualInConstantTime(_:_:)``.
-    public func authenticationCode(
-        of message: Span<UInt8>
-    ) throws(CryptographyFailure) -> [UInt8] {
-        try unsafe authenticationCode { context in unsafe Self.update(context, message) }
+    public func authenticationCode(of message: Span<UInt8>) -> [UInt8] {
+        unsafe authenticationCode { context in unsafe Self.update(context, message) }
     }
 
     /// The HMAC of `head` followed by a secret.
-    public func authenticationCode(
-        of head: Span<UInt8>, _ secret: SecretBytes
-    ) throws(CryptographyFailure) -> [UInt8] {
-        try unsafe authenticationCode { context in
+    public func authenticationCode(of head: Span<UInt8>, _ secret: SecretBytes) -> [UInt8] {
+        unsafe authenticationCode { context in
             unsafe Self.update(context, head)
                 && secret.withBytes { secret in unsafe Self.update(context, secret) }
         }
     }
 
     /// The HMAC of a secret, which is a secret itself.
-    public func secretCode(of message: SecretBytes) throws(CryptographyFailure) -> SecretBytes {
+    public func secretCode(of message: SecretBytes) -> SecretBytes {
         let none: [UInt8] = []
-        var code = try authenticationCode(of: none.span, message)
+        var code = authenticationCode(of: none.span, message)
         defer {
             unsafe code.withUnsafeMutableBytes { bytes in
                 unsafe OPENSSL_cleanse(bytes.baseAddress, bytes.count)
@@ -89,9 +85,7 @@ internal import COpenSSL
         return SecretBytes(copying: code.span)
     }
 
-    private func authenticationCode(
-        _ update: (UnsafeMutablePointer<Context>) -> Bool
-    ) throws(CryptographyFailure) -> [UInt8] {
+    private func authenticationCode(_ update: (UnsafeMutablePointer<Context>) -> Bool) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: Self.digestCount)
         let isDone = unsafe withUnsafeTemporaryAllocation(of: Context.self, capacity: 1) { room in
             guard let context = room.baseAddress else { return false }
@@ -105,7 +99,7 @@ internal import COpenSSL
             return unsafe SHA256_Update(context, code, Self.digestCount) == 1
                 && SHA256_Final(&code, context) == 1
         }
-        guard isDone else { throw CryptographyFailure(.hmac) }
+        require(isDone, .hmac)
         return code
     }
 

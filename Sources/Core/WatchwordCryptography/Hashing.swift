@@ -1,11 +1,13 @@
 internal import COpenSSL
 
 // Fetched once; otherwise OpenSSL looks it up at each use.
-@safe private struct Digest: @unchecked Sendable {
+@safe struct Digest: @unchecked Sendable {
     static let sha1 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA1", nil))
     static let sha256 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA2-256", nil))
     static let sha384 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA2-384", nil))
     static let sha512 = unsafe Digest(handle: EVP_MD_fetch(nil, "SHA2-512", nil))
+
+    static var all: [Digest] { [sha1, sha256, sha384, sha512] }
 
     let handle: OpaquePointer?
 }
@@ -13,50 +15,38 @@ internal import COpenSSL
 /// The SHA-1 digest of `bytes`: 20 bytes.
 ///
 /// It is weak: nothing may be trusted because of it.
-///
-/// - Throws: ``CryptographyFailure`` if OpenSSL does not offer SHA-1.
-package func sha1(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
-    try digest(bytes, with: Digest.sha1, count: 20)
+package func sha1(_ bytes: Span<UInt8>) -> [UInt8] {
+    digest(bytes, with: Digest.sha1, count: 20)
 }
 
 /// The SHA-256 digest of `bytes`: 32 bytes.
-///
-/// - Throws: ``CryptographyFailure`` if OpenSSL does not offer SHA-256.
-public func sha256(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
-    try digest(bytes, with: Digest.sha256, count: 32)
+public func sha256(_ bytes: Span<UInt8>) -> [UInt8] {
+    digest(bytes, with: Digest.sha256, count: 32)
 }
 
 /// The SHA-384 digest of `bytes`: 48 bytes.
-///
-/// - Throws: ``CryptographyFailure`` if OpenSSL does not offer SHA-384.
-public func sha384(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
-    try digest(bytes, with: Digest.sha384, count: 48)
+public func sha384(_ bytes: Span<UInt8>) -> [UInt8] {
+    digest(bytes, with: Digest.sha384, count: 48)
 }
 
 /// The SHA-512 digest of `bytes`: 64 bytes.
-///
-/// - Throws: ``CryptographyFailure`` if OpenSSL does not offer SHA-512.
-public func sha512(_ bytes: Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
-    try digest(bytes, with: Digest.sha512, count: 64)
+public func sha512(_ bytes: Span<UInt8>) -> [UInt8] {
+    digest(bytes, with: Digest.sha512, count: 64)
 }
 
-private func digest(
-    _ bytes: Span<UInt8>, with function: Digest, count: Int
-) throws(CryptographyFailure) -> [UInt8] {
+private func digest(_ bytes: Span<UInt8>, with function: Digest, count: Int) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: count)
-    guard let function = unsafe function.handle else { throw CryptographyFailure(.digest) }
+    guard let function = unsafe function.handle else { endProcess(after: .digest) }
     let done = unsafe bytes.withUnsafeBytes { bytes in
         unsafe EVP_Digest(bytes.baseAddress, bytes.count, &digest, nil, function, nil)
     }
-    guard done == 1 else { throw CryptographyFailure(.digest) }
+    require(done == 1, .digest)
     return digest
 }
 
 extension HashAlgorithm {
     /// The digest of a secret; it is also secret.
-    ///
-    /// - Throws: ``CryptographyFailure`` if OpenSSL does not offer the algorithm.
-    public func digest(of secret: SecretBytes) throws(CryptographyFailure) -> SecretBytes {
+    public func digest(of secret: SecretBytes) -> SecretBytes {
         var isDone = false
         let digest = unsafe SecretBytes(count: digestCount) { digest in
             isDone = secret.withBytes { secret in
@@ -67,7 +57,7 @@ extension HashAlgorithm {
                 }
             }
         }
-        guard isDone else { throw CryptographyFailure(.digest) }
+        require(isDone, .digest)
         return digest
     }
 

@@ -22,37 +22,31 @@ public struct SealingKey: Sendable {
     }
 
     /// Seals a secret.
-    public func seal(
-        _ plaintext: SecretBytes, associatedData: Span<UInt8>
-    ) throws(CryptographyFailure) -> [UInt8] {
-        try plaintext.withBytes { plaintext throws(CryptographyFailure) in
-            try seal(plaintext, associatedData: associatedData)
+    public func seal(_ plaintext: SecretBytes, associatedData: Span<UInt8>) -> [UInt8] {
+        plaintext.withBytes { plaintext in
+            seal(plaintext, associatedData: associatedData)
         }
     }
 
     /// Seals the bytes that `plaintext` refers to.
-    public func seal(
-        _ plaintext: Span<UInt8>, associatedData: Span<UInt8>
-    ) throws(CryptographyFailure) -> [UInt8] {
-        let nonce = try Randomness.bytes(count: Self.nonceCount)
-        return try seal(plaintext, associatedData: associatedData, nonce: nonce)
+    public func seal(_ plaintext: Span<UInt8>, associatedData: Span<UInt8>) -> [UInt8] {
+        let nonce = Randomness.bytes(count: Self.nonceCount)
+        return seal(plaintext, associatedData: associatedData, nonce: nonce)
     }
 
     /// Seals with a given nonce, for test vectors.
     ///
     /// A nonce must never be used twice with one key.
-    func seal(
-        _ plaintext: Span<UInt8>, associatedData: Span<UInt8>, nonce: [UInt8]
-    ) throws(CryptographyFailure) -> [UInt8] {
+    func seal(_ plaintext: Span<UInt8>, associatedData: Span<UInt8>, nonce: [UInt8]) -> [UInt8] {
         precondition(nonce.count == Self.nonceCount, "a nonce has 12 bytes")
-        let context = try CipherContext(.seal)
+        let context = CipherContext()
         var box = nonce + [UInt8](repeating: 0, count: plaintext.count + Self.tagCount)
         let isSealed = key.withBytes { key in
             var output = box.mutableSpan
             return context.seal(
                 key: key, associatedData: associatedData, plaintext: plaintext, box: &output)
         }
-        guard isSealed else { throw CryptographyFailure(.seal) }
+        require(isSealed, .seal)
         return box
     }
 
@@ -78,7 +72,7 @@ public struct SealingKey: Sendable {
         _ sealed: Span<UInt8>, nonce: Span<UInt8>, associatedData: Span<UInt8>
     ) throws(CryptographyError) -> SecretBytes {
         guard sealed.count >= Self.tagCount else { throw .tooShort }
-        let context = try Self.openingContext()
+        let context = CipherContext()
         let count = sealed.count - Self.tagCount
         return try unsafe SecretBytes(count: count) { output throws(CryptographyError) in
             let isOpen = key.withBytes { key in
@@ -89,9 +83,5 @@ public struct SealingKey: Sendable {
             }
             guard isOpen else { throw .notAuthentic }
         }
-    }
-
-    private static func openingContext() throws(CryptographyError) -> CipherContext {
-        do { return try CipherContext(.open) } catch { throw .failed(error) }
     }
 }

@@ -126,10 +126,7 @@ extension PostgreSQLVerificationStore: VerificationStore {
 
     /// Applies all of `changes`, in order, or none; they are durable when the call returns.
     public func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
-        let authenticated: [AuthenticatedChange]
-        do throws(CryptographyFailure) { authenticated = try key.authenticating(changes) } catch {
-            throw StoreFailure(PostgreSQLFailure.cryptography)
-        }
+        let authenticated = key.authenticating(changes)
         return try await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<CommitOutcome, StoreFailure>, Never>) in
             writers.submit(CommitJob(authenticated) { continuation.resume(returning: $0) })
@@ -183,7 +180,7 @@ extension PostgreSQLRows {
     ) throws(PostgreSQLFailure) -> CredentialRow? {
         let found = try first { row throws(PostgreSQLFailure) in try row.credential(id, key) }
         guard let found else {
-            try cryptography { () throws(CryptographyFailure) in try key.checkDummy() }
+            key.checkDummy()
             return nil
         }
         return found
@@ -195,7 +192,7 @@ extension PostgreSQLRows {
     fileprivate func credentials(_ key: AuditKey) throws(PostgreSQLFailure) -> [CredentialRow] {
         let rows = try all { row throws(PostgreSQLFailure) in try row.row(key) as CredentialRow }
         if rows.isEmpty {
-            try cryptography { () throws(CryptographyFailure) in try key.checkDummy() }
+            key.checkDummy()
         }
         return rows
     }

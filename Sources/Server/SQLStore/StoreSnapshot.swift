@@ -73,15 +73,12 @@ extension StoreSnapshot {
         let records = try chains()
         // Every database has had a chain since it was created.
         guard !records.isEmpty else { throw .chain }
-        var trail: AuditTrail
-        do { trail = try AuditTrail(chains: records, checkpoints: checkpoints, key: key) } catch {
-            throw .cryptography
-        }
+        var trail = AuditTrail(chains: records, checkpoints: checkpoints, key: key)
         var rows = RowAudit(chains: records, key: key)
         var count = 0
         try StoreWalk.events(events(after:limit:)) { page throws(Failure) in
             for event in page {
-                do { try trail.check(event) } catch { throw .cryptography }
+                trail.check(event)
                 rows.take(event)
             }
             count += page.count
@@ -111,7 +108,7 @@ extension StoreSnapshot {
                 }
             }, key: \.key
         ) { page throws(Failure) in
-            do { try audit.check(page) } catch { throw .cryptography }
+            audit.check(page)
         }
     }
 }

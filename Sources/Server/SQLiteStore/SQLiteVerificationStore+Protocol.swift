@@ -107,7 +107,7 @@ extension SQLiteVerificationStore: VerificationStore {
             let found = try session[.credentialByID].bind(id).first { row throws(SQLiteFailure) in
                 try row.credential(id, key)
             }
-            guard let found else { return try checkedOrDummy(nil) }
+            guard let found else { return checkedOrDummy(nil) }
             return found
         case .fingerprint(let bytes):
             return try checkedOrDummy(session[.credentialByFingerprint].bind(bytes).first(row))
@@ -148,10 +148,7 @@ extension SQLiteVerificationStore: VerificationStore {
 
     /// Applies all of `changes`, in order, or none; they are durable when the call returns.
     public func commit(_ changes: [StoreChange]) async throws(StoreFailure) -> CommitOutcome {
-        let authenticated: [AuthenticatedChange]
-        do throws(CryptographyFailure) { authenticated = try key.authenticating(changes) } catch {
-            throw StoreFailure(SQLiteFailure.cryptography)
-        }
+        let authenticated = key.authenticating(changes)
         return try await committer.commit(authenticated)
     }
 
@@ -187,9 +184,9 @@ extension SQLiteVerificationStore: VerificationStore {
     /// Returns the row.
     ///
     /// If there is none, does the work of checking one (V-06).
-    private func checkedOrDummy(_ row: CredentialRow?) throws(SQLiteFailure) -> CredentialRow? {
+    private func checkedOrDummy(_ row: CredentialRow?) -> CredentialRow? {
         if row == nil {
-            try cryptography { () throws(CryptographyFailure) in try key.checkDummy() }
+            key.checkDummy()
         }
         return row
     }

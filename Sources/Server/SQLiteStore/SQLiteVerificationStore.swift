@@ -81,8 +81,8 @@ extension DatabaseLocation {
         // These checks come before anything in the file is changed.
         if try session.connection.requireOwnFile() > 0 { try session.expectNoBackup() }
         try opening { () throws(SQLiteFailure) in try session.connection.prepareForWriting() }
-        try session.connection.updateSchema(key: key) { () throws(CryptographyFailure) in
-            try Randomness.bytes(count: 16)
+        try session.connection.updateSchema(key: key) {
+            Randomness.bytes(count: 16)
         }
         let kept = try savedCheckpoint(in: folder)
         let tail = try session.checkedTail(key: key, against: kept)

@@ -105,8 +105,8 @@ public struct RotationNonce: Hashable, Sendable {
     }
 
     /// Generates a new nonce.
-    public static func random() throws(CryptographyFailure) -> RotationNonce {
-        RotationNonce(made: try Randomness.bytes(count: count))
+    public static func random() -> RotationNonce {
+        RotationNonce(made: Randomness.bytes(count: count))
     }
 
     private init(made bytes: [UInt8]) { self.bytes = bytes }

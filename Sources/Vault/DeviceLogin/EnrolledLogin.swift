@@ -53,8 +53,8 @@ public struct EnrolledLogin {
         return try signIn.run(over: &sender)
     }
 
-    static func freshNonce() throws(DeviceLoginError) -> RotationNonce {
-        do { return try RotationNonce.random() } catch { throw .cryptography(error) }
+    static func freshNonce() -> RotationNonce {
+        RotationNonce.random()
     }
 }
 
@@ -123,17 +123,13 @@ extension EnrolledLogin {
     /// An idempotency key: a digest that is the same for each attempt at one request.
     ///
     /// It reveals neither the secret nor the nonce.
-    static func key(
-        of purpose: String, _ secret: SecretBytes, _ nonce: [UInt8]
-    ) throws(DeviceLoginError) -> String {
-        let digest = try digest(of: purpose, secret, nonce)
+    static func key(of purpose: String, _ secret: SecretBytes, _ nonce: [UInt8]) -> String {
+        let digest = digest(of: purpose, secret, nonce)
         return Base64URL.encode(digest.span)
     }
 
     /// A digest of a secret and a nonce, which is different for each purpose.
-    static func digest(
-        of purpose: String, _ secret: SecretBytes, _ nonce: [UInt8]
-    ) throws(DeviceLoginError) -> [UInt8] {
+    static func digest(of purpose: String, _ secret: SecretBytes, _ nonce: [UInt8]) -> [UInt8] {
         let text = secret.withBytes { bytes in
             SecretBytes(capacity: purpose.utf8.count + 1 + bytes.count + nonce.count) { output in
                 for byte in purpose.utf8 { output.append(byte) }
@@ -142,14 +138,7 @@ extension EnrolledLogin {
                 for byte in nonce { output.append(byte) }
             }
         }
-        do throws(CryptographyFailure) {
-            let digest = try text.withBytes { bytes throws(CryptographyFailure) in
-                try sha256(bytes)
-            }
-            return digest
-        } catch {
-            throw .cryptography(error)
-        }
+        return text.withBytes { sha256($0) }
     }
 }
 

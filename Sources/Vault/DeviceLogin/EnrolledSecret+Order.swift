@@ -37,7 +37,7 @@ extension EnrolledSecret {
         let state: EnrolledSecret
         do { state = try EnrolledSecret(reading: form) } catch { throw .unreadable }
         let presented = PresentedSecret(
-            enrolment: try state.enrolmentDigest(), generation: .max,
+            enrolment: state.enrolmentDigest(), generation: .max,
             digest: [UInt8](repeating: 0, count: 32))
         do { try vault.record(presented) } catch { throw .vault(error) }
     }

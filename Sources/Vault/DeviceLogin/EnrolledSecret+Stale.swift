@@ -10,46 +10,40 @@ extension EnrolledSecret {
     ///
     /// - Throws: ``DeviceLoginError/vault(_:)``, ``DeviceLoginError/cryptography(_:)``.
     public func isStale(in vault: UnlockedVault) throws(DeviceLoginError) -> Bool {
-        let enrolment = try enrolmentDigest()
+        let enrolment = enrolmentDigest()
         let last: PresentedSecret?
         do { last = try vault.lastPresented(of: enrolment) } catch { throw .vault(error) }
         guard let last else { return false }
-        return try isStale(after: last)
+        return isStale(after: last)
     }
 
     /// Whether this state is older than the one in which `last` was presented.
     ///
     /// A secret is presented again only with the same nonce, to request a lost response.
-    func isStale(after last: PresentedSecret) throws(DeviceLoginError) -> Bool {
+    func isStale(after last: PresentedSecret) -> Bool {
         let next = successor ?? current
         let generation = successor == nil ? generation : generation + 1
         guard generation == last.generation else { return generation < last.generation }
         guard let nonce = next.nonce else { return true }
-        return try EnrolledSecret.digest(next.secret, nonce) != last.digest
+        return EnrolledSecret.digest(next.secret, nonce) != last.digest
     }
 
     /// What to record before `presentation` is sent.
-    func record(of presentation: Presentation) throws(DeviceLoginError) -> PresentedSecret {
+    func record(of presentation: Presentation) -> PresentedSecret {
         PresentedSecret(
-            enrolment: try enrolmentDigest(), generation: presentation.generation,
-            digest: try EnrolledSecret.digest(presentation.secret, presentation.nonce))
+            enrolment: enrolmentDigest(), generation: presentation.generation,
+            digest: EnrolledSecret.digest(presentation.secret, presentation.nonce))
     }
 
     /// Identifies the enrolment in the record of presented secrets.
-    func enrolmentDigest() throws(DeviceLoginError) -> [UInt8] {
+    func enrolmentDigest() -> [UInt8] {
         // Neither text contains a line feed.
         let text = "watchword enrolment\n\(server.text)\n\(credential.text)"
-        do {
-            return Array(
-                try sha256(Array(text.utf8).span).prefix(PresentedSecret.enrolmentCount))
-        } catch {
-            throw .cryptography(error)
-        }
+        return Array(
+            sha256(Array(text.utf8).span).prefix(PresentedSecret.enrolmentCount))
     }
 
-    private static func digest(_ secret: SecretBytes, _ nonce: RotationNonce)
-        throws(DeviceLoginError) -> [UInt8]
-    {
-        try EnrolledLogin.digest(of: "watchword presented", secret, nonce.bytes)
+    private static func digest(_ secret: SecretBytes, _ nonce: RotationNonce) -> [UInt8] {
+        EnrolledLogin.digest(of: "watchword presented", secret, nonce.bytes)
     }
 }

@@ -68,7 +68,7 @@ public struct Enrolment: Sendable {
         }
         let request = HelperRequest(
             server: server, authorities: authorities,
-            idempotencyKey: try EnrolledLogin.key(of: "watchword enrolment", ticket, []),
+            idempotencyKey: EnrolledLogin.key(of: "watchword enrolment", ticket, []),
             operation: .enrolment(ticket: ticket, deviceName: deviceName))
         let (credential, handed) = try ask(request, over: &sender)
         let state = EnrolledSecret(

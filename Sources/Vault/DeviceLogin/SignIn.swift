@@ -16,7 +16,7 @@ struct SignIn<Entry: SecretEntry> {
     /// The stored state.
     private(set) var state: EnrolledSecret
     private let entry: Entry
-    private let nonces: () throws(DeviceLoginError) -> RotationNonce
+    private let nonces: () -> RotationNonce
     private let now: Int64
 
     /// A sign-in takes one exchange, or two if it resumes an earlier one.
@@ -30,7 +30,7 @@ struct SignIn<Entry: SecretEntry> {
     ///   - now: Unix seconds.
     init(
         state: EnrolledSecret, entry: Entry,
-        nonces: @escaping () throws(DeviceLoginError) -> RotationNonce, now: Int64
+        nonces: @escaping () -> RotationNonce, now: Int64
     ) {
         self.state = state
         self.entry = entry
@@ -42,7 +42,7 @@ struct SignIn<Entry: SecretEntry> {
         over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> LoginTicket {
         for _ in 0..<maximumRoundCount {
-            let (presentation, written) = state.presentation(with: try nonces(), now: now)
+            let (presentation, written) = state.presentation(with: nonces(), now: now)
             // Store the nonce before sending it, so that a lost response can be requested again.
             if let written { try keep(written) }
             let (next, acceptance, isRepeated) = try present(presentation, over: &sender)
@@ -60,7 +60,7 @@ struct SignIn<Entry: SecretEntry> {
     private func present(
         _ presentation: Presentation, over sender: inout some RequestSender
     ) throws(DeviceLoginError) -> (EnrolledSecret, HelperResponse.Acceptance, isRepeated: Bool) {
-        try entry.record(try state.record(of: presentation))
+        try entry.record(state.record(of: presentation))
         let answer = try ask(presentation, over: &sender)
         switch state.consequence(of: answer, to: presentation, now: now) {
         case .signedIn(let next, let acceptance):
@@ -87,7 +87,7 @@ struct SignIn<Entry: SecretEntry> {
             credential: state.credential, secret: presentation.secret, nonce: presentation.nonce)
         let request = HelperRequest(
             server: state.server, authorities: state.authorities,
-            idempotencyKey: try EnrolledLogin.key(
+            idempotencyKey: EnrolledLogin.key(
                 of: "watchword login", presentation.secret, presentation.nonce.bytes),
             operation: .login(login))
         return try EnrolledLogin.send(request, over: &sender)

@@ -66,13 +66,11 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
     /// - Parameter ticket: The ticket's text.
     public static func enrolment(
         _ scope: Scope, ticket: SecretBytes, point: [UInt8]
-    ) throws(CryptographyFailure) -> DeviceKeyTranscript {
+    ) -> DeviceKeyTranscript {
         DeviceKeyTranscript(
             "enrol", scope, credential: "",
-            challenge: try ticket.withBytes { text throws(CryptographyFailure) in
-                try sha256(text)
-            },
-            context: try sha256(point.span), expiry: 0)
+            challenge: ticket.withBytes { text in sha256(text) },
+            context: sha256(point.span), expiry: 0)
     }
 
     /// Signs in with `credential`.
@@ -87,10 +85,10 @@ public struct DeviceKeyTranscript: Hashable, Sendable {
     /// Confirms text that was shown.
     public static func confirmation(
         _ scope: Scope, credential: String, challenge: Challenge, text: String
-    ) throws(CryptographyFailure) -> DeviceKeyTranscript {
+    ) -> DeviceKeyTranscript {
         confirmation(
             scope, credential: credential, challenge: challenge,
-            textDigest: try sha256(Array(text.utf8).span))
+            textDigest: sha256(Array(text.utf8).span))
     }
 
     /// Confirms the text with this SHA-256 digest.

@@ -51,26 +51,22 @@ struct Decryption {
     }
 
     /// The digest of a secret.
-    func digest(
-        _ algorithm: HashAlgorithm, of secret: SecretBytes
-    ) throws(ExportError) -> SecretBytes {
-        try attempt { try algorithm.digest(of: secret) }
+    func digest(_ algorithm: HashAlgorithm, of secret: SecretBytes) -> SecretBytes {
+        algorithm.digest(of: secret)
     }
 
     /// The HMAC of `message`.
     func authenticationCode(
         _ algorithm: HashAlgorithm, key: SecretBytes, of message: SecretBytes
-    ) throws(ExportError) -> [UInt8] {
-        try attempt {
-            try message.withBytes { try hmac(algorithm, key: key, message: $0) }
-        }
+    ) -> [UInt8] {
+        message.withBytes { hmac(algorithm, key: key, message: $0) }
     }
 
     /// Checks the HMAC of `message`.
     func verify(
         _ code: SecretBytes, _ algorithm: HashAlgorithm, key: SecretBytes, of message: SecretBytes
     ) throws(ExportError) {
-        let expected = try authenticationCode(algorithm, key: key, of: message)
+        let expected = authenticationCode(algorithm, key: key, of: message)
         guard code.withBytes({ isEqualInConstantTime($0, expected.span) }) else {
             throw .wrongPassword(format)
         }
@@ -173,7 +169,7 @@ extension Decryption {
     ) throws(ExportError) -> SecretBytes {
         try check(.iterations, rounds, limits.rounds)
         let encrypted = try attempt { try encryptRepeatedly(key, key: seed, rounds: rounds) }
-        return try digest(.sha256, of: encrypted)
+        return digest(.sha256, of: encrypted)
     }
 
     private func check(

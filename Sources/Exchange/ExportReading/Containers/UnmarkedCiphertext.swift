@@ -57,7 +57,7 @@ enum AndOTPContainer {
         let nonce = try parts.take(12)
         let sealed = try parts.rest()
         let decryption = Decryption(.andOTP)
-        let key = try decryption.digest(.sha256, of: password)
+        let key = decryption.digest(.sha256, of: password)
         return try decryption.openGCM(sealed, key: key, nonce: nonce)
     }
 

@@ -57,7 +57,7 @@ enum BitwardenContainer {
         let file = ContainerFields(document, .bitwarden)
         let validation = try EncryptedText(try file.text("encKeyValidation_DO_NOT_EDIT"))
         let data = try EncryptedText(try file.text("data"))
-        let keys = try Keys(try baseKey(file, password))
+        let keys = Keys(try baseKey(file, password))
         // The content of the validation field is random; its HMAC shows whether the password is
         // right.
         try validation.verify(keys)
@@ -81,7 +81,7 @@ enum BitwardenContainer {
                 .id, kibibytes: isTooLarge ? .max : kibibytes, passes: iterations,
                 lanes: try file.number("kdfParallelism"))
             return try decryption.derive(
-                argon2, password, salt: try decryption.digest(.sha256, of: salt))
+                argon2, password, salt: decryption.digest(.sha256, of: salt))
         default: throw decryption.unsupported
         }
     }
@@ -90,14 +90,12 @@ enum BitwardenContainer {
         let encryption: SecretBytes
         let authentication: SecretBytes
 
-        init(_ key: SecretBytes) throws(ExportError) {
-            func derived(_ purpose: String) throws(ExportError) -> SecretBytes {
-                try Decryption(.bitwarden).attempt {
-                    try hkdfExpandSHA256(key: key, info: Array(purpose.utf8).span, count: 32)
-                }
+        init(_ key: SecretBytes) {
+            func derived(_ purpose: String) -> SecretBytes {
+                hkdfExpandSHA256(key: key, info: Array(purpose.utf8).span, count: 32)
             }
-            encryption = try derived("enc")
-            authentication = try derived("mac")
+            encryption = derived("enc")
+            authentication = derived("mac")
         }
     }
 

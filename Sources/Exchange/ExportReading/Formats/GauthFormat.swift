@@ -90,7 +90,7 @@ enum GauthContainer {
         let salt = try parts.take(8)
         let ciphertext = try parts.rest()
         let decryption = Decryption(.gauth)
-        let derived = try decryption.digest(.sha256, of: SecretBytes(joining: [password, salt]))
+        let derived = decryption.digest(.sha256, of: SecretBytes(joining: [password, salt]))
         let lines = try decryption.openCBC(
             ciphertext, key: derived.part(0..<16), vector: derived.part(16..<32))
         let text = try decryption.checkedText(lines)

@@ -136,17 +136,17 @@ struct PSKCDecryption {
             return try cipher.open(ciphertext, key: keys.key, decryption)
         }
         guard let written = written.text.decodedBase64Lines() else { throw .damaged(.pskc) }
-        func isAuthentic(_ message: SecretBytes) throws(ExportError) -> Bool {
-            let expected = try decryption.authenticationCode(
+        func isAuthentic(_ message: SecretBytes) -> Bool {
+            let expected = decryption.authenticationCode(
                 code.algorithm, key: code.key, of: message)
             return written.withBytes { isEqualInConstantTime($0, expected.span) }
         }
-        if try isAuthentic(ciphertext) {
+        if isAuthentic(ciphertext) {
             return try cipher.open(ciphertext, key: keys.key, decryption)
         }
         // Some writers compute the code over the plaintext.
         let plaintext = try cipher.open(ciphertext, key: keys.key, decryption)
-        guard try isAuthentic(plaintext) else { throw .wrongPassword(.pskc) }
+        guard isAuthentic(plaintext) else { throw .wrongPassword(.pskc) }
         return plaintext
     }
 

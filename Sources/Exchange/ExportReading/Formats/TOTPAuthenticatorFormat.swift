@@ -63,7 +63,7 @@ enum TOTPAuthenticatorContainer {
         _ ciphertext: SecretBytes, _ password: SecretBytes
     ) throws(ExportError) -> SecretBytes {
         let decryption = Decryption(.totpAuthenticator)
-        let key = try decryption.digest(.sha256, of: password)
+        let key = decryption.digest(.sha256, of: password)
         return try decryption.checkedJSON(
             try decryption.openCBC(ciphertext, key: key, vector: vector))
     }

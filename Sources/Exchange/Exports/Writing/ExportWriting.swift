@@ -58,7 +58,7 @@ private func documents(
         case .aegis: return [try AegisWriting.document(entries, password: password)]
         case .twoFAS: return [try TwoFASWriting.document(entries, password: password, now: now)]
         case .keyURIs: return [KeyURIWriting.lines(entries)]
-        case .google: return try MigrationWriting.uris(entries)
+        case .google: return MigrationWriting.uris(entries)
         case .sheet: break
         }
     } catch {

@@ -8,12 +8,12 @@ struct TagIdentifiers {
     let tags: [String]
     private let identifiers: [String: String]
 
-    init(_ lists: [[String]]) throws(CryptographyFailure) {
+    init(_ lists: [[String]]) {
         var tags: [String] = []
         var identifiers: [String: String] = [:]
         for tag in lists.joined() where identifiers[tag] == nil {
             tags.append(tag)
-            identifiers[tag] = try makeUniqueIdentifier()
+            identifiers[tag] = makeUniqueIdentifier()
         }
         self.tags = tags
         self.identifiers = identifiers
@@ -33,13 +33,13 @@ struct GCMBox {
     private static let tagCount = 16
 
     /// Seals `plaintext` under a key of 32 bytes, with a random nonce.
-    init(sealing plaintext: SecretBytes, under key: SecretBytes) throws(CryptographyFailure) {
+    init(sealing plaintext: SecretBytes, under key: SecretBytes) {
         let sealing: SealingKey
         do { sealing = try SealingKey(key) } catch {
             preconditionFailure("every key here has 32 bytes")
         }
         let none: [UInt8] = []
-        let box = try sealing.seal(plaintext, associatedData: none.span)
+        let box = sealing.seal(plaintext, associatedData: none.span)
         nonce = box.prefix(Self.nonceCount)
         ciphertext = Array(box.dropFirst(Self.nonceCount).dropLast(Self.tagCount))
         tag = box.suffix(Self.tagCount)
@@ -56,8 +56,8 @@ func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 /// A random UUID (RFC 9562, version 4).
-func makeUniqueIdentifier() throws(CryptographyFailure) -> String {
-    var bytes = try Randomness.bytes(count: 16)
+func makeUniqueIdentifier() -> String {
+    var bytes = Randomness.bytes(count: 16)
     bytes[6] = bytes[6] & 0x0F | 0x40
     bytes[8] = bytes[8] & 0x3F | 0x80
     let digits = hexadecimal(bytes)

@@ -68,20 +68,16 @@ extension Session {
         guard case .tool(let tool) = copy.route, let helper = copy.helper,
             let delay = copy.delay(until: code.end, now: SystemClock.unixTime())
         else { return nil }
-        do throws(CryptographyFailure) {
-            let clearing = try text.withBytes { text throws(CryptographyFailure) in
-                try ClipboardClearing(of: text, by: tool, after: delay)
-            }
-            do throws(SystemCallFailure) {
-                try clearing.start(helper)
-                return delay
-            } catch {
-                warnNotCleared(.system(error))
-            }
-        } catch {
-            warnNotCleared(.cryptography(error))
+        let clearing = text.withBytes { text in
+            ClipboardClearing(of: text, by: tool, after: delay)
         }
-        return nil
+        do throws(SystemCallFailure) {
+            try clearing.start(helper)
+            return delay
+        } catch {
+            warnNotCleared(.system(error))
+            return nil
+        }
     }
 
     /// Puts `code` on the clipboard, and tells the user.

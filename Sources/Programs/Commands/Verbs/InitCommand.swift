@@ -43,8 +43,8 @@ enum InitCommand {
     static func addRecoveryKey(
         _ session: Session, saving save: (RecoveryKey) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
-        let key = try session.inVault { () throws(VaultError) in try RecoveryKey.make() }
-        let text = try session.inVault { () throws(VaultError) in try key.text() }
+        let key = RecoveryKey.make()
+        let text = key.text()
         try show(text, session)
         do {
             try save(key)
@@ -84,8 +84,7 @@ enum InitCommand {
             }
             do {
                 let typed = try session.recoveryKey(answer, from: "your input")
-                let same = try session.inVault { () throws(VaultError) in try typed.text() == text }
-                if same {
+                if typed.text() == text {
                     session.printer.note("The recovery key is correct.")
                     return
                 }

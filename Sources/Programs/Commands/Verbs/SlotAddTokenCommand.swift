@@ -16,10 +16,7 @@ enum SlotAddTokenCommand {
                     + "only protects copies of the file")
         }
         let pin = isPINless ? nil : try session.newPIN()
-        let secret: SecretBytes
-        do { secret = try Randomness.secret(count: TokenRequest.secretCount) } catch {
-            throw .cryptography(error)
-        }
+        let secret = Randomness.secret(count: TokenRequest.secretCount)
         let request = TokenRequest.seal(
             secret, pin: pin, isBoundToPCR7: session.arguments.has(.pcr7), in: address)
         guard case .sealed(let object) = try session.carryOut(request, on: .tpm) else {
@@ -33,10 +30,7 @@ enum SlotAddTokenCommand {
 
     static func addAuthenticator(_ session: Session) throws(CommandFailure) {
         let vault = try session.unlockToChangeSlots()
-        let salt: [UInt8]
-        do { salt = try Randomness.bytes(count: FIDOCredential.saltCount) } catch {
-            throw .cryptography(error)
-        }
+        let salt = Randomness.bytes(count: FIDOCredential.saltCount)
         let isPINless = session.arguments.has(.noPIN)
         if isPINless {
             session.printer.warn(

@@ -128,7 +128,7 @@ final class KeyFile: Sendable {
         let text: SecretBytes
         do throws(KeyRingError) {
             ring = try change(old)
-            text = try ring.text()
+            text = ring.text()
         } catch {
             throw .keyFile(path, .content(error))
         }

@@ -17,12 +17,12 @@ extension Statement {
         else { throw DenialReason.attestation }
         let digest: [UInt8]? =
             if let algorithm {
-                try algorithm.digest(attested.signedBytes)
+                algorithm.digest(attested.signedBytes)
             } else {
-                try sha1(attested.signedBytes.span)
+                sha1(attested.signedBytes.span)
             }
         guard let digest, certified.qualifyingData == digest,
-            certified.name == (try publicArea.name())
+            certified.name == publicArea.name()
         else { throw DenialReason.attestation }
         if let algorithm {
             try requireSignature(by: leaf, algorithm, over: certInfo)
@@ -62,11 +62,11 @@ extension Statement {
 
 extension SignatureAlgorithm {
     /// The digest that the algorithm signs; `nil` if it signs messages directly.
-    fileprivate func digest(_ bytes: [UInt8]) throws(CryptographyFailure) -> [UInt8]? {
+    fileprivate func digest(_ bytes: [UInt8]) -> [UInt8]? {
         switch self {
-        case .es256, .rs256: try sha256(bytes.span)
-        case .es384: try sha384(bytes.span)
-        case .es512: try sha512(bytes.span)
+        case .es256, .rs256: sha256(bytes.span)
+        case .es384: sha384(bytes.span)
+        case .es512: sha512(bytes.span)
         case .ed25519: nil
         }
     }

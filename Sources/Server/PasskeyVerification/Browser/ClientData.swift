@@ -1,7 +1,7 @@
 internal import JSONReading
 internal import Verification
 internal import WatchwordCoding
-public import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// What a browser states about a ceremony; the authenticator signs it (WebAuthn Level 3, section
 /// 5.8.1).
@@ -67,8 +67,7 @@ extension ClientData {
     /// are accepted, because browsers add some.
     ///
     /// - Returns: `nil` if the JSON is malformed, has a duplicate name, or lacks a member.
-    /// - Throws: ``CryptographyFailure`` if OpenSSL cannot compute the digest.
-    public static func read(_ bytes: [UInt8]) throws(CryptographyFailure) -> ClientData? {
+    public static func read(_ bytes: [UInt8]) -> ClientData? {
         guard bytes.count <= maximumCount else { return nil }
         let mark: [UInt8] = [0xef, 0xbb, 0xbf]
         let text = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
@@ -90,7 +89,7 @@ extension ClientData {
         }
         return ClientData(
             type: type, challenge: challenge, origin: origin, isCrossOrigin: isCrossOrigin,
-            topOrigin: topOrigin, digest: try sha256(bytes.span))
+            topOrigin: topOrigin, digest: sha256(bytes.span))
     }
 
     /// A Boolean, which is false if it is absent.

@@ -1,6 +1,6 @@
 internal import Verification
 public import WatchwordCoding
-public import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// What a browser returns after it created a passkey.
 public struct RegistrationResponse: Sendable {
@@ -110,9 +110,9 @@ extension RegistrationResponse {
         let transports: [String]
 
         /// Reads the client data.
-        public func response() throws(CryptographyFailure) -> RegistrationResponse {
+        public func response() -> RegistrationResponse {
             RegistrationResponse(
-                credentialID: credentialID, clientData: try ClientData.read(clientData),
+                credentialID: credentialID, clientData: ClientData.read(clientData),
                 attestationObject: attestationObject, transports: transports)
         }
     }
@@ -149,9 +149,9 @@ extension AssertionResponse {
         let userHandle: [UInt8]?
 
         /// Reads the client data.
-        public func response() throws(CryptographyFailure) -> AssertionResponse {
+        public func response() -> AssertionResponse {
             AssertionResponse(
-                credentialID: credentialID, clientData: try ClientData.read(clientData),
+                credentialID: credentialID, clientData: ClientData.read(clientData),
                 authenticatorData: authenticatorData, signature: signature,
                 userHandle: userHandle)
         }

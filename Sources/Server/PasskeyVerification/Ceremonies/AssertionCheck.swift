@@ -37,9 +37,7 @@ struct AssertionCheck {
         do throws(DenialReason) {
             data = try AuthenticatorData(assertion: response.authenticatorData)
         } catch { return .failure(error) }
-        let hash = try deciding { () throws(CryptographyFailure) in
-            try sha256(Array(challenge.relyingParty.utf8).span)
-        }
+        let hash = sha256(Array(challenge.relyingParty.utf8).span)
         if let reason = data.denial(
             relyingPartyHash: hash,
             requiresUserVerification: challenge.policy.userVerification == .required)

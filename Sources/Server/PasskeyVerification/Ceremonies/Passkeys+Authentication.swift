@@ -21,7 +21,7 @@ extension Passkeys {
             let first = relyingParty.ids[0]
             let found = try await verifier.challenge(
                 ceremony, for: .assertion, by: client,
-                answeredBy: .fingerprint(try fingerprint(of: response, for: first, context)),
+                answeredBy: .fingerprint(fingerprint(of: response, for: first, context)),
                 context)
             guard case .open(let challenge) = found.finding,
                 case .assertion(let bytes, let id, let policy) = challenge.content
@@ -31,15 +31,13 @@ extension Passkeys {
                 record = try await verifier.record(
                     fingerprint: fingerprint(of: response, for: id, context))
             }
-            let stranger = try denial(of: record, for: challenge, response, context)
+            let stranger = denial(of: record, for: challenge, response, context)
             var known: (record: CredentialRecord, state: PasskeyState)?
             if stranger == nil, let record, case .passkey(let state) = record.material {
                 known = (record, state)
             }
             // Also chosen for a known passkey, so that the timing is the same.
-            let choice = try deciding { () throws(CryptographyFailure) in
-                try context.keys.lookup.dummyChoice(of: response.credentialID)
-            }
+            let choice = context.keys.lookup.dummyChoice(of: response.credentialID)
             let dummy = DummyPasskeyKey.algorithm(
                 for: choice, among: relyingParty.algorithms)
             let check = AssertionCheck(
@@ -54,7 +52,7 @@ extension Passkeys {
             if known == nil { try context.keys.dummyPublicKeys.openPasskey(context.meter) }
             let verdict = try check.verdict(by: passkey?.publicKey)
             guard let known, let passkey else {
-                let isForgotten = try isForgotten(record, response.credentialID, context)
+                let isForgotten = isForgotten(record, response.credentialID, context)
                 return denied(
                     challenge, record, stranger ?? .unknown, context,
                     forgottenAt: isForgotten ? id : nil)
@@ -67,18 +65,16 @@ extension Passkeys {
                 let assertion = SignedAssertion(
                     challenge: challenge, policy: policy, record: known.record,
                     state: known.state, passkey: passkey, signed: signed)
-                return try decide(assertion, device, issuingLogin: issuesLogin, context)
+                return decide(assertion, device, issuingLogin: issuesLogin, context)
             }
         }
     }
 
     private func fingerprint(
         of response: AssertionResponse, for relyingPartyID: String, _ context: DecisionContext
-    ) throws(VerifierError) -> [UInt8] {
-        try deciding { () throws(CryptographyFailure) in
-            try context.keys.lookup.fingerprint(
-                ofPasskey: response.credentialID, for: relyingPartyID)
-        }
+    ) -> [UInt8] {
+        context.keys.lookup.fingerprint(
+            ofPasskey: response.credentialID, for: relyingPartyID)
     }
 
     /// Whether the browser should no longer offer a passkey with this id.
@@ -87,10 +83,8 @@ extension Passkeys {
     /// a subject does.
     private func isForgotten(
         _ record: CredentialRecord?, _ id: [UInt8], _ context: DecisionContext
-    ) throws(VerifierError) -> Bool {
-        let isMadeUp = try deciding { () throws(CryptographyFailure) in
-            try context.keys.lookup.isMadeUp(id)
-        }
+    ) -> Bool {
+        let isMadeUp = context.keys.lookup.isMadeUp(id)
         guard let record else { return !isMadeUp }
         return record.kind == .passkey && record.state == .revoked
     }
@@ -99,7 +93,7 @@ extension Passkeys {
     private func denial(
         of record: CredentialRecord?, for challenge: Challenge, _ response: AssertionResponse,
         _ context: DecisionContext
-    ) throws(VerifierError) -> DenialReason? {
+    ) -> DenialReason? {
         guard let record, record.kind == .passkey else { return .unknown }
         guard record.state == .active else {
             return record.state == .revoked ? .revoked : .unknown
@@ -113,7 +107,7 @@ extension Passkeys {
         else { return .unknown }
         let sent = response.userHandle ?? []
         if sent.isEmpty { return challenge.subject == nil ? .userHandle : nil }
-        let handle = try handle(of: record.subject, context)
+        let handle = handle(of: record.subject, context)
         return isEqualInConstantTime(sent.span, handle.span) ? nil : .userHandle
     }
 
@@ -131,12 +125,12 @@ extension Passkeys {
     private func decide(
         _ assertion: SignedAssertion, _ device: Token?, issuingLogin issuesLogin: Bool,
         _ context: DecisionContext
-    ) throws(VerifierError) -> Decision<AssertionOutcome> {
+    ) -> Decision<AssertionOutcome> {
         let (challenge, policy) = (assertion.challenge, assertion.policy)
         let signed = assertion.signed
         var (record, state) = (assertion.record, assertion.state)
-        let presented = try device.map { device throws(VerifierError) in
-            try verifier.digest(device, context)
+        let presented = device.map { device in
+            verifier.digest(device, context)
         }
         let isKnown = presented.map { state.knows($0) } ?? false
         let wasEverBackupEligible = state.wasEverBackupEligible(assertion.passkey)
@@ -155,9 +149,9 @@ extension Passkeys {
         let canHaveCopies = signed.flags.isBackupEligible || wasEverBackupEligible
         if policy.backup == .stepUp, canHaveCopies, !isKnown {
             let token = Token(
-                .knownDevice, try context.randomSecret(Token.Kind.knownDevice.count))
+                .knownDevice, context.randomSecret(Token.Kind.knownDevice.count))
             newDevice = token
-            digest = try verifier.digest(token, context)
+            digest = verifier.digest(token, context)
         }
         let use = PasskeyState.OpenStepUp(
             verification: context.verification, time: context.now, flags: signed.flags,
@@ -170,7 +164,7 @@ extension Passkeys {
         }
         var login: (ticket: LoginTicket, row: TicketRow)?
         if issuesLogin {
-            login = try verifier.newLoginTicket(for: record, context)
+            login = verifier.newLoginTicket(for: record, context)
             state.openLogin(
                 context.verification, isUserVerified: signed.flags.isUserVerified, stepUp: stepUp)
         }

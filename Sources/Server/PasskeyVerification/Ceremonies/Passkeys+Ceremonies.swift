@@ -20,7 +20,7 @@ extension Passkeys {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
             let lifetime = isConditional ? Challenge.conditionalLifetime : Challenge.lifetime
             let id = relyingParty.checkedID(relyingPartyID)
-            let bytes = try context.randomBytes(Challenge.byteCount)
+            let bytes = context.randomBytes(Challenge.byteCount)
             let (token, challenge) = try verifier.newChallenge(
                 .ceremony, .assertion(bytes: bytes, relyingParty: id, policy: policy),
                 subject: subject, credential: nil, client: client, lifetime: lifetime, context)
@@ -41,9 +41,7 @@ extension Passkeys {
     ) async throws(VerifierError) -> [PasskeyDescriptor] {
         guard let subject else { return [] }
         let found = try descriptors(of: try await verifier.records(of: subject), at: id, context)
-        let made = try deciding { () throws(CryptographyFailure) in
-            try context.keys.lookup.madeUpPasskey(of: subject, for: id)
-        }
+        let made = context.keys.lookup.madeUpPasskey(of: subject, for: id)
         return found.isEmpty ? [made] : found
     }
 }

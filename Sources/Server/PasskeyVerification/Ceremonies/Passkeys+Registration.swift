@@ -17,8 +17,8 @@ extension Passkeys {
             if let refusal = refusal(records, replacing: replaces, canManage, context) {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
-            let pending = try newPending(policy, replacing: replaces, context)
-            let record = try newRecord(subject, name: name, pending, among: records, context)
+            let pending = newPending(policy, replacing: replaces, context)
+            let record = newRecord(subject, name: name, pending, among: records, context)
             let grant = PasskeyGrant(
                 credential: record.id,
                 options: try options(for: record, pending, among: records, context),
@@ -43,9 +43,9 @@ extension Passkeys {
     func newPending(
         _ policy: PasskeyPolicy, replacing replaces: CredentialID?,
         account: PasskeyAccount? = nil, _ context: DecisionContext
-    ) throws(VerifierError) -> PendingPasskey {
+    ) -> PendingPasskey {
         PendingPasskey(
-            challenge: try context.randomBytes(Challenge.byteCount),
+            challenge: context.randomBytes(Challenge.byteCount),
             relyingParty: relyingParty.ids[0], policy: policy, replaces: replaces,
             account: account)
     }
@@ -63,8 +63,8 @@ extension Passkeys {
     func newRecord(
         _ subject: Subject, name: String, _ pending: PendingPasskey,
         among records: [CredentialRecord], _ context: DecisionContext
-    ) throws(VerifierError) -> CredentialRecord {
-        var record = try verifier.newRecord(
+    ) -> CredentialRecord {
+        var record = verifier.newRecord(
             .passkey, subject, name: name, state: .pending, context)
         if let expired = expired(records, context) { record = record.taking(rowOf: expired) }
         record.material = .pendingPasskey(pending)
@@ -93,7 +93,7 @@ extension Passkeys {
         let end = record.lapsesAt ?? context.now
         return CreationOptions(
             relyingParty: (pending.relyingParty, relyingParty.name),
-            userHandle: try handle(of: record.subject, context), challenge: pending.challenge,
+            userHandle: handle(of: record.subject, context), challenge: pending.challenge,
             algorithms: relyingParty.algorithms,
             excluded: try descriptors(of: records, at: pending.relyingParty, context),
             policy: pending.policy,
@@ -155,24 +155,18 @@ extension Passkeys {
         switch try check.verdict() {
         case .denied(let reason): return .failure(reason)
         case .accepted(let passkey, let count, let isWeaklyAttested):
-            let fingerprint = try deciding { () throws(CryptographyFailure) in
-                try context.keys.lookup.fingerprint(
-                    ofPasskey: passkey.credentialID, for: passkey.relyingParty)
-            }
+            let fingerprint = context.keys.lookup.fingerprint(
+                ofPasskey: passkey.credentialID, for: passkey.relyingParty)
             // Made-up ids are refused like known ones, so that nobody can distinguish them.
-            let isMadeUp = try deciding { () throws(CryptographyFailure) in
-                try context.keys.lookup.isMadeUp(passkey.credentialID)
-            }
+            let isMadeUp = context.keys.lookup.isMadeUp(passkey.credentialID)
             let known = try await verifier.record(fingerprint: fingerprint)
             guard known == nil, !isMadeUp else { return .failure(.credentialKnown) }
             var active = record.confirmed(name: name, from: context.origin, context)
             active.fingerprint = fingerprint
             let place = active.place
             active.material = .passkey(
-                try deciding { () throws(CryptographyFailure) in
-                    try PasskeyState(
-                        sealing: passkey, count: count, for: place, under: context.keys.current)
-                })
+                PasskeyState(
+                    sealing: passkey, count: count, for: place, under: context.keys.current))
             return .success(
                 try await accepted(
                     active, passkey, replacing: pending.replaces,

@@ -18,9 +18,9 @@ extension Passkeys {
             if let refusal = refusal(records, replacing: replaces, canManage, context) {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
-            let pending = try newPending(policy, replacing: replaces, account: account, context)
-            let record = try newRecord(subject, name: name, pending, among: records, context)
-            let (ticket, row) = try verifier.newEnrolmentTicket(for: record, context)
+            let pending = newPending(policy, replacing: replaces, account: account, context)
+            let record = newRecord(subject, name: name, pending, among: records, context)
+            let (ticket, row) = verifier.newEnrolmentTicket(for: record, context)
             return Decision(
                 outcome: .granted(
                     PasskeyTicket(
@@ -43,7 +43,7 @@ extension Passkeys {
             guard var (record, pending) = try await open(row, context),
                 let account = pending.account, let lapsesAt = record.lapsesAt
             else { return verifier.refusing(row, context) }
-            pending.challenge = try context.randomBytes(Challenge.byteCount)
+            pending.challenge = context.randomBytes(Challenge.byteCount)
             record.material = .pendingPasskey(pending)
             let records = try await verifier.records(of: record.subject)
             return Decision(
@@ -80,7 +80,7 @@ extension Passkeys {
                     outcome: .redeemed(.accepted(accepted.facts)),
                     changes: [.spendTicket(digest: row.digest)] + accepted.changes)
             case .failure(let reason):
-                pending.challenge = try context.randomBytes(Challenge.byteCount)
+                pending.challenge = context.randomBytes(Challenge.byteCount)
                 record.material = .pendingPasskey(pending)
                 return Decision(
                     outcome: .redeemed(.denied(reason)),

@@ -26,7 +26,7 @@ public struct Passkeys: Sendable {
         for subject: Subject, at relyingPartyID: String? = nil
     ) async throws(VerifierError) -> PasskeySignal {
         let id = relyingParty.checkedID(relyingPartyID)
-        let context = try await verifier.context(.unknown)
+        let context = await verifier.context(.unknown)
         let records = try await verifier.records(of: subject)
         let isPending = records.contains { record in
             record.kind == .passkey && record.state == .pending
@@ -34,16 +34,12 @@ public struct Passkeys: Sendable {
         }
         guard !isPending else { return .pending }
         return .accepted(
-            relyingPartyID: id, userHandle: try handle(of: subject, context),
+            relyingPartyID: id, userHandle: handle(of: subject, context),
             ids: try descriptors(of: records, at: id, context).map(\.id))
     }
 
-    func handle(
-        of subject: Subject, _ context: DecisionContext
-    ) throws(VerifierError) -> [UInt8] {
-        try deciding { () throws(CryptographyFailure) in
-            try context.keys.lookup.userHandle(of: subject)
-        }
+    func handle(of subject: Subject, _ context: DecisionContext) -> [UInt8] {
+        context.keys.lookup.userHandle(of: subject)
     }
 
     /// The active passkeys among a subject's credentials.

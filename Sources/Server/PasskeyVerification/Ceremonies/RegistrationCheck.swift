@@ -31,9 +31,7 @@ struct RegistrationCheck {
         { return .denied(error) }
         let registration = object.registration
         let policy = pending.policy
-        let hash = try deciding { () throws(CryptographyFailure) in
-            try sha256(Array(pending.relyingParty.utf8).span)
-        }
+        let hash = sha256(Array(pending.relyingParty.utf8).span)
         if let reason = registration.data.denial(
             relyingPartyHash: hash,
             requiresUserVerification: policy.userVerification == .required)
@@ -56,9 +54,7 @@ struct RegistrationCheck {
         var leafDigest: [UInt8]?
         if let leaf = attestation.leaf {
             let encoded = leaf.encoded
-            leafDigest = try deciding { () throws(CryptographyFailure) in
-                try sha256(encoded.span)
-            }
+            leafDigest = sha256(encoded.span)
         }
         return .accepted(
             RegisteredPasskey(

@@ -49,8 +49,6 @@ struct PostgreSQLFailure: RowFailure, Hashable {
     static let standby = PostgreSQLFailure(extent: .connection, code: "standby")
     /// This machine's clock differs from the database's.
     static let clock = PostgreSQLFailure(extent: .connection, code: "clock-differs")
-    /// OpenSSL failed.
-    static let cryptography = PostgreSQLFailure(extent: .connection, code: "cryptography")
 
     /// Whether a retry may succeed: a serialisation failure or a deadlock.
     var isTransient: Bool { code == "40001" || code == "40P01" }
@@ -98,11 +96,4 @@ extension StoreFailure {
             }
         self.init(kind, code: failure.code)
     }
-}
-
-/// Converts an OpenSSL failure to a session's failure.
-func cryptography<Result>(
-    _ body: () throws(CryptographyFailure) -> Result
-) throws(PostgreSQLFailure) -> Result {
-    do { return try body() } catch { throw .cryptography }
 }

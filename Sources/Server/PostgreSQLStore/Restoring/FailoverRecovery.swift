@@ -87,9 +87,7 @@ struct FailoverRecovery {
     init(_ session: PostgreSQLSession, key: AuditKey, now: UnixTime) throws(PostgreSQLFailure) {
         self.session = session
         self.key = key
-        let node = try cryptography { () throws(CryptographyFailure) in
-            try Randomness.bytes(count: 16)
-        }
+        let node = Randomness.bytes(count: 16)
         let begun = try session.run([
             .text("BEGIN ISOLATION LEVEL READ COMMITTED"),
             .text(
@@ -100,9 +98,7 @@ struct FailoverRecovery {
         ])
         let chains = try begun.last?.all { row throws(PostgreSQLFailure) in try row.chain() }
         let last = try LastEvents(of: chains ?? [], session.events(after:limit:))
-        let areAuthentic = try cryptography { () throws(CryptographyFailure) in
-            try last.areAuthentic(key)
-        }
+        let areAuthentic = last.areAuthentic(key)
         guard areAuthentic else { throw .chain }
         newest = last.newest ?? now
         self.now = max(now, newest)
@@ -119,7 +115,7 @@ struct FailoverRecovery {
             .text("DELETE FROM tickets"), .text("DELETE FROM challenges"),
             .text("DELETE FROM answers"), .text("DELETE FROM decoys"), .text("COMMIT"),
         ])
-        let head = try cryptography { () throws(CryptographyFailure) in try lease.chain.head() }
+        let head = lease.chain.head()
         return (
             FailoverRecoveryReport(kept: kept, ended: ended, clientsRevoked: clients),
             AcknowledgedCheckpoint(mark: head, position: position)
@@ -132,7 +128,7 @@ struct FailoverRecovery {
         let (session, key) = (session, key)
         return try session.restoreCredentials(at: now, ended: known, key: key) {
             page throws(PostgreSQLFailure) in
-            let (rows, events) = try changes(page.map { ($0.row, $0.event) }, RowMark.init)
+            let (rows, events) = changes(page.map { ($0.row, $0.event) }, RowMark.init)
             try append(events, [.run(.updateCredentials, StatementArguments(placing: rows))])
         }
     }
@@ -140,7 +136,7 @@ struct FailoverRecovery {
     private mutating func revokeClients() throws(PostgreSQLFailure) -> Int {
         let revoked = try session.revokedClients(at: now, key: key)
         guard !revoked.isEmpty else { return 0 }
-        let (rows, events) = try changes(revoked, RowMark.init)
+        let (rows, events) = changes(revoked, RowMark.init)
         try append(events, [.run(.updateClients, StatementArguments(placing: rows))])
         return revoked.count
     }
@@ -148,11 +144,11 @@ struct FailoverRecovery {
     /// The rows with their authentication codes, and an event for each, which records its row.
     private func changes<Row: StoredRow>(
         _ changes: [(row: Row, event: Event)], _ mark: (Row, [UInt8]) -> RowMark
-    ) throws(PostgreSQLFailure) -> (rows: [BatchRow<Row>], events: [RecordedEvent]) {
+    ) -> (rows: [BatchRow<Row>], events: [RecordedEvent]) {
         var rows: [BatchRow<Row>] = []
         var events: [RecordedEvent] = []
         for (row, event) in changes {
-            let code = try cryptography { () throws(CryptographyFailure) in try key.code(of: row) }
+            let code = key.code(of: row)
             rows.append(BatchRow(member: rows.count, row: row, code: code))
             events.append(RecordedEvent(event, rows: [mark(row, code)]))
         }
@@ -164,7 +160,7 @@ struct FailoverRecovery {
         _ events: [RecordedEvent], _ commands: [PipelineCommand]
     ) throws(PostgreSQLFailure) {
         var chain = lease.chain
-        let results = try session.run(commands + [try lease.append(events, to: &chain)])
+        let results = try session.run(commands + [lease.append(events, to: &chain)])
         let last: UInt64? = try results.last?.first { row throws(PostgreSQLFailure) in
             try row.read()
         }

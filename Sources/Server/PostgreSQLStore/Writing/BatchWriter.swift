@@ -99,7 +99,7 @@ final class BatchWriter: @unchecked Sendable {
         var commands = plan.commands
         var chain = lease.chain
         if !plan.events.isEmpty || !plan.dummyEvents.isEmpty {
-            commands.append(try lease.append(plan.events, to: &chain, and: plan.dummyEvents))
+            commands.append(lease.append(plan.events, to: &chain, and: plan.dummyEvents))
         }
         let outcomes = try session.connection.run(commands, timeout: session.timeout * 3)
         for outcome in outcomes {
@@ -127,7 +127,7 @@ extension BatchWriter {
                 try row.read()
             })
         else { throw .invalidRow }
-        let head = try cryptography { () throws(CryptographyFailure) in try chain.head() }
+        let head = chain.head()
         known.acknowledge(
             AcknowledgedCheckpoint(mark: head, position: position), events: UInt64(count))
         lease.move(to: chain, at: position)

@@ -34,9 +34,7 @@ struct ChainLease {
                 chain = EventChain(resuming: head, at: position, key: key)
                 return
             }
-            let node = try cryptography { () throws(CryptographyFailure) in
-                try Randomness.bytes(count: 16)
-            }
+            let node = Randomness.bytes(count: 16)
             _ = try Self.begin(node, on: session, key: key)
         }
     }
@@ -56,17 +54,13 @@ struct ChainLease {
     ///   - dummies: events to do the work of, but not to append.
     func append(
         _ events: [RecordedEvent], to chain: inout EventChain, and dummies: [Event] = []
-    ) throws(PostgreSQLFailure) -> PipelineCommand {
+    ) -> PipelineCommand {
         let (sequence, digest) = (chain.sequence, chain.digest)
-        var (tied, next) = ([ChainedEvent](), chain)
-        let head = try cryptography { () throws(CryptographyFailure) in
-            // The database assigns the positions.
-            for event in events { tied.append(try next.append(event, position: nil)) }
-            var unused = next
-            for event in dummies { _ = try unused.append(RecordedEvent(event), position: nil) }
-            return try next.head()
-        }
-        chain = next
+        // The database assigns the positions.
+        let tied = events.map { chain.append($0, position: nil) }
+        var unused = chain
+        for event in dummies { _ = unused.append(RecordedEvent(event), position: nil) }
+        let head = chain.head()
         var arguments = StatementArguments(
             number, head.sequence, head.digest, head.authentication, sequence, digest)
         arguments.add(tied) { $0.time }
@@ -117,10 +111,8 @@ struct ChainLease {
     private static func begin(
         _ node: [UInt8], on session: PostgreSQLSession, key: AuditKey
     ) throws(PostgreSQLFailure) -> Int64 {
-        let (start, head) = try cryptography { () throws(CryptographyFailure) in
-            let chain = EventChain(node: node, key: key)
-            return (try chain.start(), try chain.head())
-        }
+        let chain = EventChain(node: node, key: key)
+        let (start, head) = (chain.start(), chain.head())
         let arguments = StatementArguments(
             head.node, head.digest, start.authentication, head.authentication)
         let number = try session.run(.beginChain, arguments)
@@ -138,8 +130,7 @@ extension AcknowledgedCheckpoints {
     func check(
         _ head: ChainCheckpoint, against marks: [[UInt8]: ChainCheckpoint], key: AuditKey
     ) throws(PostgreSQLFailure) {
-        let isAuthentic: Bool
-        do { isAuthentic = try key.isAuthentic(head) } catch { throw .cryptography }
+        let isAuthentic = key.isAuthentic(head)
         guard isAuthentic else { throw .chain }
         if let known = marks[head.node], known.sequence > head.sequence {
             throw remember()

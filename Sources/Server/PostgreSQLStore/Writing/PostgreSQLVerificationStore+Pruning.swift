@@ -73,9 +73,7 @@ extension PostgreSQLSession {
     ) throws(PostgreSQLFailure) -> ExpiredEvents {
         let first = try results.first?.all { row throws(PostgreSQLFailure) in try row.event() }
         let chains = try results.last?.all { row throws(PostgreSQLFailure) in try row.chain() }
-        return try cryptography { () throws(CryptographyFailure) in
-            try ExpiredEvents(first ?? [], chains: chains ?? [], pruning: pruning, key: key)
-        }
+        return ExpiredEvents(first ?? [], chains: chains ?? [], pruning: pruning, key: key)
     }
 
     /// Deletes the events, and moves each chain's start to its last deleted event.

@@ -83,8 +83,8 @@ extension DatabaseLocation {
             try connection.prepareForWriting()
             return SQLiteSession(connection)
         }
-        try session.connection.updateSchema(key: key) { () throws(CryptographyFailure) in
-            try Randomness.bytes(count: 16)
+        try session.connection.updateSchema(key: key) {
+            Randomness.bytes(count: 16)
         }
         let tail = try session.checkedTail(key: key, against: nil)
         let writer = DatabaseWriter(session, key: key, known: tail, at: self)
@@ -108,9 +108,7 @@ extension SQLiteSession {
     ) throws(SQLiteStoreError) -> (backedUpAt: UnixTime?, newest: UnixTime) {
         try opening { () throws(SQLiteFailure) in
             let last = try LastEvents(of: chains(), events(after:limit:))
-            let areAuthentic = try cryptography { () throws(CryptographyFailure) in
-                try last.areAuthentic(key)
-            }
+            let areAuthentic = last.areAuthentic(key)
             guard areAuthentic else { throw .chain }
             let backedUpAt = try setting(.backedUpAt, key: key).map(UnixTime.init(milliseconds:))
             let times = [backedUpAt, last.newest].compactMap { $0 }
@@ -125,7 +123,7 @@ extension SQLiteSession {
         let position = try connection.number("SELECT max(head_position) FROM chains")
         try connection.beginChain(
             key: key,
-            node: { () throws(CryptographyFailure) in try Randomness.bytes(count: 16) },
+            node: { Randomness.bytes(count: 16) },
             position: UInt64(clamping: position) + Self.positionGap)
         var chain = try ChainWriter(in: self, key: key, known: nil)
         let (kept, ended) = try renewCredentials(now, known, key, &chain)
@@ -163,9 +161,7 @@ extension SQLiteSession {
     private func write(
         _ change: StoreChange, _ event: Event, _ key: AuditKey, _ chain: inout ChainWriter
     ) throws(SQLiteFailure) {
-        let authenticated = try cryptography { () throws(CryptographyFailure) in
-            try key.authenticating([change, .appendEvent(event)])
-        }
+        let authenticated = key.authenticating([change, .appendEvent(event)])
         for change in authenticated {
             guard try apply(change, &chain) else { throw .row }
         }

@@ -34,7 +34,7 @@ extension SQLiteSession {
         _ setting: StoreSetting, to value: Int64, key: AuditKey
     ) throws(SQLiteFailure) {
         let row = SettingRow(name: setting.rawValue, value: value, lastEvent: try lastEvent())
-        let code = try cryptography { () throws(CryptographyFailure) in try key.code(of: row) }
+        let code = key.code(of: row)
         try connection.prepare(
             "INSERT INTO settings VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE "
                 + "SET value = excluded.value, authentication = excluded.authentication"

@@ -64,12 +64,12 @@ extension SQLiteSession {
         key: AuditKey, against kept: ChainCheckpoint?
     ) throws(SQLiteStoreError) -> ChainTail {
         let chains = try opening { () throws(SQLiteFailure) in try self.chains() }
-        guard let last = chains.last, try isAuthentic(last.head, key) else {
+        guard let last = chains.last, isAuthentic(last.head, key) else {
             throw SQLiteStoreError(.chain)
         }
         let tail = ChainTail(head: last.head, position: last.headPosition)
         if let kept {
-            guard try isAuthentic(kept, key) else { throw .damagedCheckpoint }
+            guard isAuthentic(kept, key) else { throw .damagedCheckpoint }
             guard let chain = chains.first(where: { $0.head.node == kept.node }),
                 try holds(kept, of: chain)
             else { throw .rolledBack }
@@ -96,12 +96,8 @@ extension SQLiteSession {
         return stored?.digest == mark.digest
     }
 
-    private func isAuthentic(_ mark: ChainCheckpoint, _ key: AuditKey) throws(SQLiteStoreError)
-        -> Bool
-    {
-        do { return try key.isAuthentic(mark) } catch {
-            throw SQLiteStoreError(.cryptography)
-        }
+    private func isAuthentic(_ mark: ChainCheckpoint, _ key: AuditKey) -> Bool {
+        key.isAuthentic(mark)
     }
 
     /// Refuses a backup, which must be restored first.

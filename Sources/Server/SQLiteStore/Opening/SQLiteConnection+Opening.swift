@@ -36,7 +36,7 @@ extension SQLiteConnection {
     ///
     /// - Parameter makeNode: generates the name of a new event chain.
     func updateSchema(
-        key: AuditKey, makeNode: () throws(CryptographyFailure) -> [UInt8]
+        key: AuditKey, makeNode: () -> [UInt8]
     ) throws(SQLiteStoreError) {
         let version = try requireOwnFile()
         try opening { () throws(SQLiteFailure) in
@@ -104,12 +104,10 @@ extension SQLiteConnection {
 
     /// Begins an event chain, to which all later events are appended.
     func beginChain(
-        key: AuditKey, node: () throws(CryptographyFailure) -> [UInt8], position: UInt64
+        key: AuditKey, node: () -> [UInt8], position: UInt64
     ) throws(SQLiteFailure) {
-        let (start, head) = try cryptography { () throws(CryptographyFailure) in
-            let chain = EventChain(node: try node(), position: position, key: key)
-            return (try chain.start(), try chain.head())
-        }
+        let chain = EventChain(node: node(), position: position, key: key)
+        let (start, head) = (chain.start(), chain.head())
         try prepare(StoreStatement.beginChain.sql).bind(start.arguments).bind(head.sequence).bind(
             head.digest
         ).bind(head.authentication)

@@ -54,10 +54,6 @@ struct SQLiteFailure: RowFailure {
     /// The chain's stored end is not the one that was written.
     static let chain = SQLiteFailure(call: .read, code: SQLITE_CORRUPT, name: "chain")
 
-    /// OpenSSL failed.
-    static let cryptography = SQLiteFailure(
-        call: .read, code: SQLITE_ERROR, name: "cryptography")
-
     /// The file system does not support shared memory between processes, which WAL mode needs.
     static let noWriteAheadLog = SQLiteFailure(call: .open, code: SQLITE_PROTOCOL)
 
@@ -97,11 +93,4 @@ extension StoreFailure {
             }
         self.init(kind, code: failure.name)
     }
-}
-
-/// Converts an OpenSSL failure to a store's failure.
-func cryptography<Result>(
-    _ body: () throws(CryptographyFailure) -> Result
-) throws(SQLiteFailure) -> Result {
-    do { return try body() } catch { throw .cryptography }
 }

@@ -30,9 +30,7 @@ struct ChainWriter {
         }
         guard let (number, tail) = stored else { throw .chain }
         if tail != known {
-            let isAuthentic = try cryptography { () throws(CryptographyFailure) in
-                try key.isAuthentic(tail.head)
-            }
+            let isAuthentic = key.isAuthentic(tail.head)
             guard isAuthentic, try session.holds(tail) else { throw .chain }
             if let known, known.head.node == tail.head.node,
                 known.head.sequence > tail.head.sequence
@@ -49,9 +47,7 @@ struct ChainWriter {
         _ event: RecordedEvent, to session: SQLiteSession
     ) throws(SQLiteFailure) {
         var next = chain
-        let tied = try cryptography { () throws(CryptographyFailure) in
-            try next.append(event, position: chain.position + 1)
-        }
+        let tied = next.append(event, position: chain.position + 1)
         chain = next
         isChanged = true
         try session[.insertEvent].bind(tied.position).bind(number).bind(tied.sequence)
@@ -63,9 +59,7 @@ struct ChainWriter {
         insteadOf event: Event, to session: SQLiteSession
     ) throws(SQLiteFailure) {
         var unused = chain
-        _ = try cryptography { () throws(CryptographyFailure) in
-            try unused.append(RecordedEvent(event), position: chain.position + 1)
-        }
+        _ = unused.append(RecordedEvent(event), position: chain.position + 1)
         isChanged = true
         let row = DummyRow(event)
         try session[.writeDummies].bind(row.slot).bind(row.body).run()
@@ -74,7 +68,7 @@ struct ChainWriter {
     /// Writes the new end, once for all events of the transaction, and returns it.
     func finish(in session: SQLiteSession) throws(SQLiteFailure) -> ChainTail? {
         guard isChanged else { return nil }
-        let head = try cryptography { () throws(CryptographyFailure) in try chain.head() }
+        let head = chain.head()
         try session[.updateHead].bind(number).bind(head.sequence).bind(head.digest)
             .bind(head.authentication).bind(chain.position).run()
         return ChainTail(head: head, position: chain.position)

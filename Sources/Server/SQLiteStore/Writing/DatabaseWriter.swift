@@ -208,8 +208,6 @@ extension DatabaseWriter {
         let limit = pruning.eventsBefore == nil ? 0 : pruning.limit
         let first = try session.events(after: 0, limit: limit)
         let chains = try session.chains()
-        return try cryptography { () throws(CryptographyFailure) in
-            try ExpiredEvents(first, chains: chains, pruning: pruning, key: key)
-        }
+        return ExpiredEvents(first, chains: chains, pruning: pruning, key: key)
     }
 }

@@ -90,17 +90,13 @@ package struct DecisionContext: Sendable {
     }
 
     /// Random bytes that are not secret.
-    package func randomBytes(_ count: Int) throws(VerifierError) -> [UInt8] {
-        do throws(CryptographyFailure) {
-            return try randomness.bytes(count)
-        } catch { throw .cryptography(error) }
+    package func randomBytes(_ count: Int) -> [UInt8] {
+        randomness.bytes(count)
     }
 
     /// Random bytes that are secret.
-    package func randomSecret(_ count: Int) throws(VerifierError) -> SecretBytes {
-        do throws(CryptographyFailure) {
-            return try randomness.secret(count)
-        } catch { throw .cryptography(error) }
+    package func randomSecret(_ count: Int) -> SecretBytes {
+        randomness.secret(count)
     }
 }
 

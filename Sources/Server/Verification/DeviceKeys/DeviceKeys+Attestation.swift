@@ -11,7 +11,7 @@ extension DeviceKeys {
         recorder: Recorder<DeviceKeyRegistration>? = nil
     ) async throws(VerifierError) -> DeviceKeyRegistration {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
-            let digest = try Self.digest(of: secret)
+            let digest = Self.digest(of: secret)
             let record = try await verifier.record(id)
             guard let record, record.state == .pending, !record.isLapsed(at: context.now),
                 case .pendingDeviceKey(let pending) = record.material,
@@ -20,7 +20,7 @@ extension DeviceKeys {
             guard isEqualInConstantTime(digest.span, activation.secretDigest.span) else {
                 return denied(subject: record.subject, credential: id, .attestation, context)
             }
-            let fingerprint = try fingerprint(of: activation.key.point, context)
+            let fingerprint = fingerprint(of: activation.key.point, context)
             guard try await verifier.record(fingerprint: fingerprint) == nil else {
                 return denied(subject: record.subject, credential: id, .credentialKnown, context)
             }
@@ -56,18 +56,16 @@ extension DeviceKeys {
             }
             return denied(row, .attestation, because: cause, context)
         }
-        let secret = try context.randomSecret(KeyActivation.longestSecret)
+        let secret = context.randomSecret(KeyActivation.longestSecret)
         let protected = try deciding { () throws(CryptographyFailure) in
             try KeyActivation(
                 protecting: secret, for: attestation.attestationKeyName,
                 endorsementKey: attestation.endorsementKey)
         }
-        let key = try deciding { () throws(CryptographyFailure) in
-            RegisteredDeviceKey(
-                point: point, custody: .attestedTPM,
-                attestationKeyDigest: try sha256(evidence.attestationKey.span),
-                endorsementKeyDigest: try sha256(evidence.endorsementKey.span))
-        }
+        let key = RegisteredDeviceKey(
+            point: point, custody: .attestedTPM,
+            attestationKeyDigest: sha256(evidence.attestationKey.span),
+            endorsementKeyDigest: sha256(evidence.endorsementKey.span))
         var record = registration.record
         // The request that activates the key does not repeat the name and the user agent.
         record.origin = context.origin
@@ -78,16 +76,14 @@ extension DeviceKeys {
             PendingDeviceKey(
                 presence: registration.pending.presence, replaces: registration.pending.replaces,
                 activation: PendingDeviceKey.Activation(
-                    key: key, secretDigest: try Self.digest(of: secret))))
+                    key: key, secretDigest: Self.digest(of: secret))))
         return Decision(
             outcome: .pending(
                 record.id, protected, expiresAt: record.lapsesAt ?? context.now),
             changes: registration.spending + [.updateCredential(record.row)])
     }
 
-    private static func digest(of secret: SecretBytes) throws(VerifierError) -> [UInt8] {
-        try deciding { () throws(CryptographyFailure) in
-            try secret.withBytes { bytes throws(CryptographyFailure) in try sha256(bytes) }
-        }
+    private static func digest(of secret: SecretBytes) -> [UInt8] {
+        secret.withBytes { bytes in sha256(bytes) }
     }
 }

@@ -16,9 +16,7 @@ extension DeviceKeys {
         for credential: CredentialID, confirming text: String, origin: Origin = .unknown,
         recorder: Recorder<DeviceKeyChallenge>? = nil
     ) async throws(VerifierError) -> DeviceKeyChallenge {
-        let digest = try deciding { () throws(CryptographyFailure) in
-            try sha256(Array(text.utf8).span)
-        }
+        let digest = sha256(Array(text.utf8).span)
         return try await begin(.confirmation(textDigest: digest), for: credential, origin, recorder)
     }
 
@@ -26,8 +24,8 @@ extension DeviceKeys {
         _ content: Challenge.Content, for credential: CredentialID, _ origin: Origin,
         _ recorder: Recorder<DeviceKeyChallenge>?
     ) async throws(VerifierError) -> DeviceKeyChallenge {
-        try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
-            let (token, challenge) = try verifier.newChallenge(
+        try await verifier.decide(origin, recorder: recorder) { context in
+            let (token, challenge) = verifier.newChallenge(
                 .deviceChallenge, content, subject: nil, credential: credential, client: nil,
                 context)
             return Decision(
@@ -84,7 +82,7 @@ extension DeviceKeys {
             guard !known.state.spent.contain(challenge, at: context.now) else {
                 return denied(challenge, known.record, .challenge, context)
             }
-            return try accepted(sent, challenge, known.record, known.state, context)
+            return accepted(sent, challenge, known.record, known.state, context)
         }
     }
 
@@ -123,7 +121,7 @@ extension DeviceKeys {
     private func accepted(
         _ sent: DeviceKeySignature, _ challenge: Challenge, _ record: CredentialRecord,
         _ state: DeviceKeyState, _ context: DecisionContext
-    ) throws(VerifierError) -> Decision<DeviceKeyOutcome> {
+    ) -> Decision<DeviceKeyOutcome> {
         var (record, state) = (record, state)
         var textDigest: [UInt8]?
         if case .confirmation(let digest) = challenge.content { textDigest = digest }
@@ -134,7 +132,7 @@ extension DeviceKeys {
         state.spent.add(challenge, at: context.now)
         record.material = .deviceKey(state)
         record.lastUsedAt = context.now
-        let (login, ticket) = try verifier.newLoginTicket(for: record, context)
+        let (login, ticket) = verifier.newLoginTicket(for: record, context)
         return Decision(
             outcome: DeviceKeyOutcome(
                 verification: context.verification,

@@ -53,11 +53,11 @@ public struct DeviceKeys: Sendable {
             if let refusal {
                 return Decision(outcome: .refused(refusal), changes: [])
             }
-            var record = try verifier.newRecord(.key, subject, name: name, state: .pending, context)
+            var record = verifier.newRecord(.key, subject, name: name, state: .pending, context)
             record.audience = audience.sorted()
             record.material = .pendingDeviceKey(
                 PendingDeviceKey(presence: presence, replaces: replaces, activation: nil))
-            let (ticket, row) = try verifier.newEnrolmentTicket(for: record, context)
+            let (ticket, row) = verifier.newEnrolmentTicket(for: record, context)
             return Decision(
                 outcome: .granted(
                     DeviceKeyGrant(
@@ -106,7 +106,7 @@ public struct DeviceKeys: Sendable {
             guard presence.rawValue >= pending.presence.rawValue else {
                 return denied(row, .presence, context)
             }
-            let fingerprint = try fingerprint(of: point, context)
+            let fingerprint = fingerprint(of: point, context)
             guard try await verifier.record(fingerprint: fingerprint) == nil else {
                 return denied(row, .credentialKnown, context)
             }
@@ -148,11 +148,9 @@ public struct DeviceKeys: Sendable {
         active.fingerprint = fingerprint
         let place = active.place
         active.material = .deviceKey(
-            try deciding { () throws(CryptographyFailure) in
-                try DeviceKeyState(
-                    sealing: registered, presence: pending.presence, for: place,
-                    under: context.keys.current)
-            })
+            DeviceKeyState(
+                sealing: registered, presence: pending.presence, for: place,
+                under: context.keys.current))
         return Decision(
             outcome: .accepted(active.id, registered.custody),
             changes: registration.spending + [
@@ -203,7 +201,7 @@ extension DeviceKeys {
             guard let scope = DeviceKeyTranscript.Scope(audience: audience, presence: presence)
             else { continue }
             let transcript = try deciding { () throws(CryptographyFailure) in
-                let transcript = try DeviceKeyTranscript.enrolment(
+                let transcript = DeviceKeyTranscript.enrolment(
                     scope, ticket: ticket.text, point: point)
                 return try key.isValid(signature.span, of: transcript.bytes.span)
                     ? transcript : nil
@@ -216,10 +214,8 @@ extension DeviceKeys {
     /// The fingerprint under which a key's credential is found.
     func fingerprint(
         of point: [UInt8], _ context: DecisionContext
-    ) throws(VerifierError) -> [UInt8] {
-        try deciding { () throws(CryptographyFailure) in
-            try context.keys.lookup.fingerprint(ofDeviceKey: point)
-        }
+    ) -> [UInt8] {
+        context.keys.lookup.fingerprint(ofDeviceKey: point)
     }
 
     /// The decision on a registration whose ticket does not exist, or no longer exists.
@@ -235,7 +231,7 @@ extension DeviceKeys {
         let transcript = try enrolment(
             signedBy: signature, key, of: point, with: ticket, presence: presence)
         guard transcript != nil else { return unknown }
-        let fingerprint = try fingerprint(of: point, context)
+        let fingerprint = fingerprint(of: point, context)
         guard let record = try await verifier.record(fingerprint: fingerprint),
             record.state == .active, case .deviceKey(let state) = record.material
         else { return unknown }

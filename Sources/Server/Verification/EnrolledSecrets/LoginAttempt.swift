@@ -31,14 +31,10 @@ struct LoginAttempt: Sendable {
             credential: credential, lookup: context.keys.lookup, meter: context.meter)
         guard let record, record.kind == .secret, case .secret(let chain) = record.material,
             record.state == .active
-        else { return try refuse(record, derivation) }
+        else { return refuse(record, derivation) }
         let key = try context.key(record.keyID)
-        let wasIssued = try deciding { () throws(CryptographyFailure) in
-            try derivation.wasIssued(secret)
-        }
-        let digest = try deciding { () throws(CryptographyFailure) in
-            try derivation.digest(of: secret, under: key)
-        }
+        let wasIssued = derivation.wasIssued(secret)
+        let digest = derivation.digest(of: secret, under: key)
         let generation = wasIssued ? secret.generation : nil
         let finding = chain.finding(digest, nonceDigest: nonceDigest, handedOutAs: generation)
         switch finding {
@@ -52,12 +48,12 @@ struct LoginAttempt: Sendable {
         case .later, .foreign: break
         }
         switch finding {
-        case .current: return try accept(record, chain, derivation)
+        case .current: return accept(record, chain, derivation)
         case .again: return try recomputeResponse(record, chain, key, derivation)
         case .successor:
             var next = chain
             next.generation += 1
-            return try accept(record, next, derivation)
+            return accept(record, next, derivation)
         case .reuse: return revoke(record, because: .reuseDetected, wipe: .reuseDetected)
         // The missing commits may yet be restored, and only a holder has such a secret.
         case .later:
@@ -71,27 +67,19 @@ struct LoginAttempt: Sendable {
 
     private func accept(
         _ record: CredentialRecord, _ chain: SecretChain, _ derivation: SecretDerivation
-    ) throws(VerifierError) -> Decision<LoginOutcome> {
+    ) -> Decision<LoginOutcome> {
         // From here on, use only the current key: this is how digests move to a new key.
         let key = context.keys.current
         let generation = chain.generation + 1
-        let next = try deciding { () throws(CryptographyFailure) in
-            try derivation.secret(generation: generation, nonceDigest: nonceDigest, under: key)
-        }
-        let login = try deciding { () throws(CryptographyFailure) in
-            try derivation.login(
-                verification: context.verification, nonceDigest: nonceDigest, under: key)
-        }
+        let next = derivation.secret(generation: generation, nonceDigest: nonceDigest, under: key)
+        let login = derivation.login(
+            verification: context.verification, nonceDigest: nonceDigest, under: key)
         var record = record
         var chain = chain
         let isFirst = chain.handedOut == nil
-        chain.digest = try deciding { () throws(CryptographyFailure) in
-            try derivation.digest(of: secret, under: key)
-        }
+        chain.digest = derivation.digest(of: secret, under: key)
         chain.handedOut = SecretChain.Issued(
-            digest: try deciding { () throws(CryptographyFailure) in
-                try derivation.digest(of: next, under: key)
-            },
+            digest: derivation.digest(of: next, under: key),
             nonceDigest: nonceDigest, verification: context.verification, time: context.now)
         chain.open(context.verification)
         chain.usedAt = context.now
@@ -101,9 +89,7 @@ struct LoginAttempt: Sendable {
         record.lastUsedAt = context.now
         let expiresAt = context.now.adding(milliseconds: Policy.loginLifetime)
         let ticket = TicketRow(
-            digest: try deciding { () throws(CryptographyFailure) in
-                try context.keys.lookup.digest(of: login.bytes, as: .loginTicket)
-            },
+            digest: context.keys.lookup.digest(of: login.bytes, as: .loginTicket),
             purpose: .login, credential: credential, subject: record.subject,
             verification: context.verification, createdAt: context.now, expiresAt: expiresAt)
         var changes: [StoreChange] = [
@@ -129,13 +115,9 @@ struct LoginAttempt: Sendable {
     ) throws(VerifierError) -> Decision<LoginOutcome> {
         guard let handedOut = chain.handedOut else { throw .damagedRow }
         let generation = chain.generation + 1
-        let next = try deciding { () throws(CryptographyFailure) in
-            try derivation.secret(generation: generation, nonceDigest: nonceDigest, under: key)
-        }
-        let login = try deciding { () throws(CryptographyFailure) in
-            try derivation.login(
-                verification: handedOut.verification, nonceDigest: nonceDigest, under: key)
-        }
+        let next = derivation.secret(generation: generation, nonceDigest: nonceDigest, under: key)
+        let login = derivation.login(
+            verification: handedOut.verification, nonceDigest: nonceDigest, under: key)
         let acceptance = LoginOutcome.Acceptance(
             login: login,
             expiresAt: handedOut.time.adding(milliseconds: Policy.loginLifetime),
@@ -160,15 +142,11 @@ extension LoginAttempt {
     /// Only a holder of its secret learns that a credential was revoked.
     func refuse(
         _ record: CredentialRecord?, _ derivation: SecretDerivation
-    ) throws(VerifierError) -> Decision<LoginOutcome> {
-        let wasIssued = try deciding { () throws(CryptographyFailure) in
-            try derivation.wasIssued(secret)
-        }
+    ) -> Decision<LoginOutcome> {
+        let wasIssued = derivation.wasIssued(secret)
         // Does the work of checking a wrong secret, so that the response time does not reveal that
         // the credential is unknown.
-        _ = try deciding { () throws(CryptographyFailure) in
-            try derivation.digest(of: secret, under: context.keys.current)
-        }
+        _ = derivation.digest(of: secret, under: context.keys.current)
         var wipe: WipeReason?
         if wasIssued, let record, record.state == .revoked {
             wipe = WipeReason(record.endReason)

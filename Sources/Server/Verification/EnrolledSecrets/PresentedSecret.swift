@@ -35,18 +35,16 @@ struct PresentedSecret: Sendable {
     /// Creates the secret of a generation, with its mark.
     init(
         _ secret: SecretBytes, credential: CredentialID, generation: UInt64, marking key: LookupKey
-    ) throws(CryptographyFailure) {
+    ) {
         self.secret = secret
         self.generation = generation
-        let full = try key.mark(of: secret, credential: credential, generation: generation)
+        let full = key.mark(of: secret, credential: credential, generation: generation)
         mark = Array(full.prefix(Self.markCount))
     }
 
     /// Whether the server ever issued this secret for this credential.
-    func wasIssued(
-        for credential: CredentialID, marking key: LookupKey
-    ) throws(CryptographyFailure) -> Bool {
-        let full = try key.mark(of: secret, credential: credential, generation: generation)
+    func wasIssued(for credential: CredentialID, marking key: LookupKey) -> Bool {
+        let full = key.mark(of: secret, credential: credential, generation: generation)
         return isEqualInConstantTime(mark.span, full.span.extracting(..<Self.markCount))
     }
 
@@ -73,54 +71,54 @@ struct SecretDerivation: Sendable {
     /// HMAC-SHA-256(pepper, credential ‖ secret): only this digest of a secret is stored.
     func digest(
         of secret: PresentedSecret, under key: KeyVersion
-    ) throws(CryptographyFailure) -> [UInt8] {
+    ) -> [UInt8] {
         meter?.count(.digests)
-        return try key.digests.authenticationCode(of: credential.bytes.span, secret.token.bytes)
+        return key.digests.authenticationCode(of: credential.bytes.span, secret.token.bytes)
     }
 
     /// Whether the server ever issued the secret for this credential.
-    func wasIssued(_ secret: PresentedSecret) throws(CryptographyFailure) -> Bool {
+    func wasIssued(_ secret: PresentedSecret) -> Bool {
         meter?.count(.digests)
-        return try secret.wasIssued(for: credential, marking: lookup)
+        return secret.wasIssued(for: credential, marking: lookup)
     }
 
     /// Creates the first secret.
-    func first(_ random: SecretBytes) throws(CryptographyFailure) -> PresentedSecret {
-        try PresentedSecret(random, credential: credential, generation: 0, marking: lookup)
+    func first(_ random: SecretBytes) -> PresentedSecret {
+        PresentedSecret(random, credential: credential, generation: 0, marking: lookup)
     }
 
     /// HKDF(rotation key, credential ‖ generation ‖ SHA-256(nonce)): the same nonce yields the same
     /// secret.
     func secret(
         generation: UInt64, nonceDigest: [UInt8], under key: KeyVersion
-    ) throws(CryptographyFailure) -> PresentedSecret {
+    ) -> PresentedSecret {
         var info = ByteWriter()
         info.write("watchword next secret")
         info.write(credential.bytes)
         info.write(generation)
         info.write(nonceDigest)
-        return try PresentedSecret(
-            try derive(info, key), credential: credential, generation: generation,
+        return PresentedSecret(
+            derive(info, key), credential: credential, generation: generation,
             marking: lookup)
     }
 
     /// The login ticket of a decision: the same nonce yields the same ticket.
     func login(
         verification: VerificationID, nonceDigest: [UInt8], under key: KeyVersion
-    ) throws(CryptographyFailure) -> Token {
+    ) -> Token {
         var info = ByteWriter()
         info.write("watchword login")
         info.write(credential.bytes)
         info.write(verification.bytes)
         info.write(nonceDigest)
-        return Token(.loginTicket, try derive(info, key))
+        return Token(.loginTicket, derive(info, key))
     }
 
     private func derive(
         _ info: ByteWriter, _ key: KeyVersion
-    ) throws(CryptographyFailure) -> SecretBytes {
+    ) -> SecretBytes {
         let salt: [UInt8] = []
-        return try hkdfSHA256(
+        return hkdfSHA256(
             secret: key.rotation, salt: salt.span, info: info.bytes.span,
             count: PresentedSecret.secretCount)
     }

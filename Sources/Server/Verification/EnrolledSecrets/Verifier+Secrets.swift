@@ -17,9 +17,9 @@ extension Verifier {
             guard try await areClients(audience) else {
                 return Decision(outcome: .refused(.unknownClient), changes: [])
             }
-            var record = try newRecord(.secret, subject, name: name, state: .pending, context)
+            var record = newRecord(.secret, subject, name: name, state: .pending, context)
             record.audience = audience.sorted()
-            let (ticket, row) = try newEnrolmentTicket(for: record, context)
+            let (ticket, row) = newEnrolmentTicket(for: record, context)
             return Decision(
                 outcome: .granted(
                     SecretGrant(credential: record.id, ticket: ticket, expiresAt: row.expiresAt)),
@@ -46,13 +46,9 @@ extension Verifier {
             else { return refusing(row, context) }
             let derivation = SecretDerivation(
                 credential: pending.id, lookup: context.keys.lookup, meter: meter)
-            let random = try context.randomSecret(PresentedSecret.secretCount)
-            let secret = try deciding { () throws(CryptographyFailure) in
-                try derivation.first(random)
-            }
-            let digest = try deciding { () throws(CryptographyFailure) in
-                try derivation.digest(of: secret, under: context.keys.current)
-            }
+            let random = context.randomSecret(PresentedSecret.secretCount)
+            let secret = derivation.first(random)
+            let digest = derivation.digest(of: secret, under: context.keys.current)
             let record = pending.activated(
                 name: name, chain: SecretChain(digest: digest, at: context.now), context)
             return Decision(
@@ -83,9 +79,7 @@ extension Verifier {
         return try await decide(
             origin, recorder: recorder, answeringUntil: .end, decidingAfterEnd: true
         ) { context throws(VerifierError) in
-            let nonceDigest = try deciding { () throws(CryptographyFailure) in
-                try sha256(nonce.bytes.span)
-            }
+            let nonceDigest = sha256(nonce.bytes.span)
             let attempt = LoginAttempt(
                 credential: credential, secret: presented, nonceDigest: nonceDigest,
                 context: context)

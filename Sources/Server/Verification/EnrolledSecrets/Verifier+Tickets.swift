@@ -5,16 +5,16 @@ extension Verifier {
     /// Creates the ticket with which a device completes an enrolment, and the row to insert.
     package func newEnrolmentTicket(
         for record: CredentialRecord, _ context: DecisionContext
-    ) throws(VerifierError) -> (ticket: Token, row: TicketRow) {
-        try newTicket(
+    ) -> (ticket: Token, row: TicketRow) {
+        newTicket(
             .enrolmentTicket, .enrolment, for: record, lifetime: Policy.enrolmentLifetime, context)
     }
 
     /// Creates the ticket of an accepted login, and the row to insert.
     package func newLoginTicket(
         for record: CredentialRecord, _ context: DecisionContext
-    ) throws(VerifierError) -> (ticket: LoginTicket, row: TicketRow) {
-        let (token, row) = try newTicket(
+    ) -> (ticket: LoginTicket, row: TicketRow) {
+        let (token, row) = newTicket(
             .loginTicket, .login, for: record, lifetime: Policy.loginLifetime, context)
         return (LoginTicket(token: token, expiresAt: row.expiresAt), row)
     }
@@ -22,29 +22,25 @@ extension Verifier {
     private func newTicket(
         _ kind: Token.Kind, _ purpose: TicketRow.Purpose, for record: CredentialRecord,
         lifetime: Int64, _ context: DecisionContext
-    ) throws(VerifierError) -> (ticket: Token, row: TicketRow) {
-        let ticket = Token(kind, try context.randomSecret(kind.count))
+    ) -> (ticket: Token, row: TicketRow) {
+        let ticket = Token(kind, context.randomSecret(kind.count))
         let row = TicketRow(
-            digest: try digest(ticket, context), purpose: purpose, credential: record.id,
+            digest: digest(ticket, context), purpose: purpose, credential: record.id,
             subject: record.subject, verification: context.verification, createdAt: context.now,
             expiresAt: context.now.adding(milliseconds: lifetime))
         return (ticket, row)
     }
 
     /// The digest under which a token's row is found.
-    package func digest(
-        _ token: Token, _ context: DecisionContext
-    ) throws(VerifierError) -> [UInt8] {
-        try deciding { () throws(CryptographyFailure) in
-            try context.keys.lookup.digest(of: token.bytes, as: token.kind)
-        }
+    package func digest(_ token: Token, _ context: DecisionContext) -> [UInt8] {
+        context.keys.lookup.digest(of: token.bytes, as: token.kind)
     }
 
     /// The row of a ticket that was issued for this purpose.
     package func ticket(
         _ token: Token, _ purpose: TicketRow.Purpose, _ context: DecisionContext
     ) async throws(VerifierError) -> TicketRow? {
-        let digest = try digest(token, context)
+        let digest = digest(token, context)
         let row = try await read { store throws(StoreFailure) in
             try await store.ticket(digest: digest)
         }

@@ -1,4 +1,4 @@
-public import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// Walks through stored events and detects events that were deleted, edited, moved or cut off.
 ///
@@ -49,13 +49,11 @@ public struct AuditTrail: Sendable {
     /// Begins at the recorded starts of the chains.
     ///
     /// - Parameter checkpoints: checkpoints that were kept outside the database.
-    public init(
-        chains: [ChainRecord], checkpoints: [ChainCheckpoint] = [], key: AuditKey
-    ) throws(CryptographyFailure) {
+    public init(chains: [ChainRecord], checkpoints: [ChainCheckpoint] = [], key: AuditKey) {
         self.key = key
         for chain in chains {
-            let isStartAuthentic = try key.isAuthentic(chain.start)
-            let isHeadAuthentic = try key.isAuthentic(chain.head)
+            let isStartAuthentic = key.isAuthentic(chain.start)
+            let isHeadAuthentic = key.isAuthentic(chain.head)
             if !isStartAuthentic || !isHeadAuthentic || chain.start.node != chain.head.node {
                 found.append(.forgedRecord(node: chain.head.node))
             }
@@ -66,7 +64,7 @@ public struct AuditTrail: Sendable {
         }
         for mark in checkpoints {
             let chain = chains.first { $0.head.node == mark.node }
-            guard try key.isAuthentic(mark), let chain, try fits(mark, chain) else {
+            guard key.isAuthentic(mark), let chain, fits(mark, chain) else {
                 found.append(.checkpoint(node: mark.node, sequence: mark.sequence))
                 continue
             }
@@ -75,26 +73,24 @@ public struct AuditTrail: Sendable {
     }
 
     /// Whether a checkpoint is consistent with the chain's start and head.
-    private func fits(_ mark: ChainCheckpoint, _ chain: ChainRecord) throws(CryptographyFailure)
-        -> Bool
-    {
+    private func fits(_ mark: ChainCheckpoint, _ chain: ChainRecord) -> Bool {
         let start = chain.start
         if mark.sequence > start.sequence { return mark.sequence <= chain.head.sequence }
         if mark.sequence == start.sequence { return mark.digest == start.digest }
         // The event no longer exists. Only pruning explains that.
         guard start.pruning != nil else { return false }
-        return try key.isAuthentic(start)
+        return key.isAuthentic(start)
     }
 
     /// Checks the next event.
-    public mutating func check(_ event: ChainedEvent) throws(CryptographyFailure) {
+    public mutating func check(_ event: ChainedEvent) {
         guard var progress = nodes[event.node] else {
             if !found.contains(.unknownNode(event.node)) { found.append(.unknownNode(event.node)) }
             return
         }
         // One fault per event is enough. The check then continues from this event, so that later
         // events are reported only for independent faults.
-        let expected = try key.tying(event, behind: progress.digest).digest
+        let expected = key.tying(event, behind: progress.digest).digest
         if event.sequence != progress.sequence + 1 {
             found.append(.gap(node: event.node, sequence: event.sequence))
         } else if !isEqualInConstantTime(expected.span, event.digest.span)

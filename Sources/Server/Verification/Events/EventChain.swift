@@ -1,4 +1,4 @@
-public import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// The end of one node's event chain, in which each event's digest covers the previous one.
 ///
@@ -44,14 +44,11 @@ public struct EventChain: Sendable {
     ///
     /// - Parameter position: the store's own number for the event; `nil` if the store only reports
     ///   it after the commit, to ``stand(at:)``.
-    /// - Throws: ``CryptographyFailure``; the chain is then unchanged.
-    public mutating func append(
-        _ recorded: RecordedEvent, position: UInt64?
-    ) throws(CryptographyFailure) -> ChainedEvent {
+    public mutating func append(_ recorded: RecordedEvent, position: UInt64?) -> ChainedEvent {
         let next = ChainedEvent(
             position: position ?? 0, node: node, sequence: sequence + 1, behind: self.position,
             body: recorded.encoded, digest: [], time: recorded.event.time)
-        let tied = try key.tying(next, behind: digest)
+        let tied = key.tying(next, behind: digest)
         digest = tied.digest
         sequence = tied.sequence
         if let position { self.position = position }
@@ -62,13 +59,13 @@ public struct EventChain: Sendable {
     public mutating func stand(at position: UInt64) { self.position = position }
 
     /// The head of the chain, to be stored with it.
-    public func head() throws(CryptographyFailure) -> ChainCheckpoint {
-        try key.mark(node: node, sequence: sequence, digest: digest)
+    public func head() -> ChainCheckpoint {
+        key.mark(node: node, sequence: sequence, digest: digest)
     }
 
     /// The start of a chain that has no events yet.
-    public func start() throws(CryptographyFailure) -> ChainStart {
-        try key.start(
+    public func start() -> ChainStart {
+        key.start(
             node: node, sequence: sequence, digest: digest, position: position, behind: position,
             pruning: nil)
     }
@@ -76,8 +73,8 @@ public struct EventChain: Sendable {
     /// The new start of a chain whose events up to `last` are pruned.
     public static func start(
         behind last: ChainedEvent, pruning: PrunedEvents, key: AuditKey
-    ) throws(CryptographyFailure) -> ChainStart {
-        try key.start(
+    ) -> ChainStart {
+        key.start(
             node: last.node, sequence: last.sequence, digest: last.digest,
             position: last.position, behind: last.behind, pruning: pruning)
     }
@@ -115,7 +112,7 @@ public struct ExpiredEvents: Hashable, Sendable {
     ///   - chains: the chains' records, read at the same time as the events or later.
     public init(
         _ first: [ChainedEvent], chains: [ChainRecord], pruning: Pruning, key: AuditKey
-    ) throws(CryptographyFailure) {
+    ) {
         guard let before = pruning.eventsBefore else {
             self = .nothing
             return
@@ -128,8 +125,8 @@ public struct ExpiredEvents: Hashable, Sendable {
             self = .nothing
             return
         }
-        var trail = try AuditTrail(chains: chains, key: key)
-        for event in old { try trail.check(event) }
+        var trail = AuditTrail(chains: chains, key: key)
+        for event in old { trail.check(event) }
         guard trail.isIntactSoFar else {
             self = .altered
             return
@@ -139,7 +136,7 @@ public struct ExpiredEvents: Hashable, Sendable {
         let pruned = PrunedEvents(before: before, at: pruning.now)
         var starts: [ChainStart] = []
         for event in last.values.sorted(by: { $0.node.lexicographicallyPrecedes($1.node) }) {
-            starts.append(try EventChain.start(behind: event, pruning: pruned, key: key))
+            starts.append(EventChain.start(behind: event, pruning: pruned, key: key))
         }
         self = ExpiredEvents(count: old.count, end: end, starts: starts, areAltered: false)
     }

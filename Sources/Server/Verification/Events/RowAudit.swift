@@ -1,4 +1,4 @@
-public import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// Compares the stored rows with the events, and finds rows that differ from what was written last.
 ///
@@ -40,22 +40,20 @@ public struct RowAudit: Sendable {
     }
 
     /// Checks rows of one table, in any order.
-    public mutating func check<Row: StoredRow>(
-        _ rows: [AuditedRow<Row>]
-    ) throws(CryptographyFailure) {
+    public mutating func check<Row: StoredRow>(_ rows: [AuditedRow<Row>]) {
         for row in rows {
             switch row {
-            case .whole(let row): if let mark = try mark(of: row) { check(mark) }
+            case .whole(let row): if let mark = mark(of: row) { check(mark) }
             case .damaged(let key): checkDamaged(table: Row.table, key: key)
             }
         }
     }
 
     /// The mark that the row's last event must contain; `nil` if events do not record such rows.
-    private func mark(of row: some StoredRow) throws(CryptographyFailure) -> RowMark? {
+    private func mark(of row: some StoredRow) -> RowMark? {
         switch row {
-        case let row as CredentialRow: RowMark(row, code: try key.code(of: row))
-        case let row as ClientRow: RowMark(row, code: try key.code(of: row))
+        case let row as CredentialRow: RowMark(row, code: key.code(of: row))
+        case let row as ClientRow: RowMark(row, code: key.code(of: row))
         default: nil
         }
     }

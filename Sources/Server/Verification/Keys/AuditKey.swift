@@ -1,4 +1,4 @@
-public import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// The keys that prove that this program wrote the contents of a database.
 ///
@@ -13,23 +13,19 @@ public struct AuditKey: Sendable {
     }
 
     /// Computes an authentication code over the bytes that `write` produces, for this purpose only.
-    func authenticate(
-        _ purpose: String, _ write: (inout ByteWriter) -> Void
-    ) throws(CryptographyFailure) -> [UInt8] {
+    func authenticate(_ purpose: String, _ write: (inout ByteWriter) -> Void) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(purpose)
         write(&writer)
-        return try events.authenticationCode(of: writer.bytes.span)
+        return events.authenticationCode(of: writer.bytes.span)
     }
 }
 
 // Authenticates event chains.
 extension AuditKey {
     /// The event with the digest that chains it to the event with the digest `previous`.
-    func tying(
-        _ event: ChainedEvent, behind previous: [UInt8]
-    ) throws(CryptographyFailure) -> ChainedEvent {
-        let digest = try authenticate("watchword event") { writer in
+    func tying(_ event: ChainedEvent, behind previous: [UInt8]) -> ChainedEvent {
+        let digest = authenticate("watchword event") { writer in
             writer.write(previous)
             writer.write(event.node)
             writer.write(event.sequence)
@@ -44,8 +40,8 @@ extension AuditKey {
     func start(
         node: [UInt8], sequence: UInt64, digest: [UInt8], position: UInt64, behind: UInt64,
         pruning: PrunedEvents?
-    ) throws(CryptographyFailure) -> ChainStart {
-        let authentication = try authenticate("watchword chain start") { writer in
+    ) -> ChainStart {
+        let authentication = authenticate("watchword chain start") { writer in
             writer.write(node)
             writer.write(sequence)
             writer.write(digest)
@@ -61,10 +57,8 @@ extension AuditKey {
             pruning: pruning, authentication: authentication)
     }
 
-    func mark(
-        node: [UInt8], sequence: UInt64, digest: [UInt8]
-    ) throws(CryptographyFailure) -> ChainCheckpoint {
-        let authentication = try authenticate("watchword chain mark") { writer in
+    func mark(node: [UInt8], sequence: UInt64, digest: [UInt8]) -> ChainCheckpoint {
+        let authentication = authenticate("watchword chain mark") { writer in
             writer.write(node)
             writer.write(sequence)
             writer.write(digest)
@@ -74,15 +68,15 @@ extension AuditKey {
     }
 
     /// Checks whether a checkpoint was made with this key.
-    public func isAuthentic(_ mark: ChainCheckpoint) throws(CryptographyFailure) -> Bool {
-        let expected = try self.mark(
+    public func isAuthentic(_ mark: ChainCheckpoint) -> Bool {
+        let expected = self.mark(
             node: mark.node, sequence: mark.sequence, digest: mark.digest)
         return isEqualInConstantTime(expected.authentication.span, mark.authentication.span)
     }
 
     /// Checks whether a start was made with this key.
-    public func isAuthentic(_ start: ChainStart) throws(CryptographyFailure) -> Bool {
-        let expected = try self.start(
+    public func isAuthentic(_ start: ChainStart) -> Bool {
+        let expected = self.start(
             node: start.node, sequence: start.sequence, digest: start.digest,
             position: start.position, behind: start.behind, pruning: start.pruning)
         return isEqualInConstantTime(expected.authentication.span, start.authentication.span)

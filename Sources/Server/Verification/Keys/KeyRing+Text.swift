@@ -9,7 +9,7 @@ extension KeyRing {
     ///     key 2 BASE64
     ///     current 2
     ///     end BASE64 (SHA-256 of everything before this line, to detect truncation)
-    public func text() throws(KeyRingError) -> SecretBytes {
+    public func text() -> SecretBytes {
         let lines = SecretBytes(capacity: 64 * (versions.count + 3)) { output in
             func append(_ text: String) { for byte in text.utf8 { output.append(byte) } }
             func append(_ secret: SecretBytes) {
@@ -25,7 +25,7 @@ extension KeyRing {
             }
             append("\ncurrent \(current.id.number)\n")
         }
-        let end = Array("end ".utf8) + (try KeyFileLines.digest(of: lines)) + [0x0a]
+        let end = Array("end ".utf8) + KeyFileLines.digest(of: lines) + [0x0a]
         return SecretBytes(capacity: lines.count + end.count) { output in
             lines.withBytes { output.append(copying: $0) }
             for byte in end { output.append(byte) }
@@ -58,13 +58,11 @@ private struct KeyFileLines {
 
     init(_ text: SecretBytes) { self.text = text }
 
-    static func digest(of lines: SecretBytes) throws(KeyRingError) -> [UInt8] {
-        do throws(CryptographyFailure) {
-            let digest = try lines.withBytes { lines throws(CryptographyFailure) in
-                try sha256(lines)
-            }
-            return Base64.encode(digest.span)
-        } catch { throw .failed(error) }
+    static func digest(of lines: SecretBytes) -> [UInt8] {
+        let digest = lines.withBytes { lines in
+            sha256(lines)
+        }
+        return Base64.encode(digest.span)
     }
 
     /// Consumes `word` if it comes next.
@@ -128,7 +126,7 @@ private struct KeyFileLines {
     /// Checks that only the last line is left and that its digest is correct.
     mutating func end() throws(KeyRingError) {
         let lines = text.withBytes { SecretBytes(copying: $0.extracting(..<index)) }
-        let digest = try Self.digest(of: lines)
+        let digest = Self.digest(of: lines)
         guard take("end ".utf8), take(digest), take([0x0a]), index == text.count else {
             throw .malformed
         }

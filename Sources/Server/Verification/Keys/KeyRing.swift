@@ -45,24 +45,23 @@ public struct KeyRing: Sendable {
         self.versions = versions
         self.current = found
         lookupSecret = lookup
-        do throws(CryptographyFailure) {
-            self.lookup = try LookupKey(lookup)
-            dummyCredential = try DummyCredential(under: found)
-            dummyPublicKeys = try DummyPublicKeys(under: found)
-            auditKey = AuditKey(
-                events: try lookup.derived("watchword audit key"),
-                rows: try lookup.derived("watchword row key"))
-        } catch { throw .failed(error) }
+        self.lookup = LookupKey(lookup)
+        dummyCredential = DummyCredential(under: found)
+        dummyPublicKeys = DummyPublicKeys(under: found)
+        auditKey = AuditKey(
+            events: lookup.derived("watchword audit key"),
+            rows: lookup.derived("watchword row key"))
     }
 
     /// Creates a ring with one version.
     public static func make(
         randomness: RandomSource = .system
     ) throws(KeyRingError) -> KeyRing {
+        try requireAlgorithms()
         guard let first = KeyID(1) else { throw .malformed }
         return try KeyRing(
-            versions: [KeyVersion(first, try secret(randomness))], current: first,
-            lookup: try secret(randomness))
+            versions: [KeyVersion(first, secret(randomness))], current: first,
+            lookup: secret(randomness))
     }
 
     /// The ring with an additional version.
@@ -78,7 +77,7 @@ public struct KeyRing: Sendable {
         guard versions.count < Self.maximumCount, last < .max, let id = KeyID(last + 1) else {
             throw .full
         }
-        let version = try KeyVersion(id, try Self.secret(randomness))
+        let version = try KeyVersion(id, Self.secret(randomness))
         return try KeyRing(
             versions: versions + [version], current: makingCurrent ? id : current.id,
             lookup: lookupSecret)
@@ -104,10 +103,15 @@ public struct KeyRing: Sendable {
     /// The version with this number.
     func version(_ id: KeyID) -> KeyVersion? { versions.first { $0.id == id } }
 
-    private static func secret(_ randomness: RandomSource) throws(KeyRingError) -> SecretBytes {
-        do throws(CryptographyFailure) {
-            return try randomness.secret(keyCount)
-        } catch { throw .failed(error) }
+    /// Requires the algorithms whose use does not throw.
+    ///
+    /// Whatever reads or makes keys calls this first.
+    static func requireAlgorithms() throws(KeyRingError) {
+        do { try fetchAlgorithms() } catch { throw .failed(error) }
+    }
+
+    private static func secret(_ randomness: RandomSource) -> SecretBytes {
+        randomness.secret(keyCount)
     }
 }
 
@@ -129,29 +133,28 @@ public enum KeyRingError: Error, Hashable, Sendable {
 
 extension SecretBytes {
     /// Derives a 32-byte key for another purpose.
-    func derived(_ purpose: String) throws(CryptographyFailure) -> SecretBytes {
+    func derived(_ purpose: String) -> SecretBytes {
         let info = Array(purpose.utf8)
         let salt: [UInt8] = []
-        return try hkdfSHA256(secret: self, salt: salt.span, info: info.span, count: 32)
+        return hkdfSHA256(secret: self, salt: salt.span, info: info.span, count: 32)
     }
 }
 
 /// The source of random bytes, which tests can replace.
 public struct RandomSource: Sendable {
     /// Generates random bytes that are not secret.
-    public let bytes: @Sendable (Int) throws(CryptographyFailure) -> [UInt8]
+    public let bytes: @Sendable (Int) -> [UInt8]
     /// Generates random bytes that are secret.
-    public let secret: @Sendable (Int) throws(CryptographyFailure) -> SecretBytes
+    public let secret: @Sendable (Int) -> SecretBytes
 
     /// OpenSSL's generator.
     public static let system = RandomSource(
-        bytes: { count throws(CryptographyFailure) in try Randomness.bytes(count: count) },
-        secret: { count throws(CryptographyFailure) in try Randomness.secret(count: count) })
+        bytes: Randomness.bytes, secret: Randomness.secret)
 
     /// Creates a source from two closures.
     public init(
-        bytes: @escaping @Sendable (Int) throws(CryptographyFailure) -> [UInt8],
-        secret: @escaping @Sendable (Int) throws(CryptographyFailure) -> SecretBytes
+        bytes: @escaping @Sendable (Int) -> [UInt8],
+        secret: @escaping @Sendable (Int) -> SecretBytes
     ) {
         self.bytes = bytes
         self.secret = secret

@@ -24,19 +24,17 @@ public struct KeyVersion: Sendable {
 
     init(_ id: KeyID, _ secret: SecretBytes) throws(KeyRingError) {
         guard secret.count == KeyRing.keyCount else { throw .malformed }
+        try KeyRing.requireAlgorithms()
         self.id = id
         self.secret = secret
-        let sealing: SecretBytes
-        do throws(CryptographyFailure) {
-            pepper = try secret.derived("watchword pepper")
-            digests = HMACKey(pepper)
-            rotation = try secret.derived("watchword rotation key")
-            answers = try secret.derived("watchword answer keys")
-            sealing = try secret.derived("watchword key-encryption key")
-            fingerprint = try secret.derived("watchword key fingerprint").withBytes { bytes in
-                (0..<16).map { bytes[$0] }
-            }
-        } catch { throw .failed(error) }
+        pepper = secret.derived("watchword pepper")
+        digests = HMACKey(pepper)
+        rotation = secret.derived("watchword rotation key")
+        answers = secret.derived("watchword answer keys")
+        let sealing = secret.derived("watchword key-encryption key")
+        fingerprint = secret.derived("watchword key fingerprint").withBytes { bytes in
+            (0..<16).map { bytes[$0] }
+        }
         do throws(CryptographyError) {
             self.sealing = try SealingKey(sealing)
         } catch { throw .malformed }  // HKDF returns the requested number of bytes.
@@ -47,10 +45,8 @@ public struct KeyVersion: Sendable {
     /// A busy server seals more responses than one key may seal.
     func answerKey(_ name: [UInt8]) throws(VerifierError) -> SealingKey {
         let salt: [UInt8] = []
-        let derived = try deciding { () throws(CryptographyFailure) in
-            try hkdfSHA256(
-                secret: answers, salt: salt.span, info: name.span, count: KeyRing.keyCount)
-        }
+        let derived = hkdfSHA256(
+            secret: answers, salt: salt.span, info: name.span, count: KeyRing.keyCount)
         do throws(CryptographyError) {
             return try SealingKey(derived)
         } catch { throw VerifierError(error) }

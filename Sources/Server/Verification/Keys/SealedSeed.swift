@@ -17,12 +17,12 @@ struct SealedSeed: Hashable, Sendable {
     init(
         sealing seed: SecretBytes, algorithm: HashAlgorithm, digits: Int, period: Int?,
         for row: SealingContext, under key: KeyVersion
-    ) throws(CryptographyFailure) {
+    ) {
         self.algorithm = algorithm
         self.digits = digits
         self.period = period
         let data = Self.associatedData(algorithm, digits, period, row, key.id)
-        box = try key.sealing.seal(seed, associatedData: data.span)
+        box = key.sealing.seal(seed, associatedData: data.span)
     }
 
     /// The seed, if this is the row and the key that it was sealed for.
@@ -38,11 +38,9 @@ struct SealedSeed: Hashable, Sendable {
         for row: SealingContext, from old: KeyVersion, to new: KeyVersion
     ) throws(VerifierError) -> SealedSeed {
         let seed = try open(for: row, under: old)
-        do throws(CryptographyFailure) {
-            return try SealedSeed(
-                sealing: seed, algorithm: algorithm, digits: digits, period: period, for: row,
-                under: new)
-        } catch { throw .cryptography(error) }
+        return SealedSeed(
+            sealing: seed, algorithm: algorithm, digits: digits, period: period, for: row,
+            under: new)
     }
 
     private static func associatedData(
@@ -123,9 +121,9 @@ struct SealedBox: Hashable, Sendable {
     /// - Parameter purpose: names the kind of data, so that it opens as no other kind.
     init(
         sealing data: [UInt8], as purpose: String, for row: SealingContext, under key: KeyVersion
-    ) throws(CryptographyFailure) {
+    ) {
         let associated = row.associatedData(for: purpose, under: key.id).bytes
-        bytes = try key.sealing.seal(data.span, associatedData: associated.span)
+        bytes = key.sealing.seal(data.span, associatedData: associated.span)
     }
 
     /// The data, if this is the row and the key that it was sealed for.
@@ -144,9 +142,7 @@ struct SealedBox: Hashable, Sendable {
         as purpose: String, for row: SealingContext, from old: KeyVersion, to new: KeyVersion
     ) throws(VerifierError) -> SealedBox {
         let data = try open(as: purpose, for: row, under: old)
-        do throws(CryptographyFailure) {
-            return try SealedBox(sealing: data, as: purpose, for: row, under: new)
-        } catch { throw .cryptography(error) }
+        return SealedBox(sealing: data, as: purpose, for: row, under: new)
     }
 
     func write(into writer: inout ByteWriter) { writer.write(bytes) }

@@ -39,7 +39,7 @@ extension CodeAttempt {
         }
         let dummyCredential = try pad(beyond: findings.checked)
         guard findings.right.isEmpty else {
-            return try accepted(
+            return accepted(
                 findings.right,
                 listing: candidates.first { $0.isOneTimePassword && $0.state == .active })
         }
@@ -75,7 +75,7 @@ extension CodeAttempt {
     /// - Parameter listing: the credential that lists a new device if a recovery code was accepted.
     private func accepted(
         _ right: [(record: CredentialRecord, offset: Int64)], listing: CredentialRecord?
-    ) throws(VerifierError) -> Decision<VerificationOutcome> {
+    ) -> Decision<VerificationOutcome> {
         var records = right.map(\.record)
         // The code is also spent on the other credentials, but they do not count as used.
         use(&records[0])
@@ -89,10 +89,8 @@ extension CodeAttempt {
         }
         if let holder {
             let token = Token(
-                .knownDevice, try context.randomSecret(Token.Kind.knownDevice.count))
-            let digest = try deciding { () throws(CryptographyFailure) in
-                try context.keys.lookup.digest(of: token.bytes, as: token.kind)
-            }
+                .knownDevice, context.randomSecret(Token.Kind.knownDevice.count))
+            let digest = context.keys.lookup.digest(of: token.bytes, as: token.kind)
             change(holder, in: &records) { $0.add(digest) }
             newDevice = token
         }

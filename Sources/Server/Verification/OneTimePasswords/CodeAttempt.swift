@@ -105,10 +105,8 @@ struct CodeAttempt: Sendable {
         hashes.spent.append(hashes.left.remove(at: found))
         let key = context.keys.current
         let place = record.place
-        let rest = try deciding { () throws(CryptographyFailure) in
-            try RecoverySet(
-                sealing: hashes, salt: set.salt, logN: set.logN, for: place, under: key)
-        }
+        let rest = RecoverySet(
+            sealing: hashes, salt: set.salt, logN: set.logN, for: place, under: key)
         record.material = .recovery(rest)
         record.keyID = key.id
         return .right(offset: 0)
@@ -161,9 +159,7 @@ extension CodeAttempt {
                 context.meter?.count(.openings)
                 let key = context.keys.current
                 let nothing = [UInt8](repeating: 0, count: HashAlgorithm.sha1.digestCount)
-                _ = try deciding { () throws(CryptographyFailure) in
-                    try key.sealing.seal(nothing.span, associatedData: nothing.span)
-                }
+                _ = key.sealing.seal(nothing.span, associatedData: nothing.span)
             }
         }
         guard code.form == .oneTimePassword, done < typicalCodeCount else { return dummyCredential }

@@ -177,7 +177,7 @@ extension SealedSeed {
 struct DummyCredential: Sendable {
     private let record: CredentialRecord
 
-    init(under key: KeyVersion) throws(CryptographyFailure) {
+    init(under key: KeyVersion) {
         let nothing = [UInt8](repeating: 0, count: CredentialID.count)
         guard let id = CredentialID(bytes: nothing), let subject = Subject("nobody") else {
             preconditionFailure("the id and the subject are valid")
@@ -185,7 +185,7 @@ struct DummyCredential: Sendable {
         let place = SealingContext(id: id, subject: subject, kind: .totp)
         let seed = SecretBytes(
             copying: [UInt8](repeating: 0, count: HashAlgorithm.sha1.digestCount).span)
-        let sealed = try SealedSeed(
+        let sealed = SealedSeed(
             sealing: seed, algorithm: .sha1, digits: 6, period: 30, for: place, under: key)
         var record = CredentialRecord(
             id: id, subject: subject, kind: .totp, createdAt: UnixTime(seconds: 0),

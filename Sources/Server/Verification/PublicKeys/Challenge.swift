@@ -127,10 +127,10 @@ extension Verifier {
         _ kind: Token.Kind, _ content: Challenge.Content, subject: Subject?,
         credential: CredentialID?, client: ClientID?, lifetime: Int64 = Challenge.lifetime,
         _ context: DecisionContext
-    ) throws(VerifierError) -> (token: Token, challenge: Challenge) {
-        let token = Token(kind, try context.randomSecret(kind.count))
+    ) -> (token: Token, challenge: Challenge) {
+        let token = Token(kind, context.randomSecret(kind.count))
         let challenge = Challenge(
-            digest: try digest(token, context), content: content, subject: subject,
+            digest: digest(token, context), content: content, subject: subject,
             credential: credential, client: client, createdAt: context.now,
             expiresAt: context.now.adding(milliseconds: lifetime))
         return (token, challenge)
@@ -142,7 +142,7 @@ extension Verifier {
         _ token: Token, for purpose: ChallengeRow.Purpose, by client: ClientID?,
         answeredBy credential: AnsweringCredential, _ context: DecisionContext
     ) async throws(VerifierError) -> (finding: ChallengeFinding, record: CredentialRecord?) {
-        let digest = try digest(token, context)
+        let digest = digest(token, context)
         let rows = try await read { store throws(StoreFailure) in
             try await store.challenge(digest: digest, answeredBy: credential)
         }

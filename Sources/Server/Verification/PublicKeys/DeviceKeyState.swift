@@ -68,10 +68,10 @@ package struct DeviceKeyState: Hashable, Sendable {
     init(
         sealing key: RegisteredDeviceKey, presence: DeviceKeyTranscript.Presence,
         for row: SealingContext, under version: KeyVersion
-    ) throws(CryptographyFailure) {
+    ) {
         var writer = ByteWriter()
         key.write(into: &writer)
-        registration = try SealedBox(
+        registration = SealedBox(
             sealing: writer.bytes, as: Self.purpose, for: row, under: version)
         self.presence = presence
     }

@@ -10,7 +10,7 @@ package struct DummyPublicKeys: Sendable {
     private let deviceKey: CredentialRecord
     private let key: KeyVersion
 
-    init(under key: KeyVersion) throws(CryptographyFailure) {
+    init(under key: KeyVersion) {
         self.key = key
         var passkey = Self.record(.passkey, under: key)
         let registered = RegisteredPasskey(
@@ -21,14 +21,14 @@ package struct DummyPublicKeys: Sendable {
                 isUserVerified: true, isBackupEligible: true, isBackedUp: true),
             transports: ["hybrid", "internal"], attestation: .none, leafDigest: nil)
         passkey.material = .passkey(
-            try PasskeyState(sealing: registered, count: 0, for: passkey.place, under: key))
+            PasskeyState(sealing: registered, count: 0, for: passkey.place, under: key))
         self.passkey = passkey
         var deviceKey = Self.record(.key, under: key)
         let point = RegisteredDeviceKey(
             point: DummyPublicKeys.nobodysPoint, custody: .vault, attestationKeyDigest: nil,
             endorsementKeyDigest: nil)
         deviceKey.material = .deviceKey(
-            try DeviceKeyState(sealing: point, presence: .none, for: deviceKey.place, under: key))
+            DeviceKeyState(sealing: point, presence: .none, for: deviceKey.place, under: key))
         self.deviceKey = deviceKey
     }
 

@@ -1,4 +1,4 @@
-package import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// The stored state of a registered passkey: its sealed registration, and what its uses change.
 package struct PasskeyState: Hashable, Sendable {
@@ -65,10 +65,10 @@ package struct PasskeyState: Hashable, Sendable {
     package init(
         sealing passkey: RegisteredPasskey, count: UInt32, for row: SealingContext,
         under key: KeyVersion
-    ) throws(CryptographyFailure) {
+    ) {
         var writer = ByteWriter()
         passkey.write(into: &writer)
-        registration = try SealedBox(
+        registration = SealedBox(
             sealing: writer.bytes, as: Self.purpose, for: row, under: key)
         flags = passkey.flags
         wasUserVerified = passkey.flags.isUserVerified

@@ -35,7 +35,7 @@ package struct RecoverySet: Hashable, Sendable {
     init(
         sealing hashes: Hashes, salt: [UInt8], logN: Int, for row: SealingContext,
         under key: KeyVersion
-    ) throws(CryptographyFailure) {
+    ) {
         self.salt = salt
         self.logN = logN
         remaining = hashes.left.count
@@ -46,7 +46,7 @@ package struct RecoverySet: Hashable, Sendable {
             }
         }
         let data = Self.associatedData(salt, logN, remaining, row, key.id)
-        box = try key.sealing.seal(joined, associatedData: data.span)
+        box = key.sealing.seal(joined, associatedData: data.span)
     }
 
     /// The hashes of the codes.
@@ -110,8 +110,8 @@ enum RecoveryCode {
     private static let dash = UInt8(ascii: "-")
 
     /// Generates a code.
-    static func make(_ randomness: RandomSource) throws(CryptographyFailure) -> SecretBytes {
-        grouped(Base32.encode(try randomness.secret(byteCount)))
+    static func make(_ randomness: RandomSource) -> SecretBytes {
+        grouped(Base32.encode(randomness.secret(byteCount)))
     }
 
     /// A code as it was shown, from its characters in upper or lower case; `nil` if they are not those

@@ -1,4 +1,4 @@
-public import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// A row as it must be stored after a restore from a backup.
 public struct RestoredRow: Hashable, Sendable {
@@ -122,11 +122,11 @@ public struct LastEvents: Sendable {
     }
 
     /// Whether the events and their times are authentic.
-    public func areAuthentic(_ key: AuditKey) throws(CryptographyFailure) -> Bool {
+    public func areAuthentic(_ key: AuditKey) -> Bool {
         for end in ends {
-            let expected = try key.tying(end.last, behind: end.previous).digest
-            guard end.last.event != nil, try key.isAuthentic(end.record.start),
-                try key.isAuthentic(end.record.head),
+            let expected = key.tying(end.last, behind: end.previous).digest
+            guard end.last.event != nil, key.isAuthentic(end.record.start),
+                key.isAuthentic(end.record.head),
                 isEqualInConstantTime(expected.span, end.last.digest.span),
                 isEqualInConstantTime(expected.span, end.record.head.digest.span)
             else { return false }

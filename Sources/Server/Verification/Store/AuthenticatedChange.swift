@@ -1,4 +1,4 @@
-public import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// A change, with the authentication code of the row that it writes.
 public struct AuthenticatedChange: Sendable {
@@ -22,15 +22,13 @@ extension AuditKey {
     ///
     /// The first event names the rows that are written, so that the events record the last version
     /// of each row.
-    public func authenticating(
-        _ changes: [StoreChange]
-    ) throws(CryptographyFailure) -> [AuthenticatedChange] {
+    public func authenticating(_ changes: [StoreChange]) -> [AuthenticatedChange] {
         var authenticated: [AuthenticatedChange] = []
         authenticated.reserveCapacity(changes.count)
         var rows: [RowMark] = []
         var firstEvent: Int?
         for change in changes {
-            let code = try code(of: change)
+            let code = code(of: change)
             if let mark = change.mark(code: code) { rows.append(mark) }
             if firstEvent == nil, case .appendEvent = change { firstEvent = authenticated.count }
             authenticated.append(AuthenticatedChange(change: change, code: code))
@@ -39,15 +37,15 @@ extension AuditKey {
         return authenticated
     }
 
-    private func code(of change: StoreChange) throws(CryptographyFailure) -> [UInt8] {
+    private func code(of change: StoreChange) -> [UInt8] {
         switch change {
-        case .insertCredential(let row), .updateCredential(let row): try code(of: row)
-        case .insertTicket(let row): try code(of: row)
-        case .insertChallenge(let row): try code(of: row)
-        case .insertAnswer(let row), .writeDummyAnswer(let row): try code(of: row)
-        case .insertClient(let row), .updateClient(let row): try code(of: row)
+        case .insertCredential(let row), .updateCredential(let row): code(of: row)
+        case .insertTicket(let row): code(of: row)
+        case .insertChallenge(let row): code(of: row)
+        case .insertAnswer(let row), .writeDummyAnswer(let row): code(of: row)
+        case .insertClient(let row), .updateClient(let row): code(of: row)
         // A dummy row decides nothing, but costs the same as a real row.
-        case .writeDummy(let row): try code(of: row.sought)
+        case .writeDummy(let row): code(of: row.sought)
         case .requireCapacity, .spendTicket, .dropTickets, .spendChallenge, .dropChallenge,
             .endAnswers, .appendEvent, .writeDummyEvent:
             []

@@ -17,10 +17,10 @@ struct MemoryContent: Sendable {
     init(chain: EventChain) { self.chain = chain }
 
     /// The start and head of the chain.
-    func record(_ key: AuditKey) throws(CryptographyFailure) -> ChainRecord {
-        let origin = try EventChain(node: chain.node, key: key).start()
+    func record(_ key: AuditKey) -> ChainRecord {
+        let origin = EventChain(node: chain.node, key: key).start()
         return ChainRecord(
-            start: start ?? origin, head: try chain.head(), headPosition: chain.position)
+            start: start ?? origin, head: chain.head(), headPosition: chain.position)
     }
 
     /// Whether the condition of a change holds.
@@ -56,9 +56,7 @@ struct MemoryContent: Sendable {
     /// Applies a change whose condition holds.
     ///
     /// - Parameter rows: the rows that an event names.
-    mutating func apply(
-        _ change: StoreChange, rows: [RowMark] = []
-    ) throws(StoreFailure) {
+    mutating func apply(_ change: StoreChange, rows: [RowMark] = []) {
         switch change {
         case .requireCapacity: break
         case .insertCredential(let row), .updateCredential(let row): put(row)
@@ -78,13 +76,11 @@ struct MemoryContent: Sendable {
         case .writeDummyAnswer(let answer):
             let row = DummyRow(answer)
             dummies[row.slot] = row
-        case .appendEvent(let event): try append(RecordedEvent(event, rows: rows))
+        case .appendEvent(let event): append(RecordedEvent(event, rows: rows))
         }
     }
 
-    mutating func prune(
-        _ pruning: Pruning, key: AuditKey
-    ) throws(CryptographyFailure) -> PruningOutcome {
+    mutating func prune(_ pruning: Pruning, key: AuditKey) -> PruningOutcome {
         let lapsed = credentials.values.filter { row in
             row.state != .active && row.lapsesAt.map(pruning.isDue) ?? false
         }.prefix(pruning.limit)
@@ -103,7 +99,7 @@ struct MemoryContent: Sendable {
         let oldAnswers = answers.values.filter { pruning.isDue($0.expiresAt) }
             .prefix(pruning.limit)
         for row in oldAnswers { answers[row.key] = nil }
-        let old = try ExpiredEvents(
+        let old = ExpiredEvents(
             Array(events.prefix(pruning.limit)), chains: [record(key)], pruning: pruning, key: key)
         if let newStart = old.starts.first { start = newStart }
         events.removeFirst(old.count)
@@ -136,10 +132,8 @@ struct MemoryContent: Sendable {
         if let fingerprint = row.fingerprint { fingerprints[fingerprint] = nil }
     }
 
-    private mutating func append(_ event: RecordedEvent) throws(StoreFailure) {
-        do throws(CryptographyFailure) {
-            events.append(try chain.append(event, position: chain.sequence + 1))
-        } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
+    private mutating func append(_ event: RecordedEvent) {
+        events.append(chain.append(event, position: chain.sequence + 1))
     }
 }
 

@@ -84,32 +84,25 @@ public actor MemoryStore: VerificationStore {
     }
 
     /// The start and head of the chain.
-    public func chains() throws(StoreFailure) -> [ChainRecord] {
-        do throws(CryptographyFailure) {
-            return [try content.record(key)]
-        } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
+    public func chains() -> [ChainRecord] {
+        [content.record(key)]
     }
 
     /// Applies all of `changes`, in order, or none.
-    public func commit(_ changes: [StoreChange]) throws(StoreFailure) -> CommitOutcome {
+    public func commit(_ changes: [StoreChange]) -> CommitOutcome {
         // Each condition sees the effect of the earlier changes.
         var changed = content
-        let authenticated: [AuthenticatedChange]
-        do throws(CryptographyFailure) { authenticated = try key.authenticating(changes) } catch {
-            throw StoreFailure(.unavailable, code: error.call.rawValue)
-        }
+        let authenticated = key.authenticating(changes)
         for change in authenticated {
             guard changed.allows(change.change) else { return .conflict }
-            try changed.apply(change.change, rows: change.rows)
+            changed.apply(change.change, rows: change.rows)
         }
         content = changed
         return .done
     }
 
     /// Deletes expired rows and old events.
-    public func prune(_ pruning: Pruning) throws(StoreFailure) -> PruningOutcome {
-        do throws(CryptographyFailure) {
-            return try content.prune(pruning, key: key)
-        } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
+    public func prune(_ pruning: Pruning) -> PruningOutcome {
+        content.prune(pruning, key: key)
     }
 }

@@ -22,8 +22,6 @@ package protocol RowFailure: Error, Equatable {
     static var row: Self { get }
     /// The chain's stored end is not the one that was written.
     static var chain: Self { get }
-    /// OpenSSL failed while a row was checked.
-    static var cryptography: Self { get }
 }
 
 // Whole rows.
@@ -55,10 +53,7 @@ extension RowReader {
     ) throws(Failure) -> Row {
         let code = try requiredBytes()
         guard let key else { return row }
-        let isAuthentic: Bool
-        do throws(CryptographyFailure) {
-            isAuthentic = try key.isAuthentic(row, by: code)
-        } catch { throw .cryptography }
+        let isAuthentic = key.isAuthentic(row, by: code)
         guard isAuthentic else { throw .invalidRow }
         return row
     }

@@ -1,4 +1,4 @@
-public import WatchwordCryptography
+internal import WatchwordCryptography
 
 /// A row that is authenticated as a whole, so that without the key nobody can change a column or
 /// move the row.
@@ -27,31 +27,29 @@ extension AuditKey {
 
     /// The authentication code that a store keeps with a row, followed by the code of the same row
     /// without its response, if it has one.
-    public func code(of row: some StoredRow) throws(CryptographyFailure) -> [UInt8] {
-        let code = try code(of: row.authenticatedBytes)
+    public func code(of row: some StoredRow) -> [UInt8] {
+        let code = code(of: row.authenticatedBytes)
         guard let ended = row.authenticatedBytesOnceEnded else { return code }
-        return code + (try self.code(of: ended))
+        return code + self.code(of: ended)
     }
 
     /// Checks whether a row was written with this key.
-    public func isAuthentic(
-        _ row: some StoredRow, by code: [UInt8]
-    ) throws(CryptographyFailure) -> Bool {
-        let expected = try self.code(of: row)
+    public func isAuthentic(_ row: some StoredRow, by code: [UInt8]) -> Bool {
+        let expected = self.code(of: row)
         return isEqualInConstantTime(expected.span, code.span)
     }
 
     /// Does the work of checking a typical row.
     ///
     /// Call this if no row was found, so that the response time does not reveal it (V-06).
-    public func checkDummy() throws(CryptographyFailure) {
-        _ = try code(of: [UInt8](repeating: 0, count: Self.typicalRowCount))
+    public func checkDummy() {
+        _ = code(of: [UInt8](repeating: 0, count: Self.typicalRowCount))
     }
 
     private static let typicalRowCount = 320
 
-    private func code(of bytes: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
-        var code = try rows.authenticationCode(of: bytes.span)
+    private func code(of bytes: [UInt8]) -> [UInt8] {
+        var code = rows.authenticationCode(of: bytes.span)
         code.removeLast(code.count - Self.rowCodeCount)
         return code
     }

@@ -103,10 +103,8 @@ extension VerificationStore {
         guard event.event?.time == event.time, let digest = try await digest(before: event) else {
             return false
         }
-        do throws(CryptographyFailure) {
-            let expected = try key.tying(event, behind: digest).digest
-            return isEqualInConstantTime(expected.span, event.digest.span)
-        } catch { throw StoreFailure(.unavailable, code: error.call.rawValue) }
+        let expected = key.tying(event, behind: digest).digest
+        return isEqualInConstantTime(expected.span, event.digest.span)
     }
 
     /// The digest of the previous event in the chain, which may be the last pruned event.

@@ -14,9 +14,9 @@ extension Verifier {
             // and then fails this check.
             guard try await !clients().contains(where: { $0.revokedAt == nil && $0.name == name })
             else { return Decision(outcome: nil, changes: []) }
-            let (key, digest) = try Self.newClientKey(context)
+            let (key, digest) = Self.newClientKey(context)
             let row = ClientRow(
-                id: try context.randomBytes(16), version: 1, digest: digest, name: name,
+                id: context.randomBytes(16), version: 1, digest: digest, name: name,
                 scopes: Set(scopes).sorted(), createdAt: context.now, revokedAt: nil)
             return Decision(
                 outcome: (client: row, key: key),
@@ -36,7 +36,7 @@ extension Verifier {
                 return Decision(outcome: .unknown, changes: [])
             }
             guard row.revokedAt == nil else { return Decision(outcome: .revoked, changes: []) }
-            let (key, digest) = try Self.newClientKey(context)
+            let (key, digest) = Self.newClientKey(context)
             let renewed = ClientRow(
                 id: row.id, version: row.version + 1, digest: digest, name: row.name,
                 scopes: row.scopes, createdAt: row.createdAt, revokedAt: nil)
@@ -46,17 +46,11 @@ extension Verifier {
         }
     }
 
-    private static func newClientKey(
-        _ context: DecisionContext
-    ) throws(VerifierError) -> (key: Token, digest: [UInt8]) {
+    private static func newClientKey(_ context: DecisionContext) -> (key: Token, digest: [UInt8]) {
         let kind = Token.Kind.clientKey
-        let secret = try context.randomSecret(kind.count - LookupKey.clientKeyMarkCount)
-        let bytes = try deciding { () throws(CryptographyFailure) in
-            try context.keys.lookup.marking(clientKey: secret)
-        }
-        let digest = try deciding { () throws(CryptographyFailure) in
-            try context.keys.lookup.digest(of: bytes, as: kind)
-        }
+        let secret = context.randomSecret(kind.count - LookupKey.clientKeyMarkCount)
+        let bytes = context.keys.lookup.marking(clientKey: secret)
+        let digest = context.keys.lookup.digest(of: bytes, as: kind)
         return (Token(kind, bytes), digest)
     }
 
@@ -72,13 +66,9 @@ extension Verifier {
     ) async throws(VerifierError) -> ClientRow? {
         let lookup = await ring().lookup
         let isMarked = key.bytes.count == Token.Kind.clientKey.count
-        let isRight = try deciding { () throws(CryptographyFailure) in
-            isMarked ? try lookup.isMarked(clientKey: key.bytes) : true
-        }
+        let isRight = isMarked ? lookup.isMarked(clientKey: key.bytes) : true
         guard isRight else { return nil }
-        let digest = try deciding { () throws(CryptographyFailure) in
-            try lookup.digest(of: key.bytes, as: .clientKey)
-        }
+        let digest = lookup.digest(of: key.bytes, as: .clientKey)
         if isLimited, !isMarked, await !unmarkedKeys.mayContain(digest, in: self) { return nil }
         let row = try await read { store throws(StoreFailure) in
             try await store.client(digest: digest)

@@ -21,7 +21,7 @@ extension Verifier {
         return try await decide(origin, recorder: recorder, answeringUntil: .end) {
             context throws(VerifierError) in
             var records = try await records(of: subject)
-            let presented = try known(device, among: records, context)
+            let presented = known(device, among: records, context)
             if let credential { records.removeAll { $0.id != credential } }
             if code.form == .recovery {
                 try await hash(code, for: records, origin.client, into: &hashes)
@@ -36,9 +36,9 @@ extension Verifier {
     /// The device that presents this token, if one of the subject's active credentials lists it.
     private func known(
         _ device: Token?, among records: [CredentialRecord], _ context: DecisionContext
-    ) throws(VerifierError) -> CodeAttempt.PresentedDevice? {
+    ) -> CodeAttempt.PresentedDevice? {
         guard let device else { return nil }
-        let digest = try digest(device, context)
+        let digest = digest(device, context)
         let holder = records.first { $0.state == .active && $0.devices.contain(digest) }
         return holder.map { CodeAttempt.PresentedDevice(digest: digest, holder: $0) }
     }

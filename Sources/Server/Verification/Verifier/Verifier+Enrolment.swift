@@ -10,8 +10,8 @@ extension Verifier {
         recorder: Recorder<EnrolmentOutcome<OneTimePasswordGrant>>? = nil
     ) async throws(VerifierError) -> EnrolmentOutcome<OneTimePasswordGrant> {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
-            let seed = try seed(for: enrolment, context)
-            let fingerprints = try fingerprints(of: seed, enrolment.algorithm, context)
+            let seed = seed(for: enrolment, context)
+            let fingerprints = fingerprints(of: seed, enrolment.algorithm, context)
             switch try await keyState(fingerprints, context) {
             case .free: break
             case .inUse: return Decision(outcome: .refused(.keyInUse), changes: [])
@@ -20,11 +20,11 @@ extension Verifier {
             let room = makingRoom(
                 for: subject, among: try await records(of: subject), context)
             guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
-            var record = try newRecord(
+            var record = newRecord(
                 enrolment.factor.kind, subject, name: enrolment.name, state: .pending, context)
             record.fingerprint = fingerprints[0]
             record.keyID = context.keys.current.id
-            record.material = try material(
+            record.material = material(
                 enrolment.factor, enrolment.algorithm, enrolment.digits, seed, record.place, context
             )
             let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
@@ -62,34 +62,28 @@ extension Verifier {
             let room = makingRoom(
                 for: subject, among: records.filter { $0.kind != .recovery }, context)
             guard let room else { return Decision(outcome: .refused(.tooMany), changes: []) }
-            let salt = try context.randomBytes(RecoverySet.saltCount)
+            let salt = context.randomBytes(RecoverySet.saltCount)
             var codes: [SecretBytes] = []
             var hashes: [SecretBytes] = []
             for _ in 0..<RecoveryCode.codesPerSet {
-                let code = try deciding { () throws(CryptographyFailure) in
-                    try RecoveryCode.make(context.randomness)
-                }
+                let code = RecoveryCode.make(context.randomness)
                 codes.append(code)
                 hashes.append(
                     try await hashing.hash(
                         code, salt: salt, logN: RecoverySet.logN, for: origin.client,
                         meter: meter))
             }
-            var record = try newRecord(.recovery, subject, name: name, state: .active, context)
+            var record = newRecord(.recovery, subject, name: name, state: .active, context)
             let place = record.place
-            let set = try deciding { () throws(CryptographyFailure) in
-                try RecoverySet(
-                    sealing: RecoverySet.Hashes(left: hashes), salt: salt,
-                    logN: RecoverySet.logN, for: place, under: context.keys.current)
-            }
+            let set = RecoverySet(
+                sealing: RecoverySet.Hashes(left: hashes), salt: salt,
+                logN: RecoverySet.logN, for: place, under: context.keys.current)
             record.material = .recovery(set)
             record.keyID = context.keys.current.id
             record.confirmedAt = context.now
             // If two sets are enrolled concurrently, the unique fingerprint makes one enrolment
             // start again and replace the other's set.
-            record.fingerprint = try deciding { () throws(CryptographyFailure) in
-                try context.keys.lookup.fingerprint(ofSetFor: subject)
-            }
+            record.fingerprint = context.keys.lookup.fingerprint(ofSetFor: subject)
             var changes: [StoreChange] = []
             for var old in earlier {
                 old.end(as: .revoked, because: .replaced, at: context.now)
@@ -105,20 +99,18 @@ extension Verifier {
 
     private func seed(
         for enrolment: OneTimePasswordEnrolment, _ context: DecisionContext
-    ) throws(VerifierError) -> SecretBytes {
+    ) -> SecretBytes {
         if let key = enrolment.key { return key }
         // The key has the length of the hash (RFC 6238, section 5.1), which is at least 160 bits
         // (RFC 4226, section 4, R6).
-        return try context.randomSecret(enrolment.algorithm.digestCount)
+        return context.randomSecret(enrolment.algorithm.digestCount)
     }
 
     /// The indexes under which a key is found, beginning with the one to store.
     func fingerprints(
         of seed: SecretBytes, _ algorithm: HashAlgorithm, _ context: DecisionContext
-    ) throws(VerifierError) -> [[UInt8]] {
-        try deciding { () throws(CryptographyFailure) in
-            try context.keys.lookup.fingerprints(of: seed, first: algorithm)
-        }
+    ) -> [[UInt8]] {
+        context.keys.lookup.fingerprints(of: seed, first: algorithm)
     }
 
     enum KeyState {
@@ -179,8 +171,8 @@ extension Verifier {
     package func newRecord(
         _ kind: CredentialKind, _ subject: Subject, name: String, state: CredentialState,
         _ context: DecisionContext
-    ) throws(VerifierError) -> CredentialRecord {
-        guard let id = CredentialID(bytes: try context.randomBytes(CredentialID.count)) else {
+    ) -> CredentialRecord {
+        guard let id = CredentialID(bytes: context.randomBytes(CredentialID.count)) else {
             preconditionFailure("a random source must return the requested number of bytes")
         }
         let lapsesAt =
@@ -196,18 +188,16 @@ extension Verifier {
     func material(
         _ factor: OneTimePasswordEnrolment.Factor, _ algorithm: HashAlgorithm, _ digits: Int,
         _ seed: SecretBytes, _ place: SealingContext, _ context: DecisionContext
-    ) throws(VerifierError) -> CredentialRecord.Material {
-        func sealed(period: Int?) throws(VerifierError) -> SealedSeed {
-            try deciding { () throws(CryptographyFailure) in
-                try SealedSeed(
-                    sealing: seed, algorithm: algorithm, digits: digits, period: period, for: place,
-                    under: context.keys.current)
-            }
+    ) -> CredentialRecord.Material {
+        func sealed(period: Int?) -> SealedSeed {
+            SealedSeed(
+                sealing: seed, algorithm: algorithm, digits: digits, period: period, for: place,
+                under: context.keys.current)
         }
         switch factor {
-        case .time(let period): return .time(TOTPState(seed: try sealed(period: period)))
+        case .time(let period): return .time(TOTPState(seed: sealed(period: period)))
         case .counter(let counter):
-            return .counter(HOTPState(seed: try sealed(period: nil), counter: counter))
+            return .counter(HOTPState(seed: sealed(period: nil), counter: counter))
         }
     }
 

@@ -9,7 +9,7 @@ extension Verifier {
         recorder: Recorder<ImportOutcome>? = nil
     ) async throws(VerifierError) -> ImportOutcome {
         try await decide(origin, recorder: recorder) { context throws(VerifierError) in
-            let fingerprints = try fingerprints(of: given.key, given.algorithm, context)
+            let fingerprints = fingerprints(of: given.key, given.algorithm, context)
             switch try await keyState(fingerprints, context) {
             case .free: break
             case .inUse(let record):
@@ -26,7 +26,7 @@ extension Verifier {
                 decision.recordsResponse = false
                 return decision
             }
-            let record = try record(of: given, subject, fingerprints[0], context)
+            let record = record(of: given, subject, fingerprints[0], context)
             return Decision(
                 outcome: .imported(record.id, expiresAt: record.lapsesAt),
                 changes: room + [
@@ -44,12 +44,12 @@ extension Verifier {
     public func rehearse(
         _ imports: [(given: OneTimePasswordImport, subject: Subject)]
     ) async throws(VerifierError) -> [ImportOutcome] {
-        let context = try await context(.unknown)
+        let context = await context(.unknown)
         var outcomes: [ImportOutcome] = []
         var added: [[UInt8]: CredentialRecord] = [:]
         var counts: [Subject: Int] = [:]
         for (given, subject) in imports {
-            let fingerprints = try fingerprints(of: given.key, given.algorithm, context)
+            let fingerprints = fingerprints(of: given.key, given.algorithm, context)
             var owner = fingerprints.lazy.compactMap { added[$0] }.first
             for fingerprint in fingerprints where owner == nil {
                 let record = try await record(fingerprint: fingerprint)
@@ -67,7 +67,7 @@ extension Verifier {
             } else if given.isUsedInFuture(context.now, policy.profile) {
                 outcomes.append(.refused(.usedInFuture))
             } else {
-                let record = try record(of: given, subject, fingerprints[0], context)
+                let record = record(of: given, subject, fingerprints[0], context)
                 added[fingerprints[0]] = record
                 if given.isConfirmed { counts[subject] = count + 1 }
                 outcomes.append(.imported(record.id, expiresAt: record.lapsesAt))
@@ -79,15 +79,15 @@ extension Verifier {
     private func record(
         of given: OneTimePasswordImport, _ subject: Subject, _ fingerprint: [UInt8],
         _ context: DecisionContext
-    ) throws(VerifierError) -> CredentialRecord {
+    ) -> CredentialRecord {
         let factor = given.factor.enrolled
-        var record = try newRecord(
+        var record = newRecord(
             factor.kind, subject, name: given.name,
             state: given.isConfirmed ? .active : .pending, context)
         if given.isConfirmed { record.confirmedAt = context.now }
         record.fingerprint = fingerprint
         record.keyID = context.keys.current.id
-        record.material = try material(
+        record.material = material(
             factor, given.algorithm, given.digits, given.key, record.place, context)
         if case .time(_, let lastUsedStep?) = given.factor,
             case .time(var password) = record.material

@@ -50,7 +50,7 @@ extension Verifier {
     /// Reseals rows in one commit, or one by one if any of them was changed in the meantime.
     private func reseal(_ rows: [CredentialRow]) async throws(VerifierError) -> Int {
         guard !rows.isEmpty else { return 0 }
-        let context = try await context(.unknown)
+        let context = await context(.unknown)
         var changes: [StoreChange] = []
         for row in rows {
             guard let record = try CredentialRecord(row).resealed(context) else { continue }
@@ -96,10 +96,8 @@ extension CredentialRecord {
         case .recovery(let set):
             let hashes = try set.open(for: place, under: old)
             record.material = .recovery(
-                try deciding { () throws(CryptographyFailure) in
-                    try RecoverySet(
-                        sealing: hashes, salt: set.salt, logN: set.logN, for: place, under: new)
-                })
+                RecoverySet(
+                    sealing: hashes, salt: set.salt, logN: set.logN, for: place, under: new))
         case .passkey(let passkey):
             record.material = .passkey(try passkey.resealed(for: place, from: old, to: new))
         case .deviceKey(let key):

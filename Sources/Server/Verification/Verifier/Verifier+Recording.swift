@@ -61,9 +61,7 @@ extension Verifier {
         guard answer.count <= Policy.maximumAnswerCount else { throw .answerTooLong }
         let data = associatedData(recorder.key, recorder.request, decision.secretsOf, key.id)
         let sealing = try key.answerKey(recorder.key)
-        let sealed = try deciding { () throws(CryptographyFailure) in
-            try sealing.seal(answer, associatedData: data.span)
-        }
+        let sealed = sealing.seal(answer, associatedData: data.span)
         return AnswerRow(
             key: recorder.key, request: recorder.request, credential: decision.secretsOf,
             sealed: AnswerRow.Sealed(sealed, under: key.id),

@@ -70,10 +70,8 @@ public struct Verifier: Sendable {
     func ring() async -> KeyRing { await keys() }
 
     /// The context for a decision that starts now.
-    package func context(_ origin: Origin) async throws(VerifierError) -> DecisionContext {
-        let bytes = try deciding { () throws(CryptographyFailure) in
-            try randomness.bytes(VerificationID.count)
-        }
+    package func context(_ origin: Origin) async -> DecisionContext {
+        let bytes = randomness.bytes(VerificationID.count)
         guard let verification = VerificationID(bytes: bytes) else {
             preconditionFailure("a random source must return the requested number of bytes")
         }
@@ -97,7 +95,7 @@ public struct Verifier: Sendable {
         _ body: (DecisionContext) async throws(VerifierError) -> Decision<Outcome>?
     ) async throws(VerifierError) -> Outcome {
         for round in 0..<Self.maximumRounds {
-            let context = try await context(origin)
+            let context = await context(origin)
             if round > 2 { await Self.pause(round, context.verification) }
             let recorded = try await recorded(recorder?.key, until: end, context)
             if let recorded, recorded.answer != nil || !decidesAnew { throw .answered(recorded) }

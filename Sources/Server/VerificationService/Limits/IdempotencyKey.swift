@@ -35,18 +35,14 @@ struct IdempotencyKey: Hashable, Sendable {
             throw Refusal(.malformedHeader(Self.header))
         }
         guard let asker else { return nil }
-        do throws(CryptographyFailure) {
-            digest = try sha256(([UInt8(asker.count)] + asker + key).span)
-            var stream = try HMACStream(.sha256, key: SecretBytes(copying: key.span))
-            for part in [request.method, request.target] {
-                let bytes = Array(part.utf8)
-                try stream.update(Array("\(bytes.count):".utf8).span)
-                try stream.update(bytes.span)
-            }
-            try request.body.withBytes { body throws(CryptographyFailure) in
-                try stream.update(body)
-            }
-            self.request = try stream.finish()
-        } catch { throw Refusal(.failed) }
+        digest = sha256(([UInt8(asker.count)] + asker + key).span)
+        var stream = HMACStream(.sha256, key: SecretBytes(copying: key.span))
+        for part in [request.method, request.target] {
+            let bytes = Array(part.utf8)
+            stream.update(Array("\(bytes.count):".utf8).span)
+            stream.update(bytes.span)
+        }
+        request.body.withBytes { stream.update($0) }
+        self.request = stream.finish()
     }
 }

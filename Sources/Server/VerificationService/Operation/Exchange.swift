@@ -127,9 +127,7 @@ extension Service {
     }
 
     private func requestID() -> String? {
-        do throws(CryptographyFailure) {
-            let bytes = try dependencies.randomness.bytes(12)
-            return "rq_" + Base64URL.encode(bytes.span)
-        } catch { return nil }
+        let bytes = dependencies.randomness.bytes(12)
+        return "rq_" + Base64URL.encode(bytes.span)
     }
 }

@@ -128,15 +128,13 @@ extension Service {
     /// The namespace of the idempotency key: the API client, or a digest of the ticket, secret,
     /// ceremony or challenge that the request presents, so that nobody can use the key of another;
     /// `nil` if nothing identifies the sender.
-    private func asker(_ client: ClientRow?, _ fields: BodyFields) throws(Refusal) -> [UInt8]? {
+    private func asker(_ client: ClientRow?, _ fields: BodyFields) -> [UInt8]? {
         if let client { return client.id }
         let proof = ["ticket", "secret", "ceremony", "challenge"].lazy.compactMap {
             fields.secret($0)
         }.first
         guard let proof else { return nil }
-        do throws(CryptographyFailure) {
-            return try proof.withBytes { proof throws(CryptographyFailure) in try sha256(proof) }
-        } catch { throw Refusal(.failed) }
+        return proof.withBytes { proof in sha256(proof) }
     }
 
     /// The client that the API key belongs to.

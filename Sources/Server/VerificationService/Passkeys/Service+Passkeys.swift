@@ -167,11 +167,7 @@ extension Service {
         guard let value = call.fields.object("response") else {
             throw Refusal(.missingField("response"))
         }
-        do { return try read(value) } catch let failure as CryptographyFailure {
-            throw Refusal(.failed, cause: "cryptography-\(failure.call.rawValue)")
-        } catch {
-            throw Refusal(.invalidField("response"))
-        }
+        do { return try read(value) } catch { throw Refusal(.invalidField("response")) }
     }
 }
 

@@ -12,7 +12,7 @@ extension KeyEnrolment {
         _ key: EnrolledKey, idempotencyKey: String? = nil
     ) throws(DeviceLoginError) -> HelperRequest {
         guard let saved = key.registration else { throw .unreadable }
-        let standard = try EnrolledLogin.key(
+        let standard = EnrolledLogin.key(
             of: "watchword device key", saved.ticket, key.point)
         return HelperRequest(
             server: key.server, authorities: key.authorities,
@@ -38,7 +38,7 @@ extension KeyEnrolment {
         let secret = try TPMSigner.secret(protectedBy: activation, in: tpm)
         let request = HelperRequest(
             server: key.server, authorities: key.authorities,
-            idempotencyKey: try EnrolledLogin.key(
+            idempotencyKey: EnrolledLogin.key(
                 of: "watchword key activation", saved.ticket, key.point),
             operation: .keyActivation(credential: credential, secret: secret))
         switch try EnrolledLogin.send(request, over: &sender) {
@@ -56,7 +56,7 @@ extension KeyEnrolment {
     func registeredEarlier(
         _ key: EnrolledKey, over sender: inout some RequestSender, now: Int64
     ) throws(DeviceLoginError) -> EnrolledKey? {
-        let nonce = try EnrolledLogin.freshNonce()
+        let nonce = EnrolledLogin.freshNonce()
         let request = try request(key, idempotencyKey: "registration-\(nonce.text)")
         switch try EnrolledLogin.send(request, over: &sender) {
         case .registered(let credential, let custody):

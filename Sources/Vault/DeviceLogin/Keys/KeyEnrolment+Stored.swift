@@ -66,16 +66,12 @@ extension KeyEnrolment {
     /// The key that an earlier run with this ticket has made.
     public static func made(
         for enrolment: Enrolment, with ticket: SecretBytes, in earlier: [RecordID: EntryContent]
-    ) throws(DeviceLoginError) -> EnrolledKey? {
-        stored(earlier, try digest(of: ticket), for: enrolment)?.key
+    ) -> EnrolledKey? {
+        stored(earlier, digest(of: ticket), for: enrolment)?.key
     }
 
-    static func digest(of ticket: SecretBytes) throws(DeviceLoginError) -> [UInt8] {
-        do throws(CryptographyFailure) {
-            return try ticket.withBytes { text throws(CryptographyFailure) in try sha256(text) }
-        } catch {
-            throw .cryptography(error)
-        }
+    static func digest(of ticket: SecretBytes) -> [UInt8] {
+        ticket.withBytes { text in sha256(text) }
     }
 
     /// The key that an earlier run with this ticket has stored.

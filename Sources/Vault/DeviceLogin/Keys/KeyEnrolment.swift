@@ -89,7 +89,7 @@ public struct KeyEnrolment: Sendable {
         over sender: inout some RequestSender, now: Int64, isEarlier: (EntrySummary) -> Bool
     ) throws(DeviceLoginError) -> Outcome {
         guard Token.isToken(ticket) else { throw .badTicket }
-        let digest = try KeyEnrolment.digest(of: ticket)
+        let digest = KeyEnrolment.digest(of: ticket)
         let pending: Pending
         if let stored = KeyEnrolment.stored(earlier, digest, for: order) {
             guard stored.key.isAs(place) else { throw .otherPlace }
@@ -177,13 +177,8 @@ public struct KeyEnrolment: Sendable {
         let signer = try place.makeSigner()
         var person = KnownPIN(value: place.pin)
         let scope = try order.server.scope(presence)
-        let transcript: DeviceKeyTranscript
-        do {
-            transcript = try DeviceKeyTranscript.enrolment(
-                scope, ticket: ticket, point: signer.point)
-        } catch {
-            throw .cryptography(error)
-        }
+        let transcript = DeviceKeyTranscript.enrolment(
+            scope, ticket: ticket, point: signer.point)
         let signature = try signer.sign(transcript, asking: &person)
         let attestation =
             place.attests ? try signer.attestation(for: transcript, asking: &person) : nil

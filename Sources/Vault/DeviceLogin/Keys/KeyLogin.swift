@@ -41,7 +41,7 @@ public struct KeyLogin {
         turn: borrowing LoginLock, over sender: inout some RequestSender,
         asking person: inout some TokenHelper.Person, now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
-        let request = try request(.challenge(credential: credential), "challenge")
+        let request = request(.challenge(credential: credential), "challenge")
         let challenge: HelperResponse.KeyChallenge
         switch try EnrolledLogin.send(request, over: &sender) {
         case .challenge(let sent): challenge = sent
@@ -62,14 +62,9 @@ public struct KeyLogin {
         now: Int64
     ) throws(DeviceLoginError) -> LoginTicket {
         let challenge = try signed(confirmation.challenge)
-        let transcript: DeviceKeyTranscript
         let scope = try key.server.scope(presence)
-        do {
-            transcript = try DeviceKeyTranscript.confirmation(
-                scope, credential: credential.text, challenge: challenge, text: confirmation.text)
-        } catch {
-            throw .cryptography(error)
-        }
+        let transcript = DeviceKeyTranscript.confirmation(
+            scope, credential: credential.text, challenge: challenge, text: confirmation.text)
         return try present(
             transcript, confirmation.challenge, confirmsText: true, over: &sender,
             asking: &person, now)
@@ -112,10 +107,8 @@ public struct KeyLogin {
 
     /// A request with a random idempotency key, which is repeated with it once if the connection is
     /// lost.
-    private func request(
-        _ operation: HelperRequest.Operation, _ purpose: String
-    ) throws(DeviceLoginError) -> HelperRequest {
-        let nonce = try EnrolledLogin.freshNonce()
+    private func request(_ operation: HelperRequest.Operation, _ purpose: String) -> HelperRequest {
+        let nonce = EnrolledLogin.freshNonce()
         return HelperRequest(
             server: key.server, authorities: key.authorities,
             idempotencyKey: "\(purpose)-\(nonce.text)", operation: operation)

@@ -45,7 +45,7 @@ package struct KeyOrder: Sendable {
     package func made(
         in earlier: [RecordID: EntryContent]
     ) throws(DeviceLoginError) -> EnrolledKey? {
-        let made = try KeyEnrolment.made(
+        let made = KeyEnrolment.made(
             for: enrolment.enrolment, with: enrolment.ticket, in: earlier)
         guard let made else { return nil }
         if case .tpm(_, .none, _) = place { return made }

@@ -69,12 +69,7 @@ struct TPMSigner: TranscriptSigner {
     static func make(
         in tpm: TPMAccess, pin: SecretBytes?
     ) throws(DeviceLoginError) -> TPMSigner {
-        let authorization: SecretBytes
-        do {
-            authorization = try Randomness.secret(count: TPMKey.authorizationCount)
-        } catch {
-            throw .cryptography(error)
-        }
+        let authorization = Randomness.secret(count: TPMKey.authorizationCount)
         var person = KnownPIN(value: pin)
         let result = try tpm.carryOut(
             .makeKey(authorization: authorization, pin: pin, in: tpm.address), asking: &person)

@@ -12,14 +12,14 @@ struct ContentDigest {
     let bytes: [UInt8]
 
     /// The digest of `content`.
-    static func of(_ content: Span<UInt8>) throws(CryptographyFailure) -> ContentDigest {
-        let key = try Randomness.secret(count: keyCount)
-        return ContentDigest(key: key, bytes: try hmac(.sha256, key: key, message: content))
+    static func of(_ content: Span<UInt8>) -> ContentDigest {
+        let key = Randomness.secret(count: keyCount)
+        return ContentDigest(key: key, bytes: hmac(.sha256, key: key, message: content))
     }
 
     /// Whether the digest was computed from `content`.
-    func matches(_ content: Span<UInt8>) throws(CryptographyFailure) -> Bool {
-        let other = try hmac(.sha256, key: key, message: content)
+    func matches(_ content: Span<UInt8>) -> Bool {
+        let other = hmac(.sha256, key: key, message: content)
         return isEqualInConstantTime(other.span, bytes.span)
     }
 }

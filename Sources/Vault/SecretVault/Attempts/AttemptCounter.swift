@@ -81,9 +81,9 @@ struct AttemptCounter: ~Copyable {
     ///
     /// - Throws: ``VaultError/notCounted(_:)``, ``VaultError/inTheWay(name:)``.
     func save(_ attempts: Attempts) throws(VaultError) {
-        let whole = try AttemptsFile.holding(attempts)
-        let change = try file().flatMap { file throws(VaultError) in
-            file.isWhole ? try file.writing(attempts) : nil
+        let whole = AttemptsFile.holding(attempts)
+        let change = try file().flatMap { file in
+            file.isWhole ? file.writing(attempts) : nil
         }
         do {
             if let change,
@@ -121,7 +121,7 @@ struct AttemptCounter: ~Copyable {
     /// file has refused stays counted while the file is there; and so does what this one has refused,
     /// while a wipe in another file awaits its listing.
     func afterSuccess(_ attempts: Attempts, by slots: SlotsDigest) throws(VaultError) -> Attempts {
-        let others = Set(attempts.refusals.keys).subtracting([slots, try slots.elsewhere()])
+        let others = Set(attempts.refusals.keys).subtracting([slots, slots.elsewhere()])
         var kept = others.isEmpty ? [] : others.intersection(location.slotSets(of: vaultID))
         if try !location.wipesElsewhere(by: attempts).isEmpty { kept.insert(slots) }
         return attempts.withoutVault(except: kept)

@@ -7,7 +7,7 @@ extension Attempts {
     static func beginning(of vaultID: [UInt8]) -> [UInt8] { firstLine + VaultLines.vault(vaultID) }
 
     /// The text of a slot with this sequence number.
-    func text(sequence: UInt64) throws(VaultError) -> [UInt8] {
+    func text(sequence: UInt64) -> [UInt8] {
         var text = VaultText()
         text.write(Attempts.beginning(of: vaultID))
         text.write("sequence \(sequence)\n")
@@ -28,7 +28,7 @@ extension Attempts {
             text.write(" \(counted.revision) ")
             counted.failures.write(to: &text)
         }
-        text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
+        text.write(VaultEnvelope.lastLine(for: text.bytes[...]))
         return text.bytes
     }
 
@@ -62,7 +62,7 @@ extension Attempts {
         let refusals = try Attempts.readRefusals(&line, atMost: vault?.refused ?? 0)
         let records = try Attempts.readRecords(&line)
         let end = line.start..<line.end + 1
-        guard try VaultEnvelope.lastLine(for: bytes[..<line.start]).elementsEqual(bytes[end]) else {
+        guard VaultEnvelope.lastLine(for: bytes[..<line.start]).elementsEqual(bytes[end]) else {
             throw .damaged(.checksum)
         }
         return (

@@ -43,18 +43,18 @@ struct AttemptsFile {
     }
 
     /// The content of a new file at its full size, so that its disk space is allocated.
-    static func holding(_ attempts: Attempts) throws(VaultError) -> [UInt8] {
+    static func holding(_ attempts: Attempts) -> [UInt8] {
         var bytes: [UInt8] = []
         for sequence: UInt64 in 1...2 {
-            bytes += try attempts.text(sequence: sequence)
+            bytes += attempts.text(sequence: sequence)
             bytes += [UInt8](repeating: 0, count: Int(sequence) * slotCount - bytes.count)
         }
         return bytes
     }
 
     /// The bytes to write, and their offset, to store these counts in a file that is whole.
-    func writing(_ attempts: Attempts) throws(VaultError) -> (bytes: [UInt8], offset: Int) {
-        var bytes = try attempts.text(sequence: sequence + 1)
+    func writing(_ attempts: Attempts) -> (bytes: [UInt8], offset: Int) {
+        var bytes = attempts.text(sequence: sequence + 1)
         // The limit on counted records guarantees that the text fits.
         let blocks = (bytes.count + Self.blockCount - 1) / Self.blockCount
         bytes += [UInt8](repeating: 0, count: blocks * Self.blockCount - bytes.count)

@@ -77,7 +77,7 @@ extension UnlockedVault {
         guard mayChange() else { throw .busy }
         // Another process may have changed, wiped or removed the entry.
         try reload()
-        let slots = try state.slotsDigest()
+        let slots = state.slotsDigest()
         let counted = try counter.read()
         if try counter.wipeDueRecords(counted, in: state.sealedLines, by: slots, at: reading) {
             try reload()
@@ -124,7 +124,7 @@ extension UnlockedVault {
         let line = state.records[try state.index(of: id)].line
         guard line.accessControl.presence.accepts(grade) else { throw .differentCheckRequired }
         let attempts = try attempts()
-        guard try !attempts.isDue(line, by: state.slotsDigest()) else { throw .wipingDue }
+        guard !attempts.isDue(line, by: state.slotsDigest()) else { throw .wipingDue }
         for subject in line.subjects(isGuess: isGuess) {
             let rest = attempts[subject]?.rest(at: reading) ?? 0
             guard rest == 0 else { throw .lockedOut(seconds: Int64(rest)) }
@@ -139,7 +139,7 @@ extension UnlockedVault {
     {
         let counter = try AttemptCounter(location, of: state.vaultID)
         let line = tried.line
-        let slots = try state.slotsDigest()
+        let slots = state.slotsDigest()
         var attempts = try counter.read()
         for subject in tried.subjects {
             attempts = attempts.deciding(subject, .refused(by: nil), at: reading)
@@ -179,7 +179,7 @@ extension UnlockedVault {
         try reload()
         let record = state.records[try state.index(of: tried.line.id)]
         let attempts = try counter.read()
-        let slots = try state.slotsDigest()
+        let slots = state.slotsDigest()
         try record.expectCheckable(counting: attempts, by: slots)
         // Until a wipe that is due is complete, the failures that require it stay.
         let clearsVault =

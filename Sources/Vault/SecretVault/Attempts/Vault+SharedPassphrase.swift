@@ -81,7 +81,7 @@ extension VaultLocation {
                         let file = try VaultLocation(base + folder + name + end)
                         guard try file.isVault(vaultID) else { continue }
                         let slots = try VaultDocument(parsing: file.read()).slotsDigest
-                        sets.formUnion([slots, try slots.elsewhere()])
+                        sets.formUnion([slots, slots.elsewhere()])
                     } catch { continue }
                 }
             } catch { continue }

@@ -60,7 +60,7 @@ struct PresentedSecrets: Hashable {
     }
 
     /// The bytes of the file.
-    func text() throws(VaultError) -> [UInt8] {
+    func text() -> [UInt8] {
         var text = VaultText()
         text.write(PresentedSecrets.firstLine)
         for presented in all {
@@ -70,7 +70,7 @@ struct PresentedSecrets: Hashable {
             text.writeBase64(presented.digest)
             text.endLine()
         }
-        text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
+        text.write(VaultEnvelope.lastLine(for: text.bytes[...]))
         return text.bytes
     }
 
@@ -96,7 +96,7 @@ struct PresentedSecrets: Hashable {
             try line.next()
         }
         guard bytes.starts(with: PresentedSecrets.firstLine),
-            try VaultEnvelope.lastLine(for: bytes[..<line.start])
+            VaultEnvelope.lastLine(for: bytes[..<line.start])
                 .elementsEqual(bytes[line.start...])
         else { throw .damaged(.checksum) }
     }

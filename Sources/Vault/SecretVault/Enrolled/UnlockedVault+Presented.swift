@@ -29,7 +29,7 @@ extension VaultLocation {
         let lock = try PresentedSecrets.lock(in: folder)
         var presented = try PresentedSecrets(in: folder)
         change(&presented)
-        let text = try presented.text()
+        let text = presented.text()
         let file = FileReplacement(
             of: VaultLocation.enrolled, beginningWith: PresentedSecrets.firstLine)
         do {

@@ -26,26 +26,24 @@ struct GenerationRecord: Hashable {
 
         static let digestCount = 16
 
-        init(_ save: VaultHistory.Save) throws(VaultError) {
+        init(_ save: VaultHistory.Save) {
             generation = save.generation
-            digest = try KnownSave.digest(of: save.id)
+            digest = KnownSave.digest(of: save.id)
         }
 
         fileprivate init(generation: UInt64, digest: [UInt8]) {
             (self.generation, self.digest) = (generation, digest)
         }
 
-        fileprivate static func digest(of id: SaveID) throws(VaultError) -> [UInt8] {
-            do { return Array(try sha256(id.bytes.span).prefix(digestCount)) } catch {
-                throw .cryptography(error)
-            }
+        fileprivate static func digest(of id: SaveID) -> [UInt8] {
+            Array(sha256(id.bytes.span).prefix(digestCount))
         }
 
         /// Whether a file with this history was saved before, or separately.
-        func isMissing(in history: VaultHistory) throws(VaultError) -> Bool {
+        func isMissing(in history: VaultHistory) -> Bool {
             guard !history.mayHaveDropped(savesUpTo: generation) else { return false }
             for save in history.saves where save.generation == generation {
-                if try KnownSave.digest(of: save.id) == digest { return false }
+                if KnownSave.digest(of: save.id) == digest { return false }
             }
             return true
         }
@@ -82,15 +80,13 @@ struct GenerationRecord: Hashable {
     /// has the same generation but different content, or that it lacks the last save here.
     ///
     /// - Parameter history: the saves of the file.
-    func report(
-        on document: VaultDocument, with history: VaultHistory
-    ) throws(VaultError) -> VaultReport? {
+    func report(on document: VaultDocument, with history: VaultHistory) -> VaultReport? {
         guard vaultID == document.vaultID else { return nil }
         let age = (document.generation, document.changes)
         if (generation, changes) > age {
             return .olderFile(generation: document.generation, newest: generation)
         }
-        if let save, try save.isMissing(in: history) {
+        if let save, save.isMissing(in: history) {
             return .otherFile(generation: document.generation)
         }
         guard (generation, changes) == age, digest != document.digest else { return nil }
@@ -98,9 +94,9 @@ struct GenerationRecord: Hashable {
     }
 
     /// Whether a file that contains this state has everything that was saved here.
-    func isIncluded(in state: VaultState) throws(VaultError) -> Bool {
+    func isIncluded(in state: VaultState) -> Bool {
         guard (state.generation, state.changes) >= (generation, changes) else { return false }
-        return try save?.isMissing(in: state.history) != true
+        return save?.isMissing(in: state.history) != true
     }
 
     /// What to report about the key of this vault: that it is not the newest one.
@@ -108,12 +104,12 @@ struct GenerationRecord: Hashable {
     /// A full history may have dropped the rekey, so only the key itself, or a later rekey, shows this.
     func reportOnKey(of state: VaultState, with key: VaultKey) throws(VaultError) -> VaultReport? {
         guard vaultID == state.vaultID, let rekey else { return nil }
-        guard try !rekey.isMissing(in: state.history) else { return .formerKey }
+        guard !rekey.isMissing(in: state.history) else { return .formerKey }
         guard state.history.mayHaveDropped(savesUpTo: rekey.generation),
             try state.rekey(to: key) == nil,
             case let own = VaultHistory.Save(
                 generation: rekey.generation, id: try key.rekeySave()),
-            try KnownSave(own) != rekey
+            KnownSave(own) != rekey
         else { return nil }
         return .formerKey
     }
@@ -124,7 +120,7 @@ struct GenerationRecord: Hashable {
         guard vaultID == state.vaultID else { return true }
         guard try reportOnKey(of: state, with: key) == nil else { return false }
         guard let save else { return true }
-        guard try !save.isMissing(in: state.history) else { return false }
+        guard !save.isMissing(in: state.history) else { return false }
         guard let rekey = try state.rekey(to: key) else { return true }
         return save.generation < rekey.generation
     }
@@ -195,7 +191,7 @@ struct GenerationRecord: Hashable {
             vaultID: document.vaultID, generation: document.generation, changes: document.changes,
             digest: document.digest,
             rekey: try GenerationRecord.rekey(after: known, in: state, with: key),
-            save: try KnownSave(state.history.newest))
+            save: KnownSave(state.history.newest))
     }
 
     /// The record after `document`, which contains `state`, was only opened here; `nil` if it does not
@@ -206,7 +202,7 @@ struct GenerationRecord: Hashable {
         of document: VaultDocument, opening state: VaultState, with key: VaultKey,
         after former: GenerationRecord?
     ) throws(VaultError) {
-        guard document.changes == 0, try former?.report(on: document, with: state.history) == nil,
+        guard document.changes == 0, former?.report(on: document, with: state.history) == nil,
             try former?.reportOnKey(of: state, with: key) == nil
         else { return nil }
         let known = GenerationRecord(of: document, after: former)
@@ -224,9 +220,9 @@ struct GenerationRecord: Hashable {
     ) throws(VaultError) -> KnownSave? {
         let own = try state.rekey(to: key)
         let isNew = own?.id == state.history.newest.id
-        if let known, !isNew, try known.isMissing(in: state.history) { return known }
+        if let known, !isNew, known.isMissing(in: state.history) { return known }
         guard let own else { return known }
-        return try KnownSave(own)
+        return KnownSave(own)
     }
 
     /// Whether this is the record of `document`.

@@ -22,7 +22,7 @@ extension VaultDocument {
         text.write("manifest ")
         text.writeBase64(manifest)
         text.write("\nchanges \(changes + wiped)\n")
-        text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
+        text.write(VaultEnvelope.lastLine(for: text.bytes[...]))
         return try VaultDocument(parsing: text.bytes)
     }
 

@@ -42,7 +42,7 @@ struct VaultDocument {
         guard (1...VaultLimits.generation).contains(generation) else { throw line.damaged }
         try line.next()
         slots = try Self.readSlots(&line)
-        slotsDigest = try SlotsDigest(of: slots)
+        slotsDigest = SlotsDigest(of: slots)
         let (records, ids) = try Self.readRecords(&line, generation: generation)
         self.records = records
         // Each content has one representation.

@@ -45,6 +45,7 @@ enum VaultEnvelope {
     ///
     /// - Returns: the version of its format.
     static func verify(_ bytes: [UInt8]) throws(VaultError) -> Int {
+        try requireAlgorithms()
         do throws(VaultError) {
             return try verifiedVersion(bytes)
         } catch {
@@ -72,17 +73,17 @@ enum VaultEnvelope {
             throw isTruncated(bytes) ? .truncated : .damaged(.checksum)
         }
         guard
-            try lastLine(for: bytes.dropLast(lastLineCount)).elementsEqual(
+            lastLine(for: bytes.dropLast(lastLineCount)).elementsEqual(
                 bytes.suffix(lastLineCount))
         else { throw .damaged(.checksum) }
         return version
     }
 
     /// The last line of a file whose other lines are `body`.
-    static func lastLine(for body: ArraySlice<UInt8>) throws(VaultError) -> [UInt8] {
+    static func lastLine(for body: ArraySlice<UInt8>) -> [UInt8] {
         var text = VaultText()
         text.write(lastWord)
-        text.writeBase64(try digest(of: body.span))
+        text.writeBase64(sha256(body.span))
         text.endLine()
         return text.bytes
     }

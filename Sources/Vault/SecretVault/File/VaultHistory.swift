@@ -1,3 +1,4 @@
+internal import WatchwordCryptography
 internal import WatchwordSystem
 
 /// Identifies a save of a vault: 8 random bytes.
@@ -7,8 +8,8 @@ public struct SaveID: Hashable, Sendable {
     static let count = 8
 
     /// Generates a random ID.
-    static func make() throws(VaultError) -> SaveID {
-        let bytes = try VaultRandomness.bytes(count: count)
+    static func make() -> SaveID {
+        let bytes = Randomness.bytes(count: count)
         return SaveID(bytes.span)
     }
 
@@ -80,25 +81,23 @@ struct VaultHistory: Hashable {
     /// - Parameters:
     ///   - previous: the history of the file that the undone save replaced.
     ///   - isMerge: whether the undone save is a merge, which other files may contain; it is marked.
-    func undoing(to previous: VaultHistory, marking isMerge: Bool) throws(VaultError)
-        -> VaultHistory
-    {
+    func undoing(to previous: VaultHistory, marking isMerge: Bool) -> VaultHistory {
         var start = Array(saves.prefix(2))
-        if isMerge, let replaced { start.append(try VaultHistory.mark(undoing: replaced)) }
+        if isMerge, let replaced { start.append(VaultHistory.mark(undoing: replaced)) }
         let rest = previous.saves.filter { !start.contains($0) }
         return VaultHistory(saves: Array((start + rest).prefix(VaultHistory.limit)))
     }
 
     /// The mark that a merge was undone: it looks like a save of the same generation.
-    private static func mark(undoing merge: Save) throws(VaultError) -> Save {
+    private static func mark(undoing merge: Save) -> Save {
         let text = Array("watchword-vault undone".utf8) + merge.id.bytes
-        let bytes = Array(try digest(of: text.span).prefix(SaveID.count))
+        let bytes = Array(sha256(text.span).prefix(SaveID.count))
         return Save(generation: merge.generation, id: SaveID(bytes.span))
     }
 
     /// The saves, without the marks of merges that were undone.
-    func withoutMarks() throws(VaultError) -> [Save] {
-        let marks = Set(try saves.map(VaultHistory.mark))
+    func withoutMarks() -> [Save] {
+        let marks = Set(saves.map(VaultHistory.mark))
         return saves.filter { !marks.contains($0) }
     }
 
@@ -106,11 +105,11 @@ struct VaultHistory: Hashable {
     ///
     /// If that file has undone a merge that this one contains, what this one removed or changed before
     /// the end of that merge may have been undone.
-    func proved(to other: VaultHistory) throws(VaultError) -> VaultHistory {
+    func proved(to other: VaultHistory) -> VaultHistory {
         let (own, others) = (Set(saves), Set(other.saves))
         var first: UInt64 = 0
         for save in saves where others.contains(save) {
-            let mark = try VaultHistory.mark(undoing: save)
+            let mark = VaultHistory.mark(undoing: save)
             if others.contains(mark), !own.contains(mark) { first = max(first, save.generation) }
         }
         return VaultHistory(saves: saves.filter { $0.generation >= first })

@@ -89,9 +89,9 @@ struct MergedEntry {
     ///
     /// Its ID depends only on the edit, so that two devices that merge independently add the same
     /// entry.
-    func second(edited edit: EntryEdit) throws(VaultError) -> MergedEntry {
+    func second(edited edit: EntryEdit) -> MergedEntry {
         let text = Array("watchword-vault second".utf8) + id.bytes + properties.edited.save.bytes
-        let bytes = Array(try digest(of: text.span).prefix(RecordID.count))
+        let bytes = Array(sha256(text.span).prefix(RecordID.count))
         let line = RecordLine(
             id: RecordID(bytes.span), revision: line.revision, accessControl: access)
         var second = MergedEntry(line: line, self)

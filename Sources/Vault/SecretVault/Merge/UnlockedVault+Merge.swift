@@ -38,7 +38,7 @@ extension UnlockedVault {
     /// If that has everything that was last saved here, nothing is missing after the merge.
     package func alarms(merging copy: VaultCopy) throws(VaultError) -> [VaultReport] {
         let mark = try GenerationRecord.read(of: location, vaultID: state.vaultID)
-        let isIncluded = try mark?.isIncluded(in: copy.state) == true
+        let isIncluded = mark?.isIncluded(in: copy.state) == true
         return reports.filter { $0.isAlarm && !(isIncluded && $0 == generationReport) }
     }
 

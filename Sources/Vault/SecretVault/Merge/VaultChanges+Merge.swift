@@ -16,9 +16,9 @@ extension VaultChanges {
         let isIncluded = formerHistory.includes(copy.state.history)
         if !isIncluded { oldEdits = findOldEdits(in: copy) }
         let histories = MergeHistories(
-            ours: try formerHistory.proved(to: copy.state.history),
+            ours: formerHistory.proved(to: copy.state.history),
             dropping: takesOld ? [] : Set(oldEdits.map(\.edited.save)),
-            theirs: try copy.state.history.proved(to: formerHistory), now: now)
+            theirs: copy.state.history.proved(to: formerHistory), now: now)
         let copy = try proved(copy, accepting: accepted, now: now)
         // What is not merged now must be merged later.
         if !unmerged.isEmpty { state.leaveOutMerge(into: formerHistory) }
@@ -83,7 +83,7 @@ extension VaultChanges {
         let isIncluded = formerHistory.includes(copy.state.history)
         for record in state.records where record.isWipedWithoutKey {
             guard let their = copy.state.record(record.line.id) else { continue }
-            if let found = try record.restored(from: their) {
+            if let found = record.restored(from: their) {
                 try state.replace(found)
                 restored.append(MergeChange(restoring: found))
             } else if let found = try newer(their, than: record, in: copy) {
@@ -115,7 +115,7 @@ extension VaultChanges {
                         line: record.line, listed: record.listed, body: .tombstone(tombstone)))
             } else {
                 declinedWipes.append(id)
-                let found = try record.restored(from: our)
+                let found = record.restored(from: our)
                 if found == nil, !isIncluded { unmerged.append(record.summary) }
                 try theirs.put(found ?? our)
             }
@@ -328,7 +328,7 @@ private struct MergedPair {
     private mutating func addSecond(
         _ loser: MergedEntry, beside winner: MergedEntry, comparing order: EnrolledOrder.Function
     ) throws(VaultError) {
-        var entry = try loser.second(edited: edit)
+        var entry = loser.second(edited: edit)
         _ = entry.advance(to: winner, comparing: order)
         entry.access = entry.access.stricter(than: winner.access)
         second = try entry.sealed(like: nil, in: generation, under: key)

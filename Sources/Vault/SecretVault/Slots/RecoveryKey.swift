@@ -13,8 +13,8 @@ public struct RecoveryKey: Sendable {
     /// Generates a key.
     ///
     /// It opens no vault until it is added to one.
-    public static func make() throws(VaultError) -> RecoveryKey {
-        RecoveryKey(secret: try VaultRandomness.secret(count: count))
+    public static func make() -> RecoveryKey {
+        RecoveryKey(secret: Randomness.secret(count: count))
     }
 
     /// Creates a key from its 32 bytes.
@@ -24,8 +24,8 @@ public struct RecoveryKey: Sendable {
     /// dashes.
     ///
     /// The last 24 bits are a checksum that detects copying mistakes.
-    public func text() throws(VaultError) -> SecretBytes {
-        let check = try RecoveryKey.check(of: secret)
+    public func text() -> SecretBytes {
+        let check = RecoveryKey.check(of: secret)
         let bytes = SecretBytes(capacity: RecoveryKey.count + RecoveryKey.checkCount) { output in
             secret.withBytes { output.append(copying: $0) }
             output.append(copying: check.span)
@@ -68,7 +68,7 @@ public struct RecoveryKey: Sendable {
         }
         let check = bytes.withBytes { [UInt8](copying: $0.extracting(RecoveryKey.count...)) }
         do {
-            guard try RecoveryKey.check(of: secret) == check else {
+            guard RecoveryKey.check(of: secret) == check else {
                 throw RecoveryKeyError.mistyped
             }
         } catch {
@@ -78,13 +78,13 @@ public struct RecoveryKey: Sendable {
     }
 
     // 24 bits of a digest of 256 random bits do not help an attacker guess the key.
-    private static func check(of secret: SecretBytes) throws(VaultError) -> [UInt8] {
+    private static func check(of secret: SecretBytes) -> [UInt8] {
         let message = SecretBytes(capacity: label.count + secret.count) { output in
             output.append(copying: label.span)
             secret.withBytes { output.append(copying: $0) }
         }
-        return try message.withBytes { message throws(VaultError) in
-            Array(try digest(of: message).prefix(checkCount))
+        return message.withBytes { message in
+            Array(sha256(message).prefix(checkCount))
         }
     }
 

@@ -13,10 +13,10 @@ enum SealedVaultKey {
         do { ephemeral = try AgreementKey.make() } catch { throw .cryptography(error) }
         // The header authenticates the public key, and a weak one does not occur by chance.
         let agreed = try agreedSecret(ephemeral, with: publicKey, or: .damaged(.header))
-        let wrapping = try wrappingKey(
+        let wrapping = wrappingKey(
             agreed, authenticationKey, salt: ephemeral.publicKey + publicKey)
-        let box = try key.withSecret { secret throws(VaultError) in
-            try SealedBox.seal(
+        let box = try key.withSecret { secret in
+            SealedBox.seal(
                 secret, under: wrapping, associatedData: VaultLines.vault(key.vaultID) + lead)
         }
         return ephemeral.publicKey + box
@@ -30,7 +30,7 @@ enum SealedVaultKey {
     ) throws(VaultError) -> VaultKey {
         let ephemeral = Array(sealed.prefix(AgreementKey.count))
         let agreed = try agreedSecret(secret.pair, with: ephemeral, or: refusal)
-        let wrapping = try wrappingKey(
+        let wrapping = wrappingKey(
             agreed, secret.authenticationKey, salt: ephemeral + secret.pair.publicKey)
         let key = try SealedBox.open(
             Array(sealed.dropFirst(AgreementKey.count)), under: wrapping,
@@ -50,8 +50,8 @@ enum SealedVaultKey {
 
     private static func wrappingKey(
         _ agreed: SecretBytes, _ authenticationKey: SecretBytes, salt: [UInt8]
-    ) throws(VaultError) -> SecretBytes {
-        try VaultKey.derive(
+    ) -> SecretBytes {
+        VaultKey.derive(
             .slot, from: SecretBytes(joining: agreed, authenticationKey), salt: salt)
     }
 }

@@ -7,7 +7,7 @@ extension TrustedSlot {
         _ key: VaultKey, under passphrase: SecretBytes, cost: ScryptCost, number: Int,
         created now: Int64
     ) throws(VaultError) -> TrustedSlot {
-        let salt = try VaultRandomness.bytes(count: Slot.saltCount)
+        let salt = Randomness.bytes(count: Slot.saltCount)
         let wrapping = try Slot.wrappingKey(passphrase, salt: salt, cost: cost)
         return try sealing(
             key, under: wrapping, method: .passphrase(logN: cost.logN, salt: salt), number: number,
@@ -18,8 +18,8 @@ extension TrustedSlot {
     static func sealing(
         _ key: VaultKey, under recoveryKey: RecoveryKey, number: Int, created now: Int64
     ) throws(VaultError) -> TrustedSlot {
-        let salt = try VaultRandomness.bytes(count: Slot.saltCount)
-        let wrapping = try VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
+        let salt = Randomness.bytes(count: Slot.saltCount)
+        let wrapping = VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
         return try sealing(
             key, under: wrapping, method: .recoveryKey(salt: salt), number: number, created: now)
     }
@@ -29,8 +29,8 @@ extension TrustedSlot {
         _ key: VaultKey, under secret: SecretBytes, sealedAs object: TPMObject, number: Int,
         created now: Int64
     ) throws(VaultError) -> TrustedSlot {
-        let salt = try VaultRandomness.bytes(count: Slot.saltCount)
-        let wrapping = try VaultKey.derive(.tpm2Slot, from: secret, salt: salt)
+        let salt = Randomness.bytes(count: Slot.saltCount)
+        let wrapping = VaultKey.derive(.tpm2Slot, from: secret, salt: salt)
         return try sealing(
             key, under: wrapping, method: .tpm2(object, salt: salt), number: number, created: now)
     }
@@ -40,8 +40,8 @@ extension TrustedSlot {
         _ key: VaultKey, under secret: SecretBytes, of credential: FIDOCredential, number: Int,
         created now: Int64
     ) throws(VaultError) -> TrustedSlot {
-        let salt = try VaultRandomness.bytes(count: Slot.saltCount)
-        let wrapping = try VaultKey.derive(.fido2Slot, from: secret, salt: salt)
+        let salt = Randomness.bytes(count: Slot.saltCount)
+        let wrapping = VaultKey.derive(.fido2Slot, from: secret, salt: salt)
         return try sealing(
             key, under: wrapping, method: .fido2(credential, salt: salt), number: number,
             created: now)
@@ -56,7 +56,7 @@ extension TrustedSlot {
         let head = SlotHead(
             number: number, created: max(now, 0),  // The file cannot represent times before 1970.
             method: method, publicKey: secret.pair.publicKey)
-        let box = try SealedBox.seal(
+        let box = SealedBox.seal(
             secret.plaintext, under: wrapping,
             associatedData: VaultLines.vault(key.vaultID) + head.text)
         let empty = Slot(head: head, secret: Base64.encode(box.span), vaultKey: [])
@@ -79,11 +79,11 @@ extension Slot {
             guard let cost = ScryptCost(ifInRange: logN) else { return nil }
             wrapping = try Slot.wrappingKey(passphrase, salt: salt, cost: cost)
         case (.recoveryKey(let salt), .recoveryKey(let recoveryKey)):
-            wrapping = try VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
+            wrapping = VaultKey.derive(.recoverySlot, from: recoveryKey.secret, salt: salt)
         case (.tpm2(_, let salt), .device(let secret, _)):
-            wrapping = try VaultKey.derive(.tpm2Slot, from: secret, salt: salt)
+            wrapping = VaultKey.derive(.tpm2Slot, from: secret, salt: salt)
         case (.fido2(_, let salt), .device(let secret, _)):
-            wrapping = try VaultKey.derive(.fido2Slot, from: secret, salt: salt)
+            wrapping = VaultKey.derive(.fido2Slot, from: secret, salt: salt)
         default:
             return nil
         }

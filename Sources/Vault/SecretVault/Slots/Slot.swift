@@ -129,16 +129,16 @@ struct SlotsDigest: Hashable {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Computes the digest of these slots' lines.
-    init(of slots: [Slot]) throws(VaultError) {
+    init(of slots: [Slot]) {
         var text = VaultText()
         for slot in slots { slot.write(to: &text) }
-        bytes = try digest(of: text.bytes.span)
+        bytes = sha256(text.bytes.span)
     }
 
     /// What stands for these slots while refusals by them cost only waits, because the file was last
     /// opened or saved here with other ones.
-    func elsewhere() throws(VaultError) -> SlotsDigest {
-        SlotsDigest(try digest(of: (Array("watchword other slots".utf8) + bytes).span))
+    func elsewhere() -> SlotsDigest {
+        SlotsDigest(sha256((Array("watchword other slots".utf8) + bytes).span))
     }
 
     /// Whether its bytes come before those of `other`.
@@ -147,5 +147,5 @@ struct SlotsDigest: Hashable {
 
 extension VaultState {
     /// The digest of the slots.
-    func slotsDigest() throws(VaultError) -> SlotsDigest { try SlotsDigest(of: slots.map(\.slot)) }
+    func slotsDigest() -> SlotsDigest { SlotsDigest(of: slots.map(\.slot)) }
 }

@@ -16,7 +16,7 @@ struct SlotSecret {
         do {
             return SlotSecret(
                 pair: try AgreementKey.make(),
-                authenticationKey: try Randomness.secret(count: authenticationCount))
+                authenticationKey: Randomness.secret(count: authenticationCount))
         } catch {
             throw .cryptography(error)
         }

@@ -62,32 +62,28 @@ struct VaultKey: Sendable {
     }
 
     /// Generates the key of a new vault.
-    static func make() throws(VaultError) -> VaultKey {
-        try make(of: try VaultRandomness.bytes(count: VaultDocument.vaultIDCount))
+    static func make() -> VaultKey {
+        make(of: Randomness.bytes(count: VaultDocument.vaultIDCount))
     }
 
     /// Generates a new key for an existing vault.
-    static func make(of vaultID: [UInt8]) throws(VaultError) -> VaultKey {
-        VaultKey(secret: try VaultRandomness.secret(count: count), vaultID: vaultID)
+    static func make(of vaultID: [UInt8]) -> VaultKey {
+        VaultKey(secret: Randomness.secret(count: count), vaultID: vaultID)
     }
 
     /// Derives the key for `purpose`, for one record if `id` is given.
     func derived(for purpose: Purpose, of id: RecordID? = nil) throws(VaultError) -> SecretBytes {
-        try withSecret { secret throws(VaultError) in
-            try VaultKey.derive(purpose, from: secret, salt: vaultID, suffix: id?.bytes ?? [])
+        try withSecret { secret in
+            VaultKey.derive(purpose, from: secret, salt: vaultID, suffix: id?.bytes ?? [])
         }
     }
 
     /// Derives a key for `purpose` from any secret.
     static func derive(
         _ purpose: Purpose, from secret: SecretBytes, salt: [UInt8], suffix: [UInt8] = []
-    ) throws(VaultError) -> SecretBytes {
+    ) -> SecretBytes {
         let info = Array("watchword-vault 1 \(purpose.rawValue)".utf8) + suffix
-        do {
-            return try hkdfSHA256(secret: secret, salt: salt.span, info: info.span, count: count)
-        } catch {
-            throw .cryptography(error)
-        }
+        return hkdfSHA256(secret: secret, salt: salt.span, info: info.span, count: count)
     }
 
     /// The ID of the save that gives a vault this key in place of another one.
@@ -101,24 +97,16 @@ struct VaultKey: Sendable {
     /// The MAC of the header.
     func mac(of header: Span<UInt8>) throws(VaultError) -> [UInt8] {
         let key = try derived(for: .header)
-        do {
-            return try hmac(.sha256, key: key, message: header)
-        } catch {
-            throw .cryptography(error)
-        }
+        return hmac(.sha256, key: key, message: header)
     }
 
     /// 16 bytes that are equal for equal secrets, and reveal nothing without the vault key.
     func fingerprint(of payload: RecordPayload) throws(VaultError) -> [UInt8] {
         let key = try derived(for: .fingerprint)
         let secret = payload.identity
-        do {
-            let print = try secret.withBytes { secret throws(CryptographyFailure) in
-                try hmac(.sha256, key: key, message: secret)
-            }
-            return Array(print.prefix(ListedSecret.fingerprintCount))
-        } catch {
-            throw .cryptography(error)
+        let print = secret.withBytes { secret in
+            hmac(.sha256, key: key, message: secret)
         }
+        return Array(print.prefix(ListedSecret.fingerprintCount))
     }
 }

@@ -98,8 +98,8 @@ extension VaultChanges {
     /// A merge can be made again: its saves are removed from the history, and entries regain the times
     /// and saves of their former edits, so that the other file's edits are newer again.
     mutating func undo(to previous: VaultState, now: Int64) throws(VaultError) -> [UndoneChange] {
-        let edits = try UndoneEdits(of: self, to: previous, now: now)
-        try state.undoSave(to: previous.history, isMerge: edits.isMerge)
+        let edits = UndoneEdits(of: self, to: previous, now: now)
+        state.undoSave(to: previous.history, isMerge: edits.isMerge)
         let current = state
         var undone: [UndoneChange] = []
         var order: [RecordID] = []
@@ -163,7 +163,7 @@ extension VaultChanges {
     @inline(never) private mutating func restoreVanished(
         _ record: VaultState.Record, from old: VaultState.Record, now: Int64
     ) throws(VaultError) -> UndoneChange {
-        if let found = try record.restored(from: old) {
+        if let found = record.restored(from: old) {
             try state.replace(found)
             return UndoneChange(of: found, .restored)
         }
@@ -269,12 +269,10 @@ private struct UndoneEdits {
     /// Whether the merge kept both copies of an entry.
     private let keptBoth: Bool
 
-    init(
-        of changes: VaultChanges, to previous: VaultState, now: Int64
-    ) throws(VaultError) {
+    init(of changes: VaultChanges, to previous: VaultState, now: Int64) {
         edit = changes.edit(at: now)
         let former = changes.formerHistory
-        isMerge = !previous.history.containsAll(of: try former.withoutMarks().dropFirst())
+        isMerge = !previous.history.containsAll(of: former.withoutMarks().dropFirst())
         keptBoth = changes.state.records.contains { record in
             record.listed.properties.edited.save == former.newest.id
                 && previous.record(record.line.id) == nil

@@ -204,7 +204,7 @@ public final class UnlockedVault {
         _ document: VaultDocument, _ mark: GenerationRecord?
     ) throws(VaultError) -> (state: VaultState, report: VaultReport?)? {
         let read = try verified(document)
-        let report = try mark?.report(on: document, with: read.history)
+        let report = mark?.report(on: document, with: read.history)
         guard report == nil || report == generationReport,
             (read.generation, read.changes) >= (state.generation, state.changes),
             !read.history.lacks(state.history.newest)

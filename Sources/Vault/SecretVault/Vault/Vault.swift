@@ -40,14 +40,14 @@ public enum Vault {
         var writer = try VaultWriter(location)
         guard try !writer.isTaken() else { throw .alreadyExists }
         let exposure = try location.exposure(of: location.openFolder())
-        let key = try VaultKey.make()
+        let key = VaultKey.make()
         var slots = [
             try TrustedSlot.sealing(key, under: passphrase, cost: cost, number: 1, created: now)
         ]
         if let recoveryKey {
             slots.append(try TrustedSlot.sealing(key, under: recoveryKey, number: 2, created: now))
         }
-        let state = try VaultState(new: key.vaultID, slots: slots)
+        let state = VaultState(new: key.vaultID, slots: slots)
         let bytes = try state.written(with: key)
         let document = try VaultDocument(parsing: bytes)
         _ = try VaultState(verifying: document, with: key)
@@ -70,6 +70,7 @@ public enum Vault {
     /// - Throws: ``VaultError/alreadyExists``, ``VaultError/reservedPath``,
     ///   ``VaultError/previousLeft``.
     public static func requireUnusedPath(_ path: String) throws(VaultError) {
+        try requireAlgorithms()
         guard try !isTaken(path) else { throw .alreadyExists }
         let location = try VaultLocation(path)
         try location.requireUnreservedPath()

@@ -48,7 +48,7 @@ public struct VaultBackup: Sendable {
     public func sealed(
         passphrase: SecretBytes, cost: ScryptCost, now: Int64
     ) throws(VaultError) -> [UInt8] {
-        let key = try VaultKey.make()
+        let key = VaultKey.make()
         let slot = try TrustedSlot.sealing(
             key, under: passphrase, cost: cost, number: 1, created: now)
         var changes = try VaultChanges(

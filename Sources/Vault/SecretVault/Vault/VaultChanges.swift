@@ -111,7 +111,7 @@ public struct VaultChanges {
         accessControl: AccessControl? = nil, now: Int64
     ) throws(VaultError) -> RecordID {
         guard state.records.count < VaultLimits.entries else { throw .overLimit(.entries) }
-        let bytes = try VaultRandomness.bytes(count: RecordID.count)
+        let bytes = Randomness.bytes(count: RecordID.count)
         let id = RecordID(bytes.span)
         let line = RecordLine(
             id: id, revision: state.generation,
@@ -222,7 +222,7 @@ public struct VaultChanges {
     /// erased, because the old key opens it. Revisions and the failures counted against entries do
     /// not change.
     public mutating func rekey() throws(VaultError) {
-        let new = try VaultKey.make(of: state.vaultID)
+        let new = VaultKey.make(of: state.vaultID)
         state = try state.rekeyed(from: key, to: new)
         key = new
         invalidateFingerprintIndex()

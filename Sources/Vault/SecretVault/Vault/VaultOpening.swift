@@ -62,7 +62,7 @@ struct VaultOpening: ~Copyable {
                 switch error.outcome {
                 case .refused:
                     let refused = begun.deciding(
-                        .vault, .refused(by: try refuser()), at: reading())
+                        .vault, .refused(by: refuser()), at: reading())
                     do throws(VaultError) {
                         try counter.save(refused)
                         _ = try wipeDueRecords(counter)
@@ -150,7 +150,7 @@ struct VaultOpening: ~Copyable {
         let vault = UnlockedVault(
             location: location, key: key, slot: slot, ceiling: ceiling, readOnly: readOnly,
             state: state,
-            generationReport: try mark?.report(on: document, with: state.history),
+            generationReport: mark?.report(on: document, with: state.history),
             reports: reports.compactMap { $0 } + linked.map { VaultReport($0) }
                 + location.conflictingCopies(of: state, with: key, in: folder))
         vault.clearsFailures = clearsLater
@@ -159,10 +159,10 @@ struct VaultOpening: ~Copyable {
 
     /// What a refusal is counted by: it counts towards a wipe only if the file has the slots with which
     /// it was last opened or saved here.
-    private func refuser() throws(VaultError) -> SlotsDigest {
+    private func refuser() -> SlotsDigest {
         let slots = document.slotsDigest
         let known = SlotsRecord.read(of: location, vaultID: document.vaultID) ?? slots
-        return known == slots ? slots : try slots.elsewhere()
+        return known == slots ? slots : slots.elsewhere()
     }
 
     /// Records the file, which its key has opened, and its slots, if they have changed.

@@ -16,12 +16,12 @@ struct VaultState {
     private var places: [RecordID: Int]
 
     /// A new vault, before its first save.
-    init(new vaultID: [UInt8], slots: [TrustedSlot]) throws(VaultError) {
+    init(new vaultID: [UInt8], slots: [TrustedSlot]) {
         self.vaultID = vaultID
         generation = 1
         fileSize = 0
         changes = 0
-        history = VaultHistory(VaultHistory.Save(generation: 1, id: try .make()))
+        history = VaultHistory(VaultHistory.Save(generation: 1, id: .make()))
         self.slots = slots
         records = []
         places = [:]
@@ -124,8 +124,8 @@ struct VaultState {
     /// Makes the save of this state undo the one before it, which replaced `previous`.
     ///
     /// - Parameter isMerge: whether the undone save is a merge.
-    mutating func undoSave(to previous: VaultHistory, isMerge: Bool) throws(VaultError) {
-        history = try history.undoing(to: previous, marking: isMerge)
+    mutating func undoSave(to previous: VaultHistory, isMerge: Bool) {
+        history = history.undoing(to: previous, marking: isMerge)
     }
 
     /// Makes the save of this state one that merges no other file into that with history `former`.
@@ -215,7 +215,7 @@ extension VaultState {
         text.write("manifest ")
         text.writeBase64(try Manifest(of: self).sealed(under: key, macLine: macLine))
         text.write("\nchanges \(changes)\n")
-        text.write(try VaultEnvelope.lastLine(for: text.bytes[...]))
+        text.write(VaultEnvelope.lastLine(for: text.bytes[...]))
         guard text.bytes.count <= VaultLimits.fileSize else { throw .overLimit(.fileSize) }
         return text.bytes
     }
@@ -241,7 +241,7 @@ extension VaultState {
             newest = mark.generation
         }
         guard newest < VaultLimits.generation else { throw .overLimit(.generations) }
-        let save = VaultHistory.Save(generation: newest + 1, id: try .make())
+        let save = VaultHistory.Save(generation: newest + 1, id: .make())
         return VaultState(
             self, savedAs: save, listing: wiped,
             history: other.map { history.joined(with: $0, by: save) } ?? history.followed(by: save))

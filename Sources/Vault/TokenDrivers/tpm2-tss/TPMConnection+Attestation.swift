@@ -47,7 +47,7 @@ extension TPMConnection {
     ) throws(TokenRefusal) -> (certification: [UInt8], signature: [UInt8]) {
         try setAuthorization(authorization, of: key)
         var outside = TPM2B_DATA()
-        let digest = try hash(message)
+        let digest = hash(message)
         outside.size = put(digest.span, into: &outside.buffer)
         // The scheme is the key's own.
         var scheme = TPMT_SIG_SCHEME()

@@ -104,8 +104,8 @@ extension TPMConnection {
     }
 
     /// The SHA-256 digest of a message.
-    func hash(_ message: [UInt8]) throws(TokenRefusal) -> [UInt8] {
-        do { return try sha256(message.span) } catch { throw .failed(call: "SHA256", code: 0) }
+    func hash(_ message: [UInt8]) -> [UInt8] {
+        sha256(message.span)
     }
 
     /// Signs a message; the signature is in DER.
@@ -115,7 +115,7 @@ extension TPMConnection {
     ) throws(TokenRefusal) -> [UInt8] {
         try setAuthorization(authorization, of: key)
         var digest = TPM2B_DIGEST()
-        let hash = try hash(message)
+        let hash = hash(message)
         digest.size = put(hash.span, into: &digest.buffer)
         // The scheme is the key's own.
         var (scheme, ticket) = (TPMT_SIG_SCHEME(), TPMT_TK_HASHCHECK())
@@ -140,8 +140,6 @@ extension TPMConnection {
         let numbers = unsafe signature.signature.ecdsa
         let r = try coordinate(numbers.signatureR)
         let s = try coordinate(numbers.signatureS)
-        do { return try ecdsaSignature(r: r.span, s: s.span) } catch {
-            throw .failed(call: "ECDSA_SIG", code: 0)
-        }
+        return ecdsaSignature(r: r.span, s: s.span)
     }
 }

@@ -77,13 +77,9 @@ public enum TPMProgram {
     }
 
     /// What the TPM requires of a key's user: the authorization value, or a MAC of the PIN under it.
-    private static func value(
-        _ authorization: SecretBytes, _ pin: SecretBytes?
-    ) throws(TokenRefusal) -> SecretBytes {
+    private static func value(_ authorization: SecretBytes, _ pin: SecretBytes?) -> SecretBytes {
         guard let pin else { return authorization }
-        do { return try HMACKey(authorization).secretCode(of: pin) } catch {
-            throw .failed(call: "HMAC", code: 0)
-        }
+        return HMACKey(authorization).secretCode(of: pin)
     }
 
     /// Signs a message with a key that this TPM has made, asking for the PIN if it has one.

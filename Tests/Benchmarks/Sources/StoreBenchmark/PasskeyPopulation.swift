@@ -40,7 +40,7 @@ struct PasskeyPopulation: Sendable {
             guard case .granted(let grant) = outcome else { throw BenchmarkError.refused }
             let response = RegistrationResponse(
                 credentialID: try id(number),
-                clientData: try ClientData.read(
+                clientData: ClientData.read(
                     clientData("webauthn.create", grant.options.challenge)),
                 attestationObject: try attestationObject(number),
                 transports: ["hybrid", "internal"])
@@ -93,7 +93,7 @@ struct PasskeyPopulation: Sendable {
         try digest(Array(Self.relyingParty.utf8)) + [flags, 0, 0, 0, 0]
     }
 
-    private func digest(_ bytes: [UInt8]) throws -> [UInt8] { try sha256(bytes.span) }
+    private func digest(_ bytes: [UInt8]) -> [UInt8] { sha256(bytes.span) }
 
     private func encoded(_ bytes: [UInt8]) -> String { Base64URL.encode(bytes.span) }
 

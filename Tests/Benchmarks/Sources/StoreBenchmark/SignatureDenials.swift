@@ -105,7 +105,7 @@ struct SignatureDenials {
             let scope = DeviceKeyTranscript.Scope(audience: audience, presence: .none)
         else { throw BenchmarkError.refused }
         let key = try SigningKey.make()
-        let transcript = try DeviceKeyTranscript.enrolment(
+        let transcript = DeviceKeyTranscript.enrolment(
             scope, ticket: grant.ticket.text, point: key.point)
         let outcome = try await keys.register(
             grant.ticket, point: key.point, signature: key.sign(transcript.bytes.span),

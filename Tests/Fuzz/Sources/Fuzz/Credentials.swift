@@ -45,7 +45,7 @@ func fuzzAuthenticatorData(_ bytes: [UInt8]) {
 func fuzzTPM(_ bytes: [UInt8]) {
     do {
         let area = try TPMPublicArea(bytes)
-        protect(for: area.publicKey, name: try area.name())
+        protect(for: area.publicKey, name: area.name())
         for algorithm in SignatureAlgorithm.allCases {
             do { _ = try VerificationKey(area.publicKey, algorithm: algorithm) } catch { continue }
         }

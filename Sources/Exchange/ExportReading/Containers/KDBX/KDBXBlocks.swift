@@ -37,7 +37,7 @@ struct KDBXBlocks {
         func verify(
             _ code: SecretBytes, index: UInt64, _ message: SecretBytes
         ) throws(ExportError) {
-            let blockKey = try decryption.digest(
+            let blockKey = decryption.digest(
                 .sha512, of: SecretBytes(joining: [Self.bytes(of: index, count: 8), key]))
             try decryption.verify(code, .sha256, key: blockKey, of: message)
         }
@@ -72,7 +72,7 @@ struct KDBXBlocks {
             let content = try parts.take(try parts.count())
             // The last block is empty, and its digest zero.
             if content.count == 0 { break }
-            guard try Decryption(.keePass).digest(.sha256, of: content) == digest else {
+            guard Decryption(.keePass).digest(.sha256, of: content) == digest else {
                 throw .damaged(.keePass)
             }
             contents.append(content)

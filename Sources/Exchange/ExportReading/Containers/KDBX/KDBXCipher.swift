@@ -73,12 +73,12 @@ final class KDBXProtection {
         switch number {
         case 0: stream = .none
         case 2:
-            let key = try decryption.digest(.sha256, of: key)
+            let key = decryption.digest(.sha256, of: key)
             stream = try decryption.attempt {
                 .salsa20(try Salsa20Stream(key: key, nonce: Self.salsa20Nonce.span))
             }
         case 3:
-            let derived = try decryption.digest(.sha512, of: key)
+            let derived = decryption.digest(.sha512, of: key)
             stream = try decryption.attempt {
                 .chaCha20(
                     try derived.part(32..<44).withBytes { nonce in

@@ -25,18 +25,18 @@ enum KDBXContainer {
     ) throws(ExportError) -> Document {
         let header = try KDBXHeader(file)
         let decryption = Decryption(.keePass)
-        let digest = try decryption.digest(.sha256, of: file.part(0..<header.count))
+        let digest = decryption.digest(.sha256, of: file.part(0..<header.count))
         // Check everything that needs no key before deriving the key.
         let blocks = try header.version == 4 ? KDBXBlocks(authenticated: file, header, digest) : nil
         var parts: [SecretBytes] = []
-        if let password { parts.append(try decryption.digest(.sha256, of: password)) }
+        if let password { parts.append(decryption.digest(.sha256, of: password)) }
         if let keyFile { parts.append(try KDBXKeyFile(keyFile).key) }
-        let composite = try decryption.digest(.sha256, of: SecretBytes(joining: parts))
+        let composite = decryption.digest(.sha256, of: SecretBytes(joining: parts))
         let transformed = try header.derivation.transformed(composite)
-        let key = try decryption.digest(
+        let key = decryption.digest(
             .sha256, of: SecretBytes(joining: [header.seed, transformed]))
         if let blocks {
-            let blockKey = try decryption.digest(
+            let blockKey = decryption.digest(
                 .sha512,
                 of: SecretBytes(joining: [header.seed, transformed, SecretBytes([1])]))
             let ciphertext = try blocks.verified(blockKey)
@@ -106,7 +106,7 @@ struct KDBXKeyFile {
         } else if let root = Self.document(file) {
             key = try Self.key(in: root)
         } else {
-            key = try Decryption(.keePass).digest(.sha256, of: file)
+            key = Decryption(.keePass).digest(.sha256, of: file)
         }
     }
 
@@ -130,7 +130,7 @@ struct KDBXKeyFile {
         let key = version.hasPrefix("2.") ? text.decodedHex() : text.decodedBase64()
         guard let key, key.count == keyCount else { throw .unreadable(.keePass, .badKeyFile) }
         if let stated = data.attributeString("Hash") {
-            let digest = try Decryption(.keePass).digest(.sha256, of: key)
+            let digest = Decryption(.keePass).digest(.sha256, of: key)
             let beginning = digest.part(0..<4).encodedHex().decodedText()
             guard beginning == stated.asciiLowercased else {
                 throw .unreadable(.keePass, .badKeyFile)

@@ -7,7 +7,7 @@ enum AegisWriting {
     static func document(
         _ entries: [ExportedEntry], password: SecretBytes?
     ) throws(CryptographyFailure) -> SecretBytes {
-        let content = try content(entries)
+        let content = content(entries)
         guard let password else {
             return file(header: [("slots", .null), ("params", .null)], content: content)
         }
@@ -28,14 +28,14 @@ enum AegisWriting {
     private static func encrypted(
         _ content: SecretBytes, password: SecretBytes
     ) throws(CryptographyFailure) -> SecretBytes {
-        let masterKey = try Randomness.secret(count: SealingKey.keyCount)
-        let salt = try Randomness.bytes(count: saltCount)
+        let masterKey = Randomness.secret(count: SealingKey.keyCount)
+        let salt = Randomness.bytes(count: saltCount)
         let derived = try scrypt(
             passphrase: password, salt: salt.span, cost: cost, count: SealingKey.keyCount)
-        let slotBox = try GCMBox(sealing: masterKey, under: derived)
-        let contentBox = try GCMBox(sealing: content, under: masterKey)
+        let slotBox = GCMBox(sealing: masterKey, under: derived)
+        let contentBox = GCMBox(sealing: content, under: masterKey)
         let slot: [(String, JSONValue)] = [
-            ("type", .number(1)), ("uuid", .text(try makeUniqueIdentifier())),
+            ("type", .number(1)), ("uuid", .text(makeUniqueIdentifier())),
             ("key", .text(hexadecimal(slotBox.ciphertext))), ("key_params", slotBox.aegisJSON),
             ("n", .number(1 << Int64(cost.logN))), ("r", .number(Int64(cost.blockSize))),
             ("p", .number(Int64(cost.parallelism))), ("salt", .text(hexadecimal(salt))),
@@ -50,12 +50,10 @@ enum AegisWriting {
 
     // MARK: - Content
 
-    private static func content(
-        _ entries: [ExportedEntry]
-    ) throws(CryptographyFailure) -> JSONValue {
-        let groups = try TagIdentifiers(entries.map(\.tags))
+    private static func content(_ entries: [ExportedEntry]) -> JSONValue {
+        let groups = TagIdentifiers(entries.map(\.tags))
         var written: [JSONValue] = []
-        for entry in entries { written.append(try json(entry, groups)) }
+        for entry in entries { written.append(json(entry, groups)) }
         let groupList = groups.tags.map { tag in
             JSONValue.object([("uuid", .text(groups[tag])), ("name", .text(tag))])
         }
@@ -65,12 +63,10 @@ enum AegisWriting {
         ])
     }
 
-    private static func json(
-        _ entry: ExportedEntry, _ groups: TagIdentifiers
-    ) throws(CryptographyFailure) -> JSONValue {
+    private static func json(_ entry: ExportedEntry, _ groups: TagIdentifiers) -> JSONValue {
         let (type, info) = facts(of: entry.content)
         return .object([
-            ("type", .text(type)), ("uuid", .text(try makeUniqueIdentifier())),
+            ("type", .text(type)), ("uuid", .text(makeUniqueIdentifier())),
             ("name", .text(entry.account)), ("issuer", .text(entry.issuer)),
             ("note", .text(entry.note)), ("favorite", .flag(entry.isFavourite)), ("icon", .null),
             ("info", .object(info)),

@@ -7,14 +7,14 @@ enum MigrationWriting {
     /// The app's own exports have ten entries in each QR code.
     private static let mostEntries = 10
 
-    static func uris(_ entries: [ExportedEntry]) throws(CryptographyFailure) -> [SecretBytes] {
+    static func uris(_ entries: [ExportedEntry]) -> [SecretBytes] {
         var parts = parts(entries.compactMap(\.credential))[...]
         var uris: [SecretBytes] = []
         while !parts.isEmpty {
             // If there are too many parts for one export, they become several.
             let set = parts.prefix(MigrationBatch.maximumSize)
             parts = parts.dropFirst(set.count)
-            let random = try Randomness.bytes(count: 4)
+            let random = Randomness.bytes(count: 4)
             let id = Int32(bitPattern: random.reduce(0) { $0 << 8 | UInt32($1) })
             for (index, part) in set.enumerated() {
                 uris.append(batch(part, size: set.count, index: index, id: id).format())

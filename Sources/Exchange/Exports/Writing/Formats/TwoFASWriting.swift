@@ -9,7 +9,7 @@ enum TwoFASWriting {
         _ entries: [ExportedEntry], password: SecretBytes?, now: Int64
     ) throws(CryptographyFailure) -> SecretBytes {
         // An entry can be in only one group.
-        let groups = try TagIdentifiers(entries.map { Array($0.tags.prefix(1)) })
+        let groups = TagIdentifiers(entries.map { Array($0.tags.prefix(1)) })
         let services = JSONValue.list(
             entries.enumerated().map { json($1, position: $0, groups, now: now) })
         let groupList = groups.tags.map { tag in
@@ -43,22 +43,22 @@ enum TwoFASWriting {
     private static func encrypted(
         _ services: SecretBytes, password: SecretBytes
     ) throws(CryptographyFailure) -> [(String, JSONValue)] {
-        let salt = try Randomness.bytes(count: saltCount)
+        let salt = Randomness.bytes(count: saltCount)
         let key = try pbkdf2(
             .sha256, password: password, salt: salt.span, iterations: iterations,
             count: SealingKey.keyCount)
         let known = SecretBytes(copying: Array(reference.utf8).span)
         return [
-            ("servicesEncrypted", try sealed(services, under: key, salt: salt)),
-            ("reference", try sealed(known, under: key, salt: salt)),
+            ("servicesEncrypted", sealed(services, under: key, salt: salt)),
+            ("reference", sealed(known, under: key, salt: salt)),
         ]
     }
 
     /// The ciphertext with its tag, the salt and the nonce in Base64, separated by colons.
     private static func sealed(
         _ plaintext: SecretBytes, under key: SecretBytes, salt: [UInt8]
-    ) throws(CryptographyFailure) -> JSONValue {
-        let box = try GCMBox(sealing: plaintext, under: key)
+    ) -> JSONValue {
+        let box = GCMBox(sealing: plaintext, under: key)
         let parts = [box.ciphertext + box.tag, salt, Array(box.nonce)]
         let texts = parts.map { String(decoding: Base64.encode($0.span), as: UTF8.self) }
         return .text(texts.joined(separator: ":"))

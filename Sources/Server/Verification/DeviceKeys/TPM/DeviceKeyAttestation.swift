@@ -54,11 +54,7 @@ public struct DeviceKeyAttestation: Sendable {
         } catch {
             throw .malformed
         }
-        do {
-            attestationKeyName = try areas.attestation.name()
-        } catch {
-            throw .failed(error)
-        }
+        attestationKeyName = areas.attestation.name()
     }
 
     private struct Areas {
@@ -110,12 +106,7 @@ public struct DeviceKeyAttestation: Sendable {
     private static func checkCertification(
         _ evidence: KeyAttestation, _ areas: Areas, _ transcript: DeviceKeyTranscript
     ) throws(TPMAttestationError) {
-        let (digest, name): ([UInt8], [UInt8])
-        do {
-            (digest, name) = (try sha256(transcript.bytes.span), try areas.device.name())
-        } catch {
-            throw .failed(error)
-        }
+        let (digest, name) = (sha256(transcript.bytes.span), areas.device.name())
         guard areas.certified.qualifyingData == digest, areas.certified.name == name else {
             throw .certification
         }

@@ -38,7 +38,7 @@ public struct EndorsementKey: Sendable {
     func makeSeed() throws(CryptographyFailure) -> Seed {
         switch kind {
         case .rsa(let key):
-            let seed = try Randomness.secret(count: Self.seedCount)
+            let seed = Randomness.secret(count: Self.seedCount)
             return Seed(
                 secret: seed, encrypted: try key.encrypt(seed, label: Self.label.span))
         case .p256(let key): return try Self.seed(for: key, by: EphemeralKey.make())
@@ -107,7 +107,7 @@ extension KeyActivation {
         let integrityKey = try kbkdfSHA256(
             secret: seed, label: "INTEGRITY", context: none.span, count: 32)
         let covered = box + name
-        let tag = try HMACKey(integrityKey).authenticationCode(of: covered.span)
+        let tag = HMACKey(integrityKey).authenticationCode(of: covered.span)
         return [0, UInt8(tag.count)] + tag + box
     }
 }

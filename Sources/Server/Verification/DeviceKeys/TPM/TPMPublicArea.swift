@@ -59,12 +59,12 @@ public struct TPMPublicArea: Sendable {
     }
 
     /// The key's Name, which no other public area has: the hash function and the digest.
-    public func name() throws(CryptographyFailure) -> [UInt8] {
+    public func name() -> [UInt8] {
         let digest =
             switch nameHash {
-            case .sha256: try sha256(encoded.span)
-            case .sha384: try sha384(encoded.span)
-            case .sha512: try sha512(encoded.span)
+            case .sha256: sha256(encoded.span)
+            case .sha384: sha384(encoded.span)
+            case .sha512: sha512(encoded.span)
             }
         return [0, UInt8(nameHash.rawValue)] + digest
     }
