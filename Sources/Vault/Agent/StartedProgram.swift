@@ -43,3 +43,45 @@ final class StartedProgram {
 
     var isOverdue: Bool { deadline.timeRemaining == .zero }
 }
+
+/// A program that the key holder asks the supervisor for.
+struct ProgramRequest {
+    /// The request for the program, which is also the positive response.
+    let program: UInt8
+    let name: String
+    /// The user whom it checks; `nil` for the user of this process.
+    let user: UInt32?
+
+    /// Longer than what it does may take.
+    var timeout: Duration {
+        // A person may be asked for a PIN three times.
+        program == HelperChannel.token ? .seconds(600) : .seconds(90)
+    }
+
+    /// The program's arguments.
+    ///
+    /// The program looks the user's name up: a directory service may be slow.
+    var arguments: [String] { user.map { ["--user", "\($0)"] } ?? [] }
+
+    /// Reads the next request.
+    ///
+    /// - Returns: `nil` if the key holder has ended, or asks for something else.
+    static func next(
+        from requests: borrowing FileDescriptor, in mode: AgentMode
+    ) throws(SystemCallFailure) -> ProgramRequest? {
+        let (presence, name) = (HelperChannel.presence, "watchword-presence")
+        switch (try requests.receiveFile()?.byte, mode) {
+        case (HelperChannel.presence, .user):
+            return ProgramRequest(program: presence, name: name, user: nil)
+        case (HelperChannel.presenceOfUser, .system):
+            guard let user = try UserNumber.read(from: requests) else { return nil }
+            return ProgramRequest(program: presence, name: name, user: user)
+        case (HelperChannel.courier, _):
+            return ProgramRequest(
+                program: HelperChannel.courier, name: "watchword-courier", user: nil)
+        case (HelperChannel.token, _):
+            return ProgramRequest(program: HelperChannel.token, name: "watchword-token", user: nil)
+        default: return nil
+        }
+    }
+}

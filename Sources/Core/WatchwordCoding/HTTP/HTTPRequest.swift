@@ -31,3 +31,69 @@ public struct HTTPRequest: Sendable {
         self.peer = peer
     }
 }
+
+/// A header field.
+public struct HTTPField: Hashable, Sendable {
+    /// The name, which is case-insensitive.
+    public let name: String
+    /// The value without surrounding white space.
+    public let value: String
+
+    /// Creates a header field.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension [HTTPField] {
+    /// The values of all fields with this name, ignoring case.
+    public func values(of name: String) -> [String] {
+        filter { $0.name.isEqualIgnoringCase(name) }.map(\.value)
+    }
+}
+
+extension String {
+    /// Whether the strings are equal if the case of ASCII letters is ignored.
+    public func isEqualIgnoringCase(_ other: String) -> Bool {
+        utf8.count == other.utf8.count
+            && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
+    }
+}
+
+extension UInt8 {
+    fileprivate var asciiLowercased: UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+    }
+}
+
+/// Why a request is refused before it is interpreted.
+public enum HTTPRequestError: Error, CaseIterable, Hashable, Sendable {
+    /// The request is malformed or ambiguous HTTP: 400.
+    case malformed
+    /// A chunked body, whose length is unknown in advance: 411.
+    case lengthRequired
+    /// The body exceeds the limit: 413.
+    case bodyTooLarge
+    /// An expectation other than `100-continue`: 417.
+    case unknownExpectation
+    /// The header fields exceed the limit: 431.
+    case headersTooLarge
+    /// A transfer coding other than `chunked`: 501.
+    case unknownTransferCoding
+    /// The HTTP library has already refused the request and closed the connection without a
+    /// response; the case is for logs and metrics.
+    case refusedByLibrary
+
+    /// The status code of the response.
+    public var status: Int {
+        switch self {
+        case .malformed, .refusedByLibrary: 400
+        case .lengthRequired: 411
+        case .bodyTooLarge: 413
+        case .unknownExpectation: 417
+        case .headersTooLarge: 431
+        case .unknownTransferCoding: 501
+        }
+    }
+}

@@ -113,3 +113,77 @@ extension [UInt8] {
         if let thrown { throw thrown }
     }
 }
+
+/// Why one of the program's own files or folders, which only their owner may access, was not read,
+/// locked or replaced.
+public enum PrivateFileError: Error, Hashable, Sendable {
+    // Reading.
+    /// The file does not exist.
+    case missing
+    /// It is a folder.
+    case folder
+    /// It is a symbolic link, which is not followed.
+    case symbolicLink
+    /// It is a device, a pipe or a socket.
+    case notAFile
+    /// It belongs to the user with this number, not to this process's user.
+    case otherOwner(UInt32)
+    /// Other users can read or write it; these are its permission bits.
+    case openToOthers(mode: UInt32)
+    /// It is larger than this many bytes.
+    case tooLarge(limit: Int)
+
+    // Locking and writing.
+    /// Another process held the lock until the timeout.
+    case busy
+    /// A required name belongs to an unrelated file or folder, or to one that other users can
+    /// change. Nothing with this name was changed.
+    case inTheWay(name: String)
+    /// Another program replaced the file after it was read. That program's file is kept, and the
+    /// new one is discarded.
+    case changed
+    /// The new file is in place, but the system did not confirm that its name is on disk.
+    case notConfirmed(SystemCallFailure)
+
+    /// A system call failed; an existing file is unchanged.
+    case system(SystemCallFailure)
+
+    init(opening failure: SystemCallFailure) {
+        self =
+            switch failure.number {
+            case ENOENT: .missing
+            case ELOOP: .symbolicLink
+            case EISDIR: .folder
+            case ENXIO: .notAFile
+            default: .system(failure)
+            }
+    }
+}
+
+/// The beginning of a file format: fixed bytes, and positions that can have any value.
+public struct FileBeginning: Sendable {
+    private let pattern: [UInt8?]
+
+    /// A beginning of fixed bytes.
+    public init(_ bytes: [UInt8]) { pattern = bytes }
+
+    private init(pattern: [UInt8?]) { self.pattern = pattern }
+
+    /// This beginning followed by `count` bytes of any value.
+    public func followedByAny(_ count: Int) -> FileBeginning {
+        FileBeginning(pattern: pattern + [UInt8?](repeating: nil, count: count))
+    }
+
+    /// This beginning followed by fixed bytes.
+    public func followed(by bytes: [UInt8]) -> FileBeginning {
+        FileBeginning(pattern: pattern + bytes)
+    }
+
+    var count: Int { pattern.count }
+
+    /// Whether a file that starts with `bytes`, and may be truncated, matches this beginning.
+    func isBegun(by bytes: [UInt8]) -> Bool {
+        bytes.count <= count
+            && zip(bytes, pattern).allSatisfy { byte, expected in (expected ?? byte) == byte }
+    }
+}

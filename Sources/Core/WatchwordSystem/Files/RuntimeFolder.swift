@@ -124,3 +124,76 @@ extension Folder {
         return facts.st_uid == geteuid() && facts.st_mode & 0o077 == 0
     }
 }
+
+/// A new folder that only this user can open; it is removed with its files when the last reference
+/// is released.
+///
+/// Interrupting signals take effect after that, so they leave none of its files behind.
+@safe public final class PrivateTemporaryFolder {
+    /// The folder's path.
+    public let path: String
+    private let signals: SignalQueue
+
+    /// Creates a folder in the user's runtime folder, which is in memory, or else in the folder for
+    /// temporary files.
+    public init() throws(SystemCallFailure) {
+        signals = try SignalQueue(SignalQueue.interruptions)
+        let parent =
+            Environment.value("XDG_RUNTIME_DIR") ?? Environment.value("TMPDIR") ?? "/tmp"
+        let replaced = String(repeating: "X", count: 6)
+        var name = Array("\(parent)/watchword-\(replaced)".utf8CString)
+        guard unsafe mkdtemp(&name) != nil else {
+            throw SystemCallFailure(call: "mkdtemp", number: errno)
+        }
+        path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        // A file that cannot be removed stays in a folder that no other user can open.
+        do {
+            for name in try Folder.names(at: path) { Folder.removeFile(at: "\(path)/\(name)") }
+        } catch {}
+        unsafe rmdir(path)
+    }
+}
+
+/// Folders of the system, which ordinary users cannot change.
+public enum SystemFolder {
+    /// Whether `path` is a folder that belongs to root and that only root can write to.
+    ///
+    /// A symbolic link is not followed. Nobody else can then create, replace or remove a file in it.
+    public static func isRoots(_ path: String) -> Bool {
+        guard let facts = facts(of: path) else { return false }
+        return facts.st_mode & S_IFMT == S_IFDIR && facts.st_uid == 0
+            && facts.st_mode & 0o022 == 0
+    }
+
+    /// The user ID of the owner of the folder at `path`; `nil` if there is no folder.
+    public static func owner(of path: String) -> UInt32? {
+        guard let facts = facts(of: path), facts.st_mode & S_IFMT == S_IFDIR else { return nil }
+        return facts.st_uid
+    }
+
+    private static func facts(of path: String) -> stat? {
+        var facts = stat()
+        return unsafe lstat(path, &facts) == 0 ? facts : nil
+    }
+}
+
+extension CurrentProcess {
+    /// Its effective user ID.
+    public static var user: UInt32 { geteuid() }
+}
+
+/// The system's user database.
+public enum UserDatabase {
+    /// The name of the user with this ID; `nil` if there is none.
+    public static func name(of user: UInt32) -> String? {
+        var entry = unsafe passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var buffer = [CChar](repeating: 0, count: 1 << 16)
+        let result = unsafe getpwuid_r(user, &entry, &buffer, buffer.count, &found)
+        guard result == 0, unsafe found != nil, let name = unsafe entry.pw_name else { return nil }
+        return unsafe String(validatingCString: name)
+    }
+}

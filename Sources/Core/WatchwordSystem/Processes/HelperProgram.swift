@@ -46,3 +46,8 @@ package enum HelperProgram {
         do { try stream.write(Array("\(sentence)\n".utf8).span) } catch {}
     }
 }
+
+/// The version that every program prints for `--version`.
+package enum ProgramVersion {
+    package static let text = "0.1.0"
+}

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The running program: the location of its file and of the files next to it.
@@ -72,5 +73,27 @@ public enum Environment {
     /// Those of the variables `names` that have a value, as `NAME=value`.
     public static func variables(_ names: [String]) -> [String] {
         names.compactMap { name in value(name).map { "\(name)=\($0)" } }
+    }
+}
+
+/// A program that keeps running after this process has ended.
+///
+/// It has a session of its own, so that closing the terminal does not end it, the folder `/`, no open
+/// files, and an environment that contains only the given variables.
+public enum BackgroundProgram {
+    /// Starts the program at `path`.
+    ///
+    /// - Returns: the end of a pipe from its standard output, non-blocking. The program reports over
+    ///   it that it is ready, and closes it.
+    public static func start(
+        _ path: String, arguments: [String], environment: [String] = []
+    ) throws(SystemCallFailure) -> FileDescriptor {
+        let report = try Pipe()
+        let nothing = try FileDescriptor(reading: "/dev/null")
+        _ = try ChildProcess.spawn(
+            path, arguments, environment, input: nothing, output: report.writing,
+            inOwnSession: true)
+        try report.reading.setBlocking(false)
+        return try report.reading.duplicate()
     }
 }

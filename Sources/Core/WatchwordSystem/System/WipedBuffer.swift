@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A fixed-size buffer for bytes in transit: kept out of swap and core dumps, and wiped when it is
@@ -92,5 +93,77 @@ internal import Glibc
     public func removeAll() {
         unsafe explicit_bzero(memory, capacity)
         count = 0
+    }
+}
+
+/// `malloc` and its relatives for C libraries, except that memory is wiped before it is freed.
+///
+/// It is ordinary memory, because a large document would fill the locked heap. The blocks are
+/// `malloc`'s own: a library may free here what it allocated before these functions were
+/// registered.
+public enum WipingAllocator {
+    /// Replaces `malloc`.
+    public static let allocate: @convention(c) (Int) -> UnsafeMutableRawPointer? = { count in
+        unsafe malloc(count)
+    }
+
+    /// Replaces `free`.
+    public static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { memory in
+        guard let memory = unsafe memory else { return }
+        unsafe explicit_bzero(memory, size(memory))
+        unsafe free(memory)
+    }
+
+    /// Replaces `realloc`; the block always moves.
+    public static let reallocate:
+        @convention(c) (UnsafeMutableRawPointer?, Int) -> UnsafeMutableRawPointer? = {
+            memory, count in
+            guard let moved = unsafe malloc(count) else { return nil }
+            guard let memory = unsafe memory else { return unsafe moved }
+            unsafe moved.copyMemory(
+                from: memory, byteCount: min(count, size(memory)))
+            unsafe release(memory)
+            return unsafe moved
+        }
+
+    /// Replaces `strdup`.
+    public static let duplicate:
+        @convention(c) (UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>? = { text in
+            guard let text = unsafe text else { return nil }
+            return unsafe strdup(text)
+        }
+
+    /// Replaces `malloc_usable_size`.
+    public static let size: @convention(c) (UnsafeMutableRawPointer?) -> Int = { memory in
+        Int(unsafe linux_usable_size(memory))
+    }
+}
+
+extension Span<UInt8> {
+    /// The first index of `byte` that is not before `start`; `nil` if there is none.
+    public func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+        precondition(start >= 0, "the start is in the span")
+        guard start < count else { return nil }
+        return unsafe withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress,
+                let found = unsafe memchr(base + start, Int32(byte), count - start)
+            else { return nil }
+            return unsafe UnsafeRawPointer(found) - base
+        }
+    }
+
+    /// Whether the span contains all bytes of `text` at `start`.
+    public func holds(_ text: String, at start: Int) -> Bool {
+        precondition(start >= 0, "the start is in the span")
+        var text = text
+        return text.withUTF8 { text in
+            guard text.count <= count - start else { return false }
+            return unsafe withUnsafeBytes { bytes in
+                guard let base = bytes.baseAddress, let wanted = text.baseAddress else {
+                    return true
+                }
+                return unsafe memcmp(base + start, wanted, text.count) == 0
+            }
+        }
     }
 }

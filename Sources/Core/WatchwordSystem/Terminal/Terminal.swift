@@ -65,3 +65,142 @@ public enum TerminalError: Error, Hashable, Sendable {
         }
     }
 }
+
+extension Terminal {
+    /// How a prompt with a deadline ended.
+    public enum PromptOutcome: Hashable, Sendable {
+        /// The user answered.
+        case answered
+        /// The deadline passed; a partial answer was discarded.
+        case timedOut
+        /// The other descriptor became readable; a partial answer was discarded.
+        case overtaken
+    }
+
+    /// Shows `prompt` and reads one line into `answer`, without its line ending.
+    ///
+    /// Without `echo`, typed text is not shown. If a signal ends the prompt (Ctrl-C, Ctrl-\, a
+    /// hang-up, a termination request), the terminal is restored before the signal takes effect,
+    /// and the partial answer is discarded. After Ctrl-Z and `fg` the prompt is repeated.
+    public func ask(_ prompt: String, echo: Bool, into answer: inout OutputSpan<UInt8>)
+        throws(TerminalError)
+    {
+        _ = try ask(prompt, echo: echo, until: nil, unless: nil, into: &answer)
+    }
+
+    /// Prompts like ``ask(_:echo:into:)``, but only until `deadline` or until `other` is readable.
+    ///
+    /// - Parameter beforeSignal: called with the signal that is about to be delivered, which may
+    ///   end the process.
+    public func ask(
+        _ prompt: String, echo: Bool, until deadline: Moment?,
+        unless other: Polling.Interest?, into answer: inout OutputSpan<UInt8>,
+        beforeSignal: @escaping (SignalQueue.Signal) -> Void = { _ in }
+    ) throws(TerminalError) -> PromptOutcome {
+        let before = try settings()
+        var quiet = before
+        if !echo {
+            quiet.c_lflag &= ~tcflag_t(ECHO)
+            quiet.c_lflag |= tcflag_t(ECHONL)
+        }
+        var awaited = [Polling.Interest.reading(descriptor)]
+        if let other { awaited.append(other) }
+        let question = Question(
+            prompt: prompt, before: before, quiet: quiet, awaited: awaited, deadline: deadline,
+            beforeSignal: beforeSignal)
+        let signals: SignalQueue
+        do {
+            signals = try SignalQueue([.interrupt, .terminate, .hangUp, .quit, .stop])
+        } catch {
+            throw .system(error)
+        }
+        let start = answer.count
+        let outcome: Result<PromptOutcome, TerminalError>
+        do {
+            try apply(quiet, flushing: true)
+            try write(prompt)
+            outcome = .success(try read(into: &answer, question, signals: signals))
+        } catch {
+            outcome = .failure(error)
+        }
+        // A partial answer must not stay in the terminal, where the shell would read it and keep
+        // it.
+        let isAnswered = if case .success(.answered) = outcome { true } else { false }
+        if !isAnswered { answer.removeLast(answer.count - start) }
+        try apply(before, flushing: !isAnswered)
+        if case .success = outcome, !isAnswered { try write("\n") }
+        return try outcome.get()
+    }
+
+    private struct Question {
+        let prompt: String
+        /// The terminal's settings before and during the prompt.
+        let before: termios
+        let quiet: termios
+        /// The terminal, and the descriptor that can interrupt the prompt.
+        let awaited: [Polling.Interest]
+        let deadline: Moment?
+        let beforeSignal: (SignalQueue.Signal) -> Void
+    }
+
+    // The kernel edits the line; its bytes arrive when Return is pressed.
+    private func read(
+        into answer: inout OutputSpan<UInt8>, _ question: Question, signals: borrowing SignalQueue
+    ) throws(TerminalError) -> PromptOutcome {
+        let start = answer.count
+        while true {
+            let ready: [Bool]
+            let signal: SignalQueue.Signal?
+            do {
+                ready = try signals.wait(
+                    for: question.awaited, timeout: question.deadline?.timeRemaining)
+                signal = try signals.next()
+            } catch {
+                throw .system(error)
+            }
+            if let signal {
+                try apply(question.before, flushing: true)
+                try write("\n")
+                question.beforeSignal(signal)
+                do {
+                    if signal == .stop {
+                        try signals.deliver(signal)
+                    } else {
+                        try signals.postpone(signal)
+                    }
+                } catch {
+                    throw .system(error)
+                }
+                guard signal == .stop else { throw .interrupted }
+                answer.removeLast(answer.count - start)
+                try apply(question.quiet, flushing: true)
+                try write(question.prompt)
+            } else if ready.dropFirst().contains(true) {
+                return .overtaken
+            } else if ready[0] {
+                if try takeLine(into: &answer, start: start) { return .answered }
+            } else if question.deadline?.timeRemaining == .zero {
+                return .timedOut
+            }
+        }
+    }
+
+    /// Reads the available bytes.
+    ///
+    /// Returns whether the line is complete.
+    private func takeLine(into answer: inout OutputSpan<UInt8>, start: Int) throws(TerminalError)
+        -> Bool
+    {
+        guard answer.freeCapacity > 0 else { throw .tooLong }
+        let count: Int
+        do { count = try descriptor.read(into: &answer) } catch { throw .system(error) }
+        guard count > 0 else {
+            // Ctrl-D at the start of a line; a terminal that was hung up also reads as ended.
+            guard answer.count > start else { throw .ended }
+            return true
+        }
+        guard answer.span[answer.count - 1] == UInt8(ascii: "\n") else { return false }
+        _ = answer.removeLast()
+        return true
+    }
+}

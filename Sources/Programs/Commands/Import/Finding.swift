@@ -125,3 +125,87 @@ struct Finding {
         if case .entry(_, _, let warnings) = content { warnings } else { [] }
     }
 }
+
+/// The details of an entry of another app's export, as far as the vault can store them.
+///
+/// A detail that is too long is left out with a warning, because the key is more important.
+struct ImportedDetails {
+    private(set) var details = EntryDetails()
+    private(set) var warnings: [ImportWarning] = []
+
+    init(_ entry: ExportedEntry) {
+        details.isFavourite = entry.isFavourite
+        if entry.note.utf8.count <= EntryDetails.longestNote {
+            details.note = entry.note
+        } else {
+            warnings.append(.leftOut(.note))
+        }
+        if entry.icon.utf8.count <= EntryDetails.longestIcon {
+            details.icon = entry.icon
+        } else {
+            warnings.append(.leftOut(.icon))
+        }
+        for tag in entry.tags.map(\.trimmed) where !tag.isEmpty && !details.tags.contains(tag) {
+            if tag.utf8.count <= EntryDetails.longestTag, details.tags.count < EntryDetails.mostTags
+            {
+                details.tags.append(tag)
+            } else {
+                warnings.append(.leftOut(.tag))
+            }
+        }
+    }
+}
+
+/// A deviation of an imported item that was accepted.
+enum ImportWarning: Hashable {
+    case keyURI(KeyURIWarning)
+    case credential(CredentialWarning)
+    case migration(MigrationWarning)
+    case incompleteSecret
+    case steamParameters
+    case counterOfLastCode
+    /// A kind of code that is stored, but not computed.
+    case notComputed(UncomputedCode.Kind)
+    /// The entry in the vault has a different note, which was kept.
+    case otherNote
+    /// A detail that the vault cannot store.
+    case leftOut(Detail)
+
+    enum Detail { case tag, note, icon }
+
+    init(_ warning: ExportWarning) {
+        self =
+            switch warning {
+            case .incompleteSecret: .incompleteSecret
+            case .steamParameters: .steamParameters
+            case .counterOfLastCode: .counterOfLastCode
+            case .keyURI(let warning): .keyURI(warning)
+            case .credential(let warning): .credential(warning)
+            }
+    }
+
+    /// The categories in which a file's warnings are counted.
+    enum Category: CaseIterable {
+        case incompleteSecret, misnamedParameter, counterOfLastCode, shortKey, digits, longPeriod
+        case steamParameters, keyURI, migration, notComputed, otherNote, leftOut
+    }
+
+    var category: Category {
+        switch self {
+        case .keyURI(.misnamedParameter): .misnamedParameter
+        case .keyURI(.key(.strayCharacter)), .keyURI(.key(.nonzeroTrailingBits)),
+            .incompleteSecret:
+            .incompleteSecret
+        case .keyURI: .keyURI
+        case .credential(.shortKey): .shortKey
+        case .credential(.digits): .digits
+        case .credential(.longPeriod): .longPeriod
+        case .migration: .migration
+        case .steamParameters: .steamParameters
+        case .counterOfLastCode: .counterOfLastCode
+        case .notComputed: .notComputed
+        case .otherNote: .otherNote
+        case .leftOut: .leftOut
+        }
+    }
+}

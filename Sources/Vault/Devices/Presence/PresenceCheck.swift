@@ -40,3 +40,82 @@ extension PresenceCheck {
         return PresenceProof(of: purpose, until: now() + lifetime)
     }
 }
+
+/// A proof that the user was recently present, created by a successful ``PresenceCheck`` and
+/// consumed by the call that it is passed to.
+///
+/// It cannot be copied, stored in a collection or created directly, so one confirmation permits one
+/// action. The compiler does not prevent storing it in an object, but that gains nothing, because
+/// it soon expires.
+public struct PresenceProof<Grade: PresenceGrade>: ~Copyable, Sendable {
+    private let purpose: PresencePurpose
+    private let expiry: Duration
+
+    // Only for ``PresenceCheck/prove(for:lasting:now:)``.
+    init(of purpose: PresencePurpose, until expiry: Duration) {
+        self.purpose = purpose
+        self.expiry = expiry
+    }
+
+    /// Consumes the proof, even if it is refused.
+    ///
+    /// - Parameters:
+    ///   - purpose: the purpose that it was created for.
+    ///   - now: the current time, by the same clock as when it was created.
+    /// - Throws: ``PresenceProofError``.
+    public consuming func spend(
+        on purpose: PresencePurpose, now: Duration
+    ) throws(PresenceProofError) {
+        guard purpose === self.purpose else { throw .otherPurpose }
+        guard now < expiry else { throw .expired }
+    }
+}
+
+/// Why a proof was refused.
+public enum PresenceProofError: Error, CaseIterable, Hashable, Sendable {
+    /// The proof has expired.
+    case expired
+    /// It was created for another purpose, or for an earlier check with the same purpose.
+    case otherPurpose
+}
+
+/// The purpose of a presence check, which identifies the proofs that are created for it.
+///
+/// Two purposes with the same text are different: a proof can be spent only with the instance that
+/// it was created for, and does not reveal that instance. Code that protects something therefore
+/// creates a purpose, keeps it private, and accepts only proofs for it. If it discards the purpose
+/// after use, no second proof can be spent.
+public final class PresencePurpose: Sendable {
+    /// The purpose as shown to the user.
+    public let words: String
+
+    /// Creates a purpose without any proofs.
+    public init(_ words: String) { self.words = words }
+}
+
+/// The strength of a presence check, which is part of each proof's type.
+///
+/// Code that needs a factor that yields the key requires a `PresenceProof<Cryptographic>`. A
+/// program that passes an advisory proof to it does not compile.
+public protocol PresenceGrade: Sendable {
+    /// The grade's name for display.
+    static var name: String { get }
+}
+
+/// The factor yields the key: nothing can be opened without it.
+public enum Cryptographic: PresenceGrade {
+    /// The grade's name for display.
+    public static let name = "cryptographic"
+}
+
+/// The system decides, in a process of another user, and only that process can reach the key.
+public enum Enforced: PresenceGrade {
+    /// The grade's name for display.
+    public static let name = "enforced"
+}
+
+/// The system decides; anyone who controls the system can override it.
+public enum Advisory: PresenceGrade {
+    /// The grade's name for display.
+    public static let name = "advisory"
+}

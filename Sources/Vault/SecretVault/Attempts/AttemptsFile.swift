@@ -61,3 +61,141 @@ struct AttemptsFile {
         return (bytes, (1 - newer) * Self.slotCount)
     }
 }
+
+// One slot of the attempts file, as VaultFile.md defines it.
+extension Attempts {
+    static let version = 1
+    private static let firstLine = Array("watchword-attempts \(version)\n".utf8)
+
+    /// The beginning of each slot in this vault's attempts file.
+    static func beginning(of vaultID: [UInt8]) -> [UInt8] { firstLine + VaultLines.vault(vaultID) }
+
+    /// The text of a slot with this sequence number.
+    func text(sequence: UInt64) -> [UInt8] {
+        var text = VaultText()
+        text.write(Attempts.beginning(of: vaultID))
+        text.write("sequence \(sequence)\n")
+        if let vault {
+            text.write("vault-failures ")
+            vault.write(to: &text)
+        }
+        for (slots, count) in refusals.sorted(by: { $0.key.precedes($1.key) }) {
+            text.write("vault-refusals ")
+            text.writeBase64(slots.bytes)
+            text.write(" \(count)")
+            text.endLine()
+        }
+        for id in records.keys.sorted(by: { $0.precedes($1) }) {
+            guard let counted = records[id] else { continue }
+            text.write("record-failures ")
+            text.writeBase64(id.bytes)
+            text.write(" \(counted.revision) ")
+            counted.failures.write(to: &text)
+        }
+        text.write(VaultEnvelope.lastLine(for: text.bytes[...]))
+        return text.bytes
+    }
+
+    /// Parses the text of a slot; ignores what follows its last line.
+    ///
+    /// - Throws: ``VaultError/newerVersion(_:)``, ``VaultError/damaged(_:)`` or
+    ///   ``VaultError/truncated``.
+    static func read(_ bytes: [UInt8]) throws(VaultError) -> (Attempts, sequence: UInt64) {
+        var line = LineReader(bytes)
+        try line.next()
+        try line.skip("watchword-attempts")
+        let version = try line.lastCount()
+        guard version == Attempts.version else {
+            guard version > Attempts.version, version < 1_000_000_000 else { throw line.damaged }
+            throw .newerVersion(Int(version))
+        }
+        try line.next()
+        try line.skip("vault")
+        let vaultID = try line.base64(in: line.lastWord(), count: VaultDocument.vaultIDCount)
+        try line.next()
+        try line.skip("sequence")
+        let sequence = try line.lastCount()
+        guard sequence > 0 else { throw line.damaged }
+        try line.next()
+        var vault: Failures?
+        if line.isLine("vault-failures") {
+            try line.skip("vault-failures")
+            vault = try Failures(reading: &line)
+            try line.next()
+        }
+        let refusals = try Attempts.readRefusals(&line, atMost: vault?.refused ?? 0)
+        let records = try Attempts.readRecords(&line)
+        let end = line.start..<line.end + 1
+        guard VaultEnvelope.lastLine(for: bytes[..<line.start]).elementsEqual(bytes[end]) else {
+            throw .damaged(.checksum)
+        }
+        return (
+            Attempts(of: vaultID, vault: vault, refusals: refusals, records: records), sequence
+        )
+    }
+
+    // Ascending digests rule out duplicates. The counts together are at most the refused attempts.
+    private static func readRefusals(_ line: inout LineReader, atMost refused: UInt64)
+        throws(VaultError) -> [SlotsDigest: UInt64]
+    {
+        var refusals: [SlotsDigest: UInt64] = [:]
+        var last: SlotsDigest?
+        var left = refused
+        while line.isLine("vault-refusals") {
+            try line.skip("vault-refusals")
+            let slots = SlotsDigest(try line.base64(in: line.word(), count: SlotsDigest.count))
+            let count = try line.lastCount()
+            guard last.map({ $0.precedes(slots) }) ?? true, count > 0, count <= left,
+                refusals.count < maximumRefuserCount
+            else { throw line.damaged }
+            refusals[slots] = count
+            left -= count
+            last = slots
+            try line.next()
+        }
+        return refusals
+    }
+
+    // Ascending IDs rule out duplicates.
+    private static func readRecords(_ line: inout LineReader) throws(VaultError)
+        -> [RecordID: RecordFailures]
+    {
+        var records: [RecordID: RecordFailures] = [:]
+        var last: RecordID?
+        while line.isLine("record-failures") {
+            try line.skip("record-failures")
+            let id = try line.recordID(in: line.word())
+            guard last.map({ $0.precedes(id) }) ?? true else { throw line.damaged }
+            let revision = try line.count()
+            guard (1...VaultLimits.generation).contains(revision) else { throw line.damaged }
+            records[id] = RecordFailures(revision: revision, failures: try Failures(reading: &line))
+            last = id
+            try line.next()
+        }
+        guard records.count <= maximumRecordCount else { throw line.damaged }
+        return records
+    }
+}
+
+extension Failures {
+    fileprivate func write(to text: inout VaultText) {
+        text.write("\(refused) \(undecided) \(wait) \(seen) ")
+        text.writeBase64(boot)
+        text.write(" \(uptime)")
+        text.endLine()
+    }
+
+    fileprivate init(reading line: inout LineReader) throws(VaultError) {
+        let refused = try line.count()
+        let undecided = try line.count()
+        let wait = try line.count()
+        // The file cannot impose a longer wait than its attempts cost.
+        guard refused + undecided > 0, wait <= Failures.wait(after: refused + undecided) else {
+            throw line.damaged
+        }
+        self.init(
+            refused: refused, undecided: undecided, wait: wait, seen: try line.count(),
+            boot: try line.base64(in: line.word(), count: ClockReading.bootCount),
+            uptime: try line.lastCount())
+    }
+}

@@ -115,3 +115,98 @@ extension EntryDetails {
 extension OutputSpan<UInt8> {
     fileprivate mutating func append(text: String) { append(string: Array(text.utf8).span) }
 }
+
+/// An entry's tags, note, icon and favourite mark.
+public struct EntryDetails: Hashable, Sendable {
+    /// Tags, in the owner's order; none is empty or occurs twice.
+    public var tags: [String]
+    /// A note; may be empty.
+    public var note: String
+    /// The name of an icon, as another app wrote it; may be empty.
+    public var icon: String
+    /// Whether the entry is marked as a favourite.
+    public var isFavourite: Bool
+
+    /// Creates details; the vault refuses invalid ones.
+    public init(
+        tags: [String] = [], note: String = "", icon: String = "", isFavourite: Bool = false
+    ) {
+        self.tags = tags
+        self.note = note
+        self.icon = icon
+        self.isFavourite = isFavourite
+    }
+}
+
+extension EntryDetails {
+    /// The maximum number of tags.
+    public static var mostTags: Int { VaultLimits.tags }
+    /// The maximum size of a tag in bytes.
+    public static var longestTag: Int { VaultLimits.tagSize }
+    /// The maximum size of a note in bytes.
+    public static var longestNote: Int { VaultLimits.noteSize }
+    /// The maximum size of an icon's name in bytes.
+    public static var longestIcon: Int { VaultLimits.iconSize }
+
+    /// Refuses what the format does not allow.
+    ///
+    /// - Throws: ``VaultError/overLimit(_:)``, ``VaultError/invalidTag``.
+    func check() throws(VaultError) {
+        guard tags.count <= VaultLimits.tags else { throw .overLimit(.tags) }
+        guard tags.allSatisfy({ $0.utf8.count <= VaultLimits.tagSize }) else {
+            throw .overLimit(.tag)
+        }
+        guard note.utf8.count <= VaultLimits.noteSize else { throw .overLimit(.note) }
+        guard icon.utf8.count <= VaultLimits.iconSize else { throw .overLimit(.icon) }
+        guard tags.allSatisfy({ !$0.isEmpty && !$0.hasSpaceAround }),
+            Set(tags.map { Array($0.utf8) }).count == tags.count
+        else { throw .invalidTag }
+    }
+}
+
+/// An entry's name as users type it: `issuer:account`, or only an account.
+///
+/// Names with the same text are equal: `GitHub:alice` can be an account at GitHub or an account
+/// with a colon in it, which users cannot tell apart.
+package struct EntryName: Hashable, Sendable {
+    package let issuer: String
+    package let account: String
+
+    /// Splits the name at its first colon.
+    package init(typed: String) {
+        if let colon = typed.firstIndex(of: ":") {
+            issuer = String(typed[..<colon])
+            account = String(typed[typed.index(after: colon)...])
+        } else {
+            issuer = ""
+            account = typed
+        }
+    }
+
+    /// The name of an existing entry.
+    package init(_ entry: EntrySummary) {
+        issuer = entry.issuer
+        account = entry.account
+    }
+
+    package init(issuer: String, account: String) {
+        self.issuer = issuer
+        self.account = account
+    }
+
+    /// The full name.
+    package var text: String { issuer.isEmpty ? account : issuer + ":" + account }
+
+    package static func == (left: EntryName, right: EntryName) -> Bool { left.text == right.text }
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+    /// Whether `typed` has no visible content and would therefore match every name.
+    package static func isBlank(_ typed: String) -> Bool {
+        typed.allSatisfy { $0.isWhitespace || $0 == ":" }
+    }
+}
+
+extension EntrySummary {
+    /// The entry's name.
+    package var name: EntryName { EntryName(self) }
+}

@@ -86,3 +86,87 @@ package enum ItemRefusal: Hashable, Sendable {
     /// The name or the key is too long for the vault.
     case tooLong
 }
+
+extension EntryDetails {
+    /// Returns these details, completed with those of an imported entry with the same key.
+    ///
+    /// Existing details are kept, and nothing is added beyond the maximum number of tags.
+    package func completed(by imported: EntryDetails) -> EntryDetails {
+        var all = self
+        for tag in imported.tags where !all.tags.contains(tag) {
+            guard all.tags.count < EntryDetails.mostTags else { break }
+            all.tags.append(tag)
+        }
+        if note.isEmpty { all.note = imported.note }
+        if icon.isEmpty { all.icon = imported.icon }
+        all.isFavourite = isFavourite || imported.isFavourite
+        return all
+    }
+
+    /// Returns these details, completed with those of an imported entry that replaces this one; a
+    /// different note is appended if both notes fit.
+    package func adding(_ imported: EntryDetails) -> EntryDetails {
+        var all = completed(by: imported)
+        if hasOtherNote(than: imported),
+            note.utf8.count + 1 + imported.note.utf8.count <= EntryDetails.longestNote
+        {
+            all.note = note + "\n" + imported.note
+        }
+        return all
+    }
+
+    /// Whether both have notes, and this note does not contain the imported note's lines.
+    package func hasOtherNote(than imported: EntryDetails) -> Bool {
+        func lines(_ text: String) -> [Substring] {
+            text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        }
+        return !note.isEmpty && !imported.note.isEmpty
+            && !lines(note).contains(lines(imported.note))
+    }
+}
+
+/// An entry to add, unless its name is taken.
+package struct NewEntry: Sendable {
+    package let content: EntryContent
+    package let details: EntryDetails
+    package let accessControl: AccessControl
+
+    package init(_ content: EntryContent, details: EntryDetails, accessControl: AccessControl) {
+        self.content = content
+        self.details = details
+        self.accessControl = accessControl
+    }
+
+    func add(to changes: inout VaultChanges, now: Int64) throws(VaultError) -> EditOutcome {
+        let name = EntryName(issuer: content.issuer, account: content.account)
+        guard !changes.isTaken(name, exceptBy: nil) else { return .refused(.nameTaken(name)) }
+        let twin = try changes.entries(withSecretOf: content).first
+        try changes.add(content, details: details, accessControl: accessControl, now: now)
+        return .added(twin: try twin.map { id throws(VaultError) in try changes.entry(id).name })
+    }
+}
+
+/// What to do with an item whose entry already exists.
+package enum DuplicatePolicy: String, CaseIterable, Sendable { case skip, replace, keep }
+
+/// What to do with the items of an import whose entries already exist.
+package struct DuplicateChoices: Hashable, Sendable {
+    /// The policy for names about which the user was not asked.
+    package let policy: DuplicatePolicy
+    package private(set) var answers: [EntryName: DuplicatePolicy] = [:]
+
+    package init(_ policy: DuplicatePolicy) { self.policy = policy }
+
+    /// Chooses what to do with the items that have this name.
+    package mutating func choose(_ policy: DuplicatePolicy, for name: EntryName) {
+        answers[name] = policy
+    }
+
+    /// Whether an item may replace an entry.
+    package var mayReplace: Bool { policy == .replace || answers.values.contains(.replace) }
+
+    func policy(for name: EntryName) -> DuplicatePolicy { answers[name] ?? policy }
+
+    /// Whether the user chose to skip the items with this name.
+    func isDeclined(_ name: EntryName) -> Bool { answers[name] == .skip }
+}
