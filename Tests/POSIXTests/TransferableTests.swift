@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WatchwordSystem
 
@@ -54,10 +55,8 @@ struct TransferableTests {
     private func expect<Value: Transferable & Equatable>(
         _ value: Value, as bytes: [UInt8]
     ) throws {
-        let frame = try FrameWriter()
-        frame.append(value)
-        #expect(frame.withContent { content in content.indices.map { content[$0] } } == bytes)
-        #expect(try Value(parsing: bytes.span) == value)
+        #expect(try MessageForm.bytes(of: value) == bytes)
+        #expect(MessageForm.read(bytes) == value)
     }
 
     private func expectUnreadable<Value: Transferable>(_ type: Value.Type, _ bytes: [UInt8]) {
@@ -128,14 +127,8 @@ struct TransferableTests {
             expectUnreadable([Bool].self, head + [1, 1, 1])
             expectUnreadable([String].self, head + [1, 1, 1])
         }
-        let tooLong = [UInt8](repeating: 0x61, count: TransferLimits.string + 1)
-        let frame = try FrameWriter()
-        frame.append(string: tooLong.span)
-        #expect(throws: FieldReader.Unreadable()) {
-            try frame.withContent { bytes throws(FieldReader.Unreadable) in
-                _ = try String(parsing: bytes)
-            }
-        }
+        let tooLong = String(repeating: "a", count: TransferLimits.string + 1)
+        expectUnreadable(String.self, try MessageForm.bytes(of: tooLong))
     }
 
     @Test("the failure of a system call and the end of a process are read as they were written")
