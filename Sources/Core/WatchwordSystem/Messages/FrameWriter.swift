@@ -62,11 +62,11 @@ public final class FrameWriter {
     private func makeRoom(_ room: Int) -> Bool {
         guard failure == nil else { return false }
         let needed = buffer.count + room
-        guard needed > buffer.capacity else { return true }
         guard needed - 4 <= limit else {
             failure = SystemCallFailure(call: "send", number: EMSGSIZE)
             return false
         }
+        guard needed > buffer.capacity else { return true }
         do throws(SystemCallFailure) {
             buffer = try buffer.enlarged(to: max(needed, 2 * buffer.capacity))
             return true

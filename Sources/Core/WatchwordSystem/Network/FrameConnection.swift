@@ -41,11 +41,11 @@ public final class FrameConnection: Sendable {
     ///
     /// - Parameters:
     ///   - idleTime: how long to wait for the frame's first byte; `nil` waits indefinitely.
-    ///   - timeout: how long the frame may then take.
+    ///   - timeout: how long the frame may then take; `nil` if `idleTime` includes that.
     ///   - largeTimeout: how long the rest of a large frame may take, once it is included.
     public func receive(
         limit: Int, largeFrames: IncomingFrame.LargeFrames? = nil, idleTime: Duration?,
-        timeout: Duration, largeTimeout: Duration? = nil
+        timeout: Duration?, largeTimeout: Duration? = nil
     ) throws(SystemCallFailure) -> Received {
         var incoming = try IncomingFrame(limit: limit, largeFrames: largeFrames)
         var deadline = idleTime.map { Moment.now + $0 }
@@ -62,7 +62,7 @@ public final class FrameConnection: Sendable {
             case .bad: return .malformed
             case .wouldWait: break
             }
-            if incoming.hasBegun, !hasBegun {
+            if let timeout, incoming.hasBegun, !hasBegun {
                 hasBegun = true
                 deadline = .now + timeout
             }

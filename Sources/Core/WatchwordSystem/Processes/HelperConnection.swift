@@ -69,8 +69,7 @@ package struct LentHelperConnection: HelperConnection {
     }
 
     package func receive() throws(SystemCallFailure) -> FrameConnection.Received {
-        let remaining = deadline.timeRemaining
-        return try connection.receive(limit: limit, idleTime: remaining, timeout: remaining)
+        try connection.receive(limit: limit, idleTime: deadline.timeRemaining, timeout: nil)
     }
 
     package mutating func send(_ value: some Transferable) throws(SystemCallFailure) {
