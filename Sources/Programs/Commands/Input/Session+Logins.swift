@@ -42,7 +42,8 @@ extension Session {
             .login(vault.place, encoded, presence)
         }
         var response = try exchange(request(.none), with: vault)
-        if case .failed(.presenceNeeded) = response {
+        // In this process, the vault needs nothing further.
+        if vault.isHeldByAgent, case .failed(.presenceNeeded) = response {
             let use = EntryUse.enrolAt(order.enrolment.server.text)
             response = try responseAfterCheck(
                 presence, of: name, by: vault, for: use, request)

@@ -62,6 +62,8 @@ extension Session {
                 guard promptsForOpener, try checkChoice().check(of: entry) == .passphrase else {
                     throw .presence(refusal)
                 }
+                // What opened the vault for this command is tried only once.
+                vault.opener = nil
                 printer.complain(Messages.sentence(for: refusal))
             }
         }
@@ -115,7 +117,8 @@ extension Session {
         guard try checkChoice().check(of: entry) == .passphrase else { return .modules(purpose) }
         if !use.isFurther, vault.unlockingProvesPresence { return .none }
         let request = AgentRequest.lockOut(vault.place, entry.id)
-        if case .lockOut(let lockOut) = try exchange(request, with: vault), lockOut.seconds > 0 {
+        let response = try expected(exchange(request, with: vault), by: vault)
+        if case .lockOut(let lockOut) = response, lockOut.seconds > 0 {
             if promptsForOpener { discardAnswer(duringLockOutOf: lockOut.seconds) }
             throw .presence(.entryLockedOut(entry.name, seconds: lockOut.seconds))
         }

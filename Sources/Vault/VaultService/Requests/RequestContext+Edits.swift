@@ -13,11 +13,17 @@ extension RequestContext {
         return .done
     }
 
-    /// Checks presence for a change of an entry; one that has vanished cannot be opened after that.
+    /// Checks presence for a change of an entry.
+    ///
+    /// One that has vanished cannot be opened after its check. Without a check, it is refused here.
     private func checked(
         _ entry: EntrySummary
     ) throws(EntryRefusal) -> DeviceKeyTranscript.Presence {
-        do { return try opened(entry).presence } catch .vault(.vanished) { return .none }
+        do {
+            return try opened(entry).presence
+        } catch .vault(.vanished) where entry.requiresCheckPerUse {
+            return .none
+        }
     }
 
     /// The outcome of an edit that is not saved, as if an import could replace every entry.
