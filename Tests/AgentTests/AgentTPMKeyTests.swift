@@ -147,11 +147,11 @@ struct AgentTPMKeyTests {
             bin/watchword \(AgentFixture.unlock)
             """)
         let before = try agent.folder.bytes(of: AgentFixture.vault)
-        let ready = #"printf '\002\000\000\000\001\003'; "#
+        let ready = #"printf '\002\000\000\000\001\004'; "#
         for (script, words) in [
             ("exit 3", "watchword-token"), ("echo hello", "invalid response"),
             (ready + "/usr/bin/head -c 40 >/dev/null; kill -9 $$", "watchword-token"),
-            (ready + #"printf '\015\000\000\000\011\000\000\000\010AAAAAAAA'"#, "invalid response"),
+            (ready + #"printf '\016\000\000\000\004\002\000\000\000\010AAAAAAAA'"#, "invalid response"),
         ] {
             try agent.folder.addProgram("#!/bin/sh\n\(script)\n", as: "bin/watchword-token")
             let outcome = try agent.shell("bin/watchword \(present)", status: 6)

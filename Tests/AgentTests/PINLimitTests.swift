@@ -47,18 +47,18 @@ struct PINLimitTests {
     /// What `watchword-token` sends, after which the person answers as often as it asks.
     private func outcome(
         of service: AgentServices, _ supervisor: borrowing FileDescriptor,
-        in held: HeldVaultsTests, asks: Int, _ end: [UInt8]
+        in held: HeldVaultsTests, asks: Int, _ end: TokenMessage
     ) throws -> (refusal: TokenHelper.Failure?, PINs: Int) {
         let token = try SocketPair()
-        var frames: [UInt8] = [2, 0, 0, 0, 1, 3]
-        for number in 0..<asks { frames += [6, 0, 0, 0, 2, number > 0 ? 1 : 0, 0, 0, 0, 9] }
-        try token.second.writeAll((frames + end).span)
+        let questions = (0..<asks).map { TokenMessage.asksPIN(isRepeated: $0 > 0, left: 9) }
+        for message in [.ready(version: TokenMessage.version)] + questions + [end] {
+            try FrameWriter(message).write(to: token.second)
+        }
         let life = try SocketPair()
         try supervisor.send(HelperChannel.token, with: token.first, life.first)
         let person = try SocketPair()
         for _ in 0..<asks {
-            let frame = try FrameWriter()
-            frame.append(AgentProtocol.version)
+            let frame = try FrameWriter(AgentProtocol.version)
             frame.append(AgentRequest.answer(SecretBytes(text: "0852")))
             try frame.write(to: person.second)
         }
@@ -76,12 +76,14 @@ struct PINLimitTests {
             guard case .token(let found) = error else { throw error }
             failure = found
         }
-        // The request, and then each answer: a byte and the PIN.
+        // The request, and then each answer.
         token.first.shutDown()
         var incoming = try IncomingFrame(limit: 4096)
         var count = 0
         while case .complete(let frame) = try incoming.advance(from: token.second) {
-            if frame.withBytes({ [UInt8](copying: $0) }) == [1] + Array("0852".utf8) { count += 1 }
+            if let pin = frame.value(as: OptionalPIN.self)?.pin, pin == SecretBytes(text: "0852") {
+                count += 1
+            }
             incoming = try IncomingFrame(limit: 4096)
         }
         return (failure, count)
@@ -102,13 +104,13 @@ struct PINLimitTests {
                 .account(SystemAccount(stateFolder: folder.path, user: user)))
         }
         func outcome(
-            of service: AgentServices, asks: Int, _ end: [UInt8]
+            of service: AgentServices, asks: Int, _ end: TokenMessage
         ) throws -> (refusal: TokenHelper.Failure?, PINs: Int) {
             try self.outcome(of: service, supervisor, in: held, asks: asks, end)
         }
-        // The refusal of a wrong PIN, and a secret.
-        let wrong: [UInt8] = [8, 0, 0, 0, 7, 4, 255, 255, 255, 255, 1, 45]
-        let secret: [UInt8] = [37, 0, 0, 0, 6, 0, 0, 0, 32] + [UInt8](repeating: 1, count: 32)
+        let wrong = TokenMessage.refused(.wrongPIN(left: nil))
+        let bytes = [UInt8](repeating: 1, count: TokenRequest.secretCount)
+        let secret = TokenMessage.done(.secret(SecretBytes(copying: bytes.span)))
         let first = try outcome(of: user(5), asks: 3, wrong)
         #expect(first.refusal == .refused(.wrongPIN(left: nil)) && first.PINs == 3)
         let right = try outcome(of: user(5), asks: 1, secret)

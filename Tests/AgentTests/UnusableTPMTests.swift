@@ -126,7 +126,7 @@ struct UnusableTPMTests {
         try device.agent.shell("rm \(impatient)")
         try device.expectUsable()
         // The helper process says nothing at all, or nothing after its greeting.
-        for greeting in ["", #"printf '\002\000\000\000\001\003'; "#] {
+        for greeting in ["", #"printf '\002\000\000\000\001\004'; "#] {
             let script = "#!/bin/sh\n\(greeting)exec sleep 600\n"
             try device.agent.folder.write(Array(script.utf8), to: "helper")
             try device.agent.shell(

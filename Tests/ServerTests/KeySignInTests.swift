@@ -250,7 +250,7 @@ import WatchwordCryptography
             try FileManager.default.copyItem(
                 atPath: BuiltProgram.path(name), toPath: programs.file(name))
         }
-        let ready = #"printf '\002\000\000\000\001\003'; "#
+        let ready = #"printf '\002\000\000\000\001\004'; "#
         let before = try harness.folder.bytes(of: "vault")
         let requests = try server.logged().components(separatedBy: "device/signatures").count
         for (script, message) in [
@@ -258,7 +258,7 @@ import WatchwordCryptography
             (ready + "/usr/bin/head -c 40 > /dev/null; kill -9 $$", "watchword-token exited"),
             // A signature of eight bytes.
             (
-                ready + #"printf '\015\000\000\000\011\000\000\000\010AAAAAAAA'"#,
+                ready + #"printf '\016\000\000\000\004\002\000\000\000\010AAAAAAAA'"#,
                 "invalid response"
             ),
         ] {
