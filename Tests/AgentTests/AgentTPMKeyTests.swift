@@ -151,7 +151,10 @@ struct AgentTPMKeyTests {
         for (script, words) in [
             ("exit 3", "watchword-token"), ("echo hello", "invalid response"),
             (ready + "/usr/bin/head -c 40 >/dev/null; kill -9 $$", "watchword-token"),
-            (ready + #"printf '\016\000\000\000\004\002\000\000\000\010AAAAAAAA'"#, "invalid response"),
+            (
+                ready + #"printf '\016\000\000\000\004\002\000\000\000\010AAAAAAAA'"#,
+                "invalid response"
+            ),
         ] {
             try agent.folder.addProgram("#!/bin/sh\n\(script)\n", as: "bin/watchword-token")
             let outcome = try agent.shell("bin/watchword \(present)", status: 6)
