@@ -160,7 +160,7 @@ extension HTTPHelperFailure {
     init(_ failure: HTTPFailure) {
         self =
             switch failure {
-            case .certificate(let fault): .certificate(CertificateFault(fault))
+            case .certificate(let fault): .certificate(fault)
             case .handshake: .handshake
             case .authorities: .authorities
             case .timedOut: .timedOut
@@ -169,19 +169,6 @@ extension HTTPHelperFailure {
             case .tooLarge: .tooLarge
             case .outOfMemory: .library(code: 0)
             case .library(let code): .library(code: code)
-            }
-    }
-}
-
-extension HTTPHelperFailure.CertificateFault {
-    fileprivate init(_ fault: HTTPFailure.CertificateFault) {
-        self =
-            switch fault {
-            case .unknownAuthority: .unknownAuthority
-            case .expired: .expired
-            case .notYetValid: .notYetValid
-            case .otherHost: .otherHost
-            case .other: .other
             }
     }
 }

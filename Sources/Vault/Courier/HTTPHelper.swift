@@ -128,10 +128,15 @@ public enum HTTPHelperFailure: Error, Hashable, Sendable {
 
     /// What is wrong with a certificate.
     public enum CertificateFault: UInt8, CaseIterable, Hashable, Sendable {
+        /// No trusted authority issued it.
         case unknownAuthority = 1
+        /// It has expired.
         case expired
+        /// It is not valid yet; the clock may be wrong.
         case notYetValid
+        /// It was issued for another host.
         case otherHost
+        /// Another reason.
         case other
     }
 }

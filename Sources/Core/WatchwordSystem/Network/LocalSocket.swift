@@ -22,9 +22,6 @@ public struct SocketPair: ~Copyable, Sendable {
 
     /// The first end; the second is closed.
     public consuming func takeFirst() -> FileDescriptor { first }
-
-    /// The second end; the first is closed.
-    public consuming func takeSecond() -> FileDescriptor { second }
 }
 
 /// Sockets with a path, on which the processes of this machine connect to each other.

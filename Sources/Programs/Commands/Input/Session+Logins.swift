@@ -42,7 +42,7 @@ extension Session {
             .login(vault.place, encoded, presence)
         }
         var response = try exchange(request(.none), with: vault)
-        // In this process, the vault needs nothing further.
+        // A vault that this process has opened would not use a confirmation that is given now.
         if vault.isHeldByAgent, case .failed(.presenceNeeded) = response {
             let use = EntryUse.enrolAt(order.enrolment.server.text)
             response = try responseAfterCheck(

@@ -1,9 +1,10 @@
 internal import CCurl
+public import Courier
 
 /// Why there is no response.
 public enum HTTPFailure: Error, Hashable, Sendable {
     /// The server's certificate could not be verified.
-    case certificate(CertificateFault)
+    case certificate(HTTPHelperFailure.CertificateFault)
     /// The TLS handshake failed: no common version or cipher, or no TLS at all.
     case handshake
     /// The authorities are not valid certificates.
@@ -20,20 +21,6 @@ public enum HTTPFailure: Error, Hashable, Sendable {
     case outOfMemory
     /// libcurl failed for another reason.
     case library(code: Int32)
-
-    /// Why a certificate was not accepted.
-    public enum CertificateFault: UInt8, CaseIterable, Hashable, Sendable {
-        /// No trusted authority issued it.
-        case unknownAuthority = 1
-        /// It has expired.
-        case expired
-        /// It is not valid yet; the clock may be wrong.
-        case notYetValid
-        /// It was issued for another host.
-        case otherHost
-        /// Another reason.
-        case other
-    }
 }
 
 extension HTTPFailure {
@@ -41,7 +28,7 @@ extension HTTPFailure {
     init(_ code: CURLcode, verification: Int) {
         self =
             switch code {
-            case CURLE_PEER_FAILED_VERIFICATION: .certificate(CertificateFault(verification))
+            case CURLE_PEER_FAILED_VERIFICATION: .certificate(.init(verification))
             case CURLE_SSL_CONNECT_ERROR: .handshake
             case CURLE_SSL_CACERT_BADFILE: .authorities
             case CURLE_OPERATION_TIMEDOUT: .timedOut
@@ -57,7 +44,7 @@ extension HTTPFailure {
     }
 }
 
-extension HTTPFailure.CertificateFault {
+extension HTTPHelperFailure.CertificateFault {
     /// Converts OpenSSL's result (`X509_V_ERR_…`).
     ///
     /// 0 means that the chain is valid, so the name is wrong. 1 is libcurl's initial value, which
