@@ -71,7 +71,7 @@ extension Service {
     private func enrolment(_ call: Call) throws(Refusal) -> OneTimePasswordEnrolment {
         let fields = call.fields
         let key = try key(fields.secret("key"))
-        do throws(OneTimePasswordEnrolmentError) {
+        do throws(VerifierError) {
             return try OneTimePasswordEnrolment(
                 issuer: fields.string("issuer") ?? "", account: fields.string("account") ?? "",
                 factor: fields.string("type") == "hotp"
@@ -94,7 +94,7 @@ extension Service {
             : .time(
                 period: period(fields),
                 lastUsedStep: fields.whole("last_used_step").map(UInt64.init(clamping:)))
-        do throws(OneTimePasswordEnrolmentError) {
+        do throws(VerifierError) {
             return try OneTimePasswordImport(
                 key: key, allowingShortKey: fields.flag("allow_short_key") ?? false,
                 factor: factor, algorithm: algorithm(fields.string("algorithm")),
@@ -105,8 +105,8 @@ extension Service {
         }
     }
 
-    private static func refusal(for error: OneTimePasswordEnrolmentError) -> Refusal {
-        switch error {
+    static func refusal(for fault: OneTimePasswordEnrolment.Fault) -> Refusal {
+        switch fault {
         case .keyTooShort: Refusal(.keyTooShort)
         case .keyTooLong: Refusal(.invalidField("key"))
         case .digits: Refusal(.invalidField("digits"))
