@@ -244,7 +244,9 @@ let package = Package(
         tests(
             "ModelTests", "Courier", "WatchwordCryptography", "DeviceLogin", "OneTimePassword",
             "WatchwordSystem", "SecretVault", "Verification"),
-        tests("POSIXTests", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"),
+        tests(
+            "WatchwordSystemTests", "ProcessConfinement", "WatchwordCryptography", "WatchwordSystem"
+        ),
         // One runs the PAM modules that a test names; the other checks presence as `watchword`
         // does.
         program(
@@ -260,14 +262,14 @@ let package = Package(
         tests(
             "TokenDriversTests", "Verification", "WatchwordCoding", "WatchwordCryptography",
             "Devices", "WatchwordSystem"),
-        tests("CryptographyTests", "WatchwordCryptography"),
+        tests("WatchwordCryptographyTests", "WatchwordCryptography"),
         // Decrypts in a confined process.
         program(
             "ConfinedDecryption", path: "Tests/ConfinedDecryption", "ProcessConfinement",
             "WatchwordCryptography",
             "ExportReading", "WatchwordSystem"),
         tests("PictureReadingTests", "WatchwordSystem", "PictureReading", "Pictures", "QRDrawing"),
-        tests("SymbolDrawingTests", "QRDrawing", "PictureReading"),
+        tests("QRDrawingTests", "QRDrawing", "PictureReading"),
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         tests(
             "OneTimePasswordTests", "AllocationCounter", "OneTimePassword", "WatchwordCryptography"),

@@ -18,9 +18,7 @@ extension Confinement {
     /// - Throws: the failed step, as ``enter(_:runsLibraries:)`` does.
     public static func enterAsKeyHolder(folders: [String]) throws(SystemCallFailure) -> Bool {
         try ProcessHardening.dieWithParent()
-        guard linux_prctl(Int32(LINUX_PR_SET_NO_NEW_PRIVS), 1) == 0 else {
-            throw SystemCallFailure(call: "prctl", number: errno)
-        }
+        try call("prctl") { linux_prctl(Int32(LINUX_PR_SET_NO_NEW_PRIVS), 1) }
         // Load the time zone now, because it cannot be read later.
         tzset()
         linux_use_one_arena()

@@ -56,8 +56,8 @@ public enum Confinement {
         restoreSignals()
         raiseOOMScore()
         try ProcessHardening.dieWithParent()
-        try control("prctl", LINUX_PR_SET_DUMPABLE, 0)
-        try control("prctl", LINUX_PR_SET_NO_NEW_PRIVS, 1)
+        try call("prctl") { linux_prctl(Int32(LINUX_PR_SET_DUMPABLE), 0) }
+        try call("prctl") { linux_prctl(Int32(LINUX_PR_SET_NO_NEW_PRIVS), 1) }
         try limit(RLIMIT_CORE, to: 0)
         linux_close_from(3)
     }
@@ -89,28 +89,16 @@ public enum Confinement {
         close(file)
     }
 
-    private static func control(
-        _ call: String, _ operation: some BinaryInteger, _ argument: UInt
-    ) throws(SystemCallFailure) {
-        guard linux_prctl(Int32(operation), argument) == 0 else {
-            throw SystemCallFailure(call: call, number: errno)
-        }
-    }
-
     static func limit(
         _ resource: __rlimit_resource, to most: Int
     ) throws(SystemCallFailure) {
         var limit = rlimit()
         let kind = __rlimit_resource_t(resource.rawValue)
-        guard unsafe getrlimit(kind, &limit) == 0 else {
-            throw SystemCallFailure(call: "getrlimit", number: errno)
-        }
+        try call("getrlimit") { unsafe getrlimit(kind, &limit) }
         // Keep a limit that is already lower: only root can raise one.
         limit.rlim_max = min(limit.rlim_max, rlim_t(most))
         limit.rlim_cur = min(limit.rlim_cur, limit.rlim_max)
-        guard unsafe setrlimit(kind, &limit) == 0 else {
-            throw SystemCallFailure(call: "setrlimit", number: errno)
-        }
+        try call("setrlimit") { unsafe setrlimit(kind, &limit) }
     }
 
     /// Allows the standard streams, memory, clocks, randomness and exiting.

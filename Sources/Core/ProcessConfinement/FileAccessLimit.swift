@@ -20,10 +20,7 @@ public enum FileAccessLimit {
     ) throws(SystemCallFailure) -> Bool {
         let version = linux_landlock_version()
         guard version >= leastVersion else { return false }
-        let rules = linux_landlock_make(version)
-        guard rules >= 0 else {
-            throw SystemCallFailure(call: "landlock_create_ruleset", number: errno)
-        }
+        let rules = try call("landlock_create_ruleset") { linux_landlock_make(version) }
         let owned = FileDescriptor(owning: rules)
         for (paths, writes) in [(folders, true), (files, false)] {
             for path in paths { try allow(path, writes: writes, by: owned, version) }
@@ -50,16 +47,11 @@ public enum FileAccessLimit {
         let version = linux_landlock_version()
         guard version >= leastVersion else { return }
         let names = Folder.parts(of: try realPath(of: folder))
-        let rules = linux_landlock_make_for_files(version)
-        guard rules >= 0 else {
-            throw SystemCallFailure(call: "landlock_create_ruleset", number: errno)
-        }
+        let rules = try call("landlock_create_ruleset") { linux_landlock_make_for_files(version) }
         let owned = FileDescriptor(owning: rules)
         let paths = [names] + (try MountTable.current()).otherPaths(to: names)
         try allow(in: "", beside: paths.map { $0[...] }, by: owned, version)
-        guard linux_prctl(Int32(LINUX_PR_SET_NO_NEW_PRIVS), 1) == 0 else {
-            throw SystemCallFailure(call: "prctl", number: errno)
-        }
+        try call("prctl") { linux_prctl(Int32(LINUX_PR_SET_NO_NEW_PRIVS), 1) }
         try enter(owned)
         try SystemCallFilter.refusing(modeChanges, with: EPERM).load()
     }
@@ -105,23 +97,18 @@ public enum FileAccessLimit {
     static func limitConnections(to ports: [UInt16]) throws(SystemCallFailure) {
         let version = linux_landlock_version()
         guard version >= 4 else { return }
-        let rules = linux_landlock_make_for_connecting(version)
-        guard rules >= 0 else {
-            throw SystemCallFailure(call: "landlock_create_ruleset", number: errno)
+        let rules = try call("landlock_create_ruleset") {
+            linux_landlock_make_for_connecting(version)
         }
         let owned = FileDescriptor(owning: rules)
         for port in ports {
-            guard linux_landlock_allow_port(owned.number, port) == 0 else {
-                throw SystemCallFailure(call: "landlock_add_rule", number: errno)
-            }
+            try call("landlock_add_rule") { linux_landlock_allow_port(owned.number, port) }
         }
         try enter(owned)
     }
 
     private static func enter(_ rules: borrowing FileDescriptor) throws(SystemCallFailure) {
-        guard linux_landlock_enter(rules.number) == 0 else {
-            throw SystemCallFailure(call: "landlock_restrict_self", number: errno)
-        }
+        try call("landlock_restrict_self") { linux_landlock_enter(rules.number) }
     }
 
     private static func allow(

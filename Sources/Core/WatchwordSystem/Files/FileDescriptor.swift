@@ -12,16 +12,16 @@ internal import Glibc
 
     /// Opens `path` for reading; does not block on a named pipe without a writer.
     public init(reading path: String) throws(SystemCallFailure) {
-        let opened = retrying { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
-        guard opened >= 0 else { throw SystemCallFailure(call: "open", number: errno) }
-        self.number = opened
+        number = try call("open", retrying: true) {
+            unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        }
     }
 
     /// Opens the device at `path` for reading and writing, without waiting for it.
     init(openingDevice path: String) throws(SystemCallFailure) {
-        let opened = retrying { unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
-        guard opened >= 0 else { throw SystemCallFailure(call: "open", number: errno) }
-        self.number = opened
+        number = try call("open", retrying: true) {
+            unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        }
     }
 
     deinit { close(number) }
@@ -29,16 +29,16 @@ internal import Glibc
     /// Reads once into the free space; 0 means the end of the file, or that there was no free
     /// space.
     public func read(into output: inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Int {
-        var result = 0
-        var failure: Int32 = 0
-        unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
-            let room = buffer.count - initialized
-            guard room > 0, let start = buffer.baseAddress else { return }
-            result = retrying { unsafe Glibc.read(number, start + initialized, room) }
-            if result < 0 { failure = errno } else { initialized += result }
+        try unsafe output.withUnsafeMutableBufferPointer {
+            buffer, initialized throws(SystemCallFailure) in
+            let (position, room) = (initialized, buffer.count - initialized)
+            guard room > 0, let start = buffer.baseAddress else { return 0 }
+            let count = try call("read", retrying: true) {
+                unsafe Glibc.read(number, start + position, room)
+            }
+            initialized += count
+            return count
         }
-        guard result >= 0 else { throw SystemCallFailure(call: "read", number: failure) }
-        return result
     }
 
     /// Reads until the file ends or there is no free space.
@@ -57,11 +57,11 @@ internal import Glibc
         while written < bytes.count {
             let rest = bytes.extracting(written..<bytes.count)
             let place = off_t(offset + written)
-            let result = unsafe rest.withUnsafeBytes { rest in
-                retrying { unsafe pwrite(number, rest.baseAddress, rest.count, place) }
+            written += try unsafe rest.withUnsafeBytes { rest throws(SystemCallFailure) in
+                try call("pwrite", retrying: true) {
+                    unsafe pwrite(number, rest.baseAddress, rest.count, place)
+                }
             }
-            guard result >= 0 else { throw SystemCallFailure(call: "pwrite", number: errno) }
-            written += result
         }
     }
 
@@ -70,20 +70,12 @@ internal import Glibc
         var written = 0
         while written < bytes.count {
             let rest = bytes.extracting(written..<bytes.count)
-            let result = unsafe rest.withUnsafeBytes { rest in
-                retrying { unsafe Glibc.write(number, rest.baseAddress, rest.count) }
+            written += try unsafe rest.withUnsafeBytes { rest throws(SystemCallFailure) in
+                try call("write", retrying: true) {
+                    unsafe Glibc.write(number, rest.baseAddress, rest.count)
+                }
             }
-            guard result >= 0 else { throw SystemCallFailure(call: "write", number: errno) }
-            written += result
         }
-    }
-}
-
-/// Repeats a system call until no signal interrupts it.
-package func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
-    while true {
-        let result = call()
-        if result != -1 || errno != EINTR { return result }
     }
 }
 
@@ -98,11 +90,12 @@ extension FileDescriptor {
         var part = [UInt8](repeating: 0, count: min(count, 1 << 16))
         var missing = count
         while missing > 0 {
-            let result = retrying { unsafe Glibc.read(number, &part, min(missing, part.count)) }
-            guard result >= 0 else { throw SystemCallFailure(call: "read", number: errno) }
-            guard result > 0 else { return false }
-            bytes.append(contentsOf: part.prefix(result))
-            missing -= result
+            let count = try call("read", retrying: true) {
+                unsafe Glibc.read(number, &part, min(missing, part.count))
+            }
+            guard count > 0 else { return false }
+            bytes.append(contentsOf: part.prefix(count))
+            missing -= count
         }
         return true
     }
@@ -113,17 +106,17 @@ extension FileDescriptor {
     public static func fill(
         _ output: inout OutputSpan<UInt8>, from number: Int32
     ) throws(SystemCallFailure) -> Bool {
-        var failure: Int32 = 0
-        unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
+        try unsafe output.withUnsafeMutableBufferPointer {
+            buffer, initialized throws(SystemCallFailure) in
             while let start = buffer.baseAddress, initialized < buffer.count {
                 let (position, room) = (initialized, buffer.count - initialized)
-                let result = retrying { unsafe Glibc.read(number, start + position, room) }
-                if result < 0 { failure = errno }
-                guard result > 0 else { return }
-                initialized += result
+                let count = try call("read", retrying: true) {
+                    unsafe Glibc.read(number, start + position, room)
+                }
+                guard count > 0 else { return }
+                initialized += count
             }
         }
-        guard failure == 0 else { throw SystemCallFailure(call: "read", number: failure) }
         return output.freeCapacity == 0
     }
 }

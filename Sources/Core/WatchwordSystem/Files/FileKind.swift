@@ -14,8 +14,7 @@ public enum FileKind: Hashable, Sendable {
     /// - Parameter following: whether to follow a symbolic link.
     public init(at path: String, following: Bool) throws(SystemCallFailure) {
         var facts = stat()
-        let result = unsafe following ? stat(path, &facts) : lstat(path, &facts)
-        guard result == 0 else { throw SystemCallFailure(call: "stat", number: errno) }
+        try call("stat") { unsafe following ? stat(path, &facts) : lstat(path, &facts) }
         self.init(facts)
     }
 
@@ -112,10 +111,7 @@ public enum OpenFileKind: Hashable, Sendable {
 extension FileDescriptor {
     /// The kind of the open file.
     public func kind() throws(SystemCallFailure) -> OpenFileKind {
-        var facts = stat()
-        guard unsafe fstat(number, &facts) == 0 else {
-            throw SystemCallFailure(call: "fstat", number: errno)
-        }
+        let facts = try facts()
         return switch facts.st_mode & S_IFMT {
         case S_IFREG: .file(size: Int(facts.st_size))
         case S_IFDIR: .folder
@@ -179,9 +175,7 @@ public struct FolderIdentity: Hashable, Sendable {
     /// Identifies the folder at `path`.
     public init(at path: String) throws(SystemCallFailure) {
         var facts = stat()
-        guard unsafe stat(path, &facts) == 0 else {
-            throw SystemCallFailure(call: "stat", number: errno)
-        }
+        try call("stat") { unsafe stat(path, &facts) }
         self.init(device: UInt64(facts.st_dev), number: UInt64(facts.st_ino))
     }
 }

@@ -79,8 +79,6 @@ extension Folder {
 extension FileDescriptor {
     /// Changes the permission bits of the open file.
     fileprivate func setMode(_ mode: mode_t) throws(SystemCallFailure) {
-        guard fchmod(number, mode) == 0 else {
-            throw SystemCallFailure(call: "fchmod", number: errno)
-        }
+        try call("fchmod") { fchmod(number, mode) }
     }
 }

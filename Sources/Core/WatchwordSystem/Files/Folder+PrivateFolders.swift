@@ -32,9 +32,7 @@ extension Folder {
         do throws(SystemCallFailure) {
             if unsafe mkdirat(descriptor.number, name, 0o700) == 0 {
                 // The umask may have removed the owner's permissions.
-                guard unsafe fchmodat(descriptor.number, name, 0o700, 0) == 0 else {
-                    throw SystemCallFailure(call: "fchmodat", number: errno)
-                }
+                try call("fchmodat") { unsafe fchmodat(descriptor.number, name, 0o700, 0) }
                 try synchronize()
             } else if errno != EEXIST {
                 throw SystemCallFailure(call: "mkdirat", number: errno)

@@ -22,8 +22,7 @@ public enum FolderExposure: Hashable, Sendable {
     /// Opens the folder at `path` without changing anything in it.
     public init(opening path: String) throws(SystemCallFailure) {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
-        let opened = retrying { unsafe Glibc.open(path, flags) }
-        guard opened >= 0 else { throw SystemCallFailure(call: "open", number: errno) }
+        let opened = try call("open", retrying: true) { unsafe Glibc.open(path, flags) }
         descriptor = FileDescriptor(owning: opened)
     }
 
@@ -36,9 +35,7 @@ public enum FolderExposure: Hashable, Sendable {
         for part in parts(of: path) {
             made += (made.isEmpty || made == "/" ? "" : "/") + part
             guard unsafe mkdir(made, 0o700) != 0 else {
-                guard unsafe chmod(made, 0o700) == 0 else {
-                    throw SystemCallFailure(call: "chmod", number: errno)
-                }
+                try call("chmod") { unsafe chmod(made, 0o700) }
                 continue
             }
             let number = errno
@@ -67,8 +64,9 @@ public enum FolderExposure: Hashable, Sendable {
         -> FileDescriptor
     {
         let all = flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
-        let opened = retrying { unsafe openat(descriptor.number, name, all, mode) }
-        guard opened >= 0 else { throw SystemCallFailure(call: "openat", number: errno) }
+        let opened = try call("openat", retrying: true) {
+            unsafe openat(descriptor.number, name, all, mode)
+        }
         return FileDescriptor(owning: opened)
     }
 
@@ -77,9 +75,7 @@ public enum FolderExposure: Hashable, Sendable {
     /// - Throws: `EEXIST` if the name exists.
     func make(_ name: String) throws(SystemCallFailure) -> FileDescriptor {
         let file = try open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-        guard fchmod(file.number, 0o600) == 0 else {
-            throw SystemCallFailure(call: "fchmod", number: errno)
-        }
+        try call("fchmod") { fchmod(file.number, 0o600) }
         return file
     }
 
@@ -103,9 +99,9 @@ public enum FolderExposure: Hashable, Sendable {
     func link(_ name: String, to second: String, in other: borrowing Folder)
         throws(SystemCallFailure)
     {
-        guard
-            unsafe linkat(descriptor.number, name, other.descriptor.number, second, 0) == 0
-        else { throw SystemCallFailure(call: "linkat", number: errno) }
+        try call("linkat") {
+            unsafe linkat(descriptor.number, name, other.descriptor.number, second, 0)
+        }
     }
 
     /// Renames `name` to `target` atomically, replacing an existing file.
@@ -117,18 +113,18 @@ public enum FolderExposure: Hashable, Sendable {
     func rename(_ name: String, to target: String, in other: borrowing Folder)
         throws(SystemCallFailure)
     {
-        guard
-            unsafe renameat(descriptor.number, name, other.descriptor.number, target) == 0
-        else { throw SystemCallFailure(call: "renameat", number: errno) }
+        try call("renameat") {
+            unsafe renameat(descriptor.number, name, other.descriptor.number, target)
+        }
     }
 
     /// Exchanges `name` and the name `second` in the folder `other` in one step.
     func exchange(_ name: String, with second: String, in other: borrowing Folder)
         throws(SystemCallFailure)
     {
-        guard
-            unsafe linux_exchange(descriptor.number, name, other.descriptor.number, second) == 0
-        else { throw SystemCallFailure(call: "renameat2", number: errno) }
+        try call("renameat2") {
+            unsafe linux_exchange(descriptor.number, name, other.descriptor.number, second)
+        }
     }
 
     /// Removes the file at `path`; returns whether it is gone.
@@ -182,17 +178,13 @@ extension stat {
 extension FileDescriptor {
     /// Waits until the file's content is on disk.
     func synchronize() throws(SystemCallFailure) {
-        guard retrying({ fsync(number) }) == 0 else {
-            throw SystemCallFailure(call: "fsync", number: errno)
-        }
+        try call("fsync", retrying: true) { fsync(number) }
     }
 
     /// The kernel's information about the file.
     func facts() throws(SystemCallFailure) -> stat {
         var facts = stat()
-        guard unsafe fstat(number, &facts) == 0 else {
-            throw SystemCallFailure(call: "fstat", number: errno)
-        }
+        try call("fstat") { unsafe fstat(number, &facts) }
         return facts
     }
 }

@@ -53,9 +53,7 @@ extension Folder {
             let facts = try file.facts()
             guard FileKind.isPrivateFile(facts), facts.st_nlink == 1 else { return false }
             try file.writeAll(bytes, at: offset)
-            guard retrying({ fdatasync(file.number) }) == 0 else {
-                throw SystemCallFailure(call: "fdatasync", number: errno)
-            }
+            try call("fdatasync", retrying: true) { fdatasync(file.number) }
             return true
         }
     }

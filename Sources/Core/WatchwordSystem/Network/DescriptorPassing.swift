@@ -56,9 +56,7 @@ extension FileDescriptor {
     }
 
     private func send(_ byte: UInt8, with files: [Int32]) throws(SystemCallFailure) {
-        guard unsafe linux_send_files(number, byte, files, Int32(files.count)) == 0 else {
-            throw SystemCallFailure(call: "sendmsg", number: errno)
-        }
+        try call("sendmsg") { unsafe linux_send_files(number, byte, files, Int32(files.count)) }
     }
 
     /// Receives one byte, and the open files that came with it.

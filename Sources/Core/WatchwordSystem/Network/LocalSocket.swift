@@ -13,9 +13,7 @@ public struct SocketPair: ~Copyable, Sendable {
     public init() throws(SystemCallFailure) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-            throw SystemCallFailure(call: "socketpair", number: errno)
-        }
+        try call("socketpair") { unsafe socketpair(AF_UNIX, kind, 0, &ends) }
         first = FileDescriptor(owning: ends[0])
         second = FileDescriptor(owning: ends[1])
     }
@@ -43,9 +41,7 @@ public enum LocalSocket {
         let number = errno
         umask(before)
         guard bound == 0 else { throw SystemCallFailure(call: "bind", number: number) }
-        guard Glibc.listen(file.number, backlog) == 0 else {
-            throw SystemCallFailure(call: "listen", number: errno)
-        }
+        try call("listen") { Glibc.listen(file.number, backlog) }
         return file
     }
 
@@ -81,8 +77,7 @@ public enum LocalSocket {
         from listener: borrowing FileDescriptor
     ) throws(SystemCallFailure) -> FileDescriptor {
         let number = listener.number
-        let accepted = retrying { linux_accept(number) }
-        guard accepted >= 0 else { throw SystemCallFailure(call: "accept4", number: errno) }
+        let accepted = try call("accept4", retrying: true) { linux_accept(number) }
         return FileDescriptor(owning: accepted)
     }
 
@@ -109,17 +104,14 @@ public enum LocalSocket {
     ) throws(SystemCallFailure) -> Peer {
         var user: UInt32 = 0
         var process: Int32 = 0
-        guard unsafe linux_peer(connection.number, &user, &process) == 0 else {
-            throw SystemCallFailure(call: "getsockopt", number: errno)
-        }
+        try call("getsockopt") { unsafe linux_peer(connection.number, &user, &process) }
         return Peer(user: user, process: process)
     }
 
     private static func make() throws(SystemCallFailure) -> FileDescriptor {
         let kind = Int32(
             SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let number = socket(AF_UNIX, kind, 0)
-        guard number >= 0 else { throw SystemCallFailure(call: "socket", number: errno) }
+        let number = try call("socket") { socket(AF_UNIX, kind, 0) }
         return FileDescriptor(owning: number)
     }
 }
@@ -193,9 +185,7 @@ extension LocalSocket {
             option(SO_ACCEPTCONN, of: number) == 1
         else { throw SystemCallFailure(call: "listen", number: ENOTSOCK) }
         let file = FileDescriptor(owning: number)
-        guard fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else {
-            throw SystemCallFailure(call: "fcntl", number: errno)
-        }
+        try call("fcntl") { fcntl(number, F_SETFD, FD_CLOEXEC) }
         try file.setBlocking(false)
         return file
     }

@@ -127,59 +127,67 @@ internal import Glibc
         inOwnSession: Bool = false
     ) throws(SystemCallFailure) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
-        try check("posix_spawn_file_actions_init", unsafe posix_spawn_file_actions_init(&actions))
+        try callReturningErrorNumber("posix_spawn_file_actions_init") {
+            unsafe posix_spawn_file_actions_init(&actions)
+        }
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        try check(
-            "posix_spawn_file_actions_adddup2",
-            unsafe posix_spawn_file_actions_adddup2(&actions, input.number, STDIN_FILENO))
-        try check(
-            "posix_spawn_file_actions_adddup2",
-            unsafe posix_spawn_file_actions_adddup2(&actions, output.number, STDOUT_FILENO))
+        try callReturningErrorNumber("posix_spawn_file_actions_adddup2") {
+            unsafe posix_spawn_file_actions_adddup2(&actions, input.number, STDIN_FILENO)
+        }
+        try callReturningErrorNumber("posix_spawn_file_actions_adddup2") {
+            unsafe posix_spawn_file_actions_adddup2(&actions, output.number, STDOUT_FILENO)
+        }
         // A library's messages about a picture could contain the picture's secret.
-        try check(
-            "posix_spawn_file_actions_addopen",
+        try callReturningErrorNumber("posix_spawn_file_actions_addopen") {
             unsafe posix_spawn_file_actions_addopen(
-                &actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0))
+                &actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        }
         // Our own descriptors are close-on-exec, but inherited ones may not be. One of them could
         // be the passphrase (`--passphrase-file /dev/fd/3`), and PAM modules are third-party code.
-        try check(
-            "posix_spawn_file_actions_addclosefrom_np",
-            unsafe linux_spawn_close_from(&actions, STDERR_FILENO + 1))
+        try callReturningErrorNumber("posix_spawn_file_actions_addclosefrom_np") {
+            unsafe linux_spawn_close_from(&actions, STDERR_FILENO + 1)
+        }
         if inOwnSession {
-            try check(
-                "posix_spawn_file_actions_addchdir_np",
-                unsafe linux_spawn_change_folder(&actions, "/"))
+            try callReturningErrorNumber("posix_spawn_file_actions_addchdir_np") {
+                unsafe linux_spawn_change_folder(&actions, "/")
+            }
         }
 
         var attributes = posix_spawnattr_t()
-        try check("posix_spawnattr_init", unsafe posix_spawnattr_init(&attributes))
+        try callReturningErrorNumber("posix_spawnattr_init") {
+            unsafe posix_spawnattr_init(&attributes)
+        }
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var every = sigset_t()
         var none = sigset_t()
         unsafe sigfillset(&every)
         unsafe sigemptyset(&none)
-        try check(
-            "posix_spawnattr_setsigdefault",
-            unsafe posix_spawnattr_setsigdefault(&attributes, &every))
-        try check(
-            "posix_spawnattr_setsigmask", unsafe posix_spawnattr_setsigmask(&attributes, &none))
+        try callReturningErrorNumber("posix_spawnattr_setsigdefault") {
+            unsafe posix_spawnattr_setsigdefault(&attributes, &every)
+        }
+        try callReturningErrorNumber("posix_spawnattr_setsigmask") {
+            unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        }
         // A separate process group, so that a Ctrl-C that the parent handles does not interrupt the
         // reading of a picture. The child still dies with the parent.
-        try check("posix_spawnattr_setpgroup", unsafe posix_spawnattr_setpgroup(&attributes, 0))
+        try callReturningErrorNumber("posix_spawnattr_setpgroup") {
+            unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        }
         let flags = Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK)
         let group = inOwnSession ? linux_spawn_own_session : Int16(POSIX_SPAWN_SETPGROUP)
-        try check(
-            "posix_spawnattr_setflags",
-            unsafe posix_spawnattr_setflags(&attributes, flags | group))
+        try callReturningErrorNumber("posix_spawnattr_setflags") {
+            unsafe posix_spawnattr_setflags(&attributes, flags | group)
+        }
 
         var started: pid_t = 0
         let words = StringList([path] + arguments)
         let variables = StringList(environment)
-        let result = withExtendedLifetime((words, variables)) {
-            unsafe posix_spawn(
-                &started, path, &actions, &attributes, words.pointers, variables.pointers)
+        try callReturningErrorNumber("posix_spawn") {
+            withExtendedLifetime((words, variables)) {
+                unsafe posix_spawn(
+                    &started, path, &actions, &attributes, words.pointers, variables.pointers)
+            }
         }
-        try check("posix_spawn", result)
         return started
     }
 
@@ -190,11 +198,6 @@ internal import Glibc
         init(_ texts: [String]) { unsafe pointers = texts.map { unsafe strdup($0) } + [nil] }
 
         deinit { unsafe pointers.forEach { unsafe free($0) } }
-    }
-
-    /// These calls return the error number instead of setting `errno`.
-    private static func check(_ call: String, _ result: Int32) throws(SystemCallFailure) {
-        guard result == 0 else { throw SystemCallFailure(call: call, number: result) }
     }
 }
 
@@ -227,16 +230,13 @@ public enum ProcessCopy {
         let sockets = try SocketPair()
         // Nobody waits for the copy, so that the kernel forgets it when it ends.
         signal(SIGCHLD, SIG_IGN)
-        let copy = fork()
-        guard copy >= 0 else { throw SystemCallFailure(call: "fork", number: errno) }
+        let copy = try call("fork") { fork() }
         guard copy == 0 else { return sockets.takeFirst() }
         do throws(SystemCallFailure) {
             try ProcessHardening.dieWithParent()
             let nothing = try FileDescriptor(openingDevice: "/dev/null")
             for number in [STDIN_FILENO, STDOUT_FILENO] {
-                guard dup2(nothing.number, number) == number else {
-                    throw SystemCallFailure(call: "dup2", number: errno)
-                }
+                try call("dup2") { dup2(nothing.number, number) }
             }
             try body(sockets.second)
         } catch {

@@ -8,9 +8,7 @@ struct Pipe: ~Copyable {
 
     init() throws(SystemCallFailure) {
         var ends: (Int32, Int32) = (-1, -1)
-        guard unsafe linux_pipe(&ends.0, &ends.1) == 0 else {
-            throw SystemCallFailure(call: "pipe2", number: errno)
-        }
+        try call("pipe2") { unsafe linux_pipe(&ends.0, &ends.1) }
         let reading = FileDescriptor(owning: ends.0)
         let writing = FileDescriptor(owning: ends.1)
         let clearReading = try reading.aboveStandardStreams()
@@ -29,18 +27,14 @@ extension FileDescriptor {
 
     /// Duplicates the descriptor with a number above 2.
     public func duplicate() throws(SystemCallFailure) -> FileDescriptor {
-        let copy = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-        guard copy >= 0 else { throw SystemCallFailure(call: "fcntl", number: errno) }
+        let copy = try call("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
         return FileDescriptor(owning: copy)
     }
 
     /// Sets whether reading and writing block.
     func setBlocking(_ blocks: Bool) throws(SystemCallFailure) {
-        let flags = fcntl(number, F_GETFL)
-        guard flags >= 0 else { throw SystemCallFailure(call: "fcntl", number: errno) }
+        let flags = try call("fcntl") { fcntl(number, F_GETFL) }
         let wanted = blocks ? flags & ~O_NONBLOCK : flags | O_NONBLOCK
-        guard fcntl(number, F_SETFL, wanted) == 0 else {
-            throw SystemCallFailure(call: "fcntl", number: errno)
-        }
+        try call("fcntl") { fcntl(number, F_SETFL, wanted) }
     }
 }

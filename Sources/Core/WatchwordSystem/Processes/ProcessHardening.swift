@@ -23,14 +23,10 @@ public enum ProcessHardening {
         // would then discard our children's exit status, and could reuse their process IDs while we
         // still refer to them.
         try set(SIGCHLD, SIG_DFL)
-        guard linux_prctl(Int32(LINUX_PR_SET_DUMPABLE), 0) == 0 else {
-            throw SystemCallFailure(call: "prctl", number: errno)
-        }
+        try call("prctl") { linux_prctl(Int32(LINUX_PR_SET_DUMPABLE), 0) }
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         let core = __rlimit_resource_t(RLIMIT_CORE.rawValue)
-        guard unsafe setrlimit(core, &none) == 0 else {
-            throw SystemCallFailure(call: "setrlimit", number: errno)
-        }
+        try call("setrlimit") { unsafe setrlimit(core, &none) }
     }
 
     /// Makes the kernel kill this process when its parent ends.
@@ -39,9 +35,7 @@ public enum ProcessHardening {
     public static func dieWithParent() throws(SystemCallFailure) {
         // The parent may end before this takes effect. It may also be process 1, in a container.
         let parent = getppid()
-        guard linux_prctl(Int32(LINUX_PR_SET_PDEATHSIG), UInt(SIGKILL)) == 0 else {
-            throw SystemCallFailure(call: "prctl", number: errno)
-        }
+        try call("prctl") { linux_prctl(Int32(LINUX_PR_SET_PDEATHSIG), UInt(SIGKILL)) }
         guard getppid() == parent else { throw SystemCallFailure(call: "getppid", number: ESRCH) }
     }
 
@@ -65,8 +59,9 @@ public enum ProcessHardening {
         var released = sigset_t()
         unsafe sigemptyset(&released)
         for signal in signals { unsafe sigaddset(&released, signal) }
-        let result = unsafe pthread_sigmask(SIG_UNBLOCK, &released, nil)
-        guard result == 0 else { throw SystemCallFailure(call: "pthread_sigmask", number: result) }
+        try callReturningErrorNumber("pthread_sigmask") {
+            unsafe pthread_sigmask(SIG_UNBLOCK, &released, nil)
+        }
     }
 
     private static func set(_ signal: Int32, _ handler: __sighandler_t?)
@@ -74,8 +69,6 @@ public enum ProcessHardening {
     {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = handler
-        guard unsafe sigaction(signal, &action, nil) == 0 else {
-            throw SystemCallFailure(call: "sigaction", number: errno)
-        }
+        try call("sigaction") { unsafe sigaction(signal, &action, nil) }
     }
 }

@@ -30,8 +30,7 @@ public enum ProgramInput {
         let process = try spawn(path, arguments, input: input, environment: environment)
         var status: Int32 = 0
         do throws(SystemCallFailure) {
-            let opened = linux_open_process(process)
-            guard opened >= 0 else { throw SystemCallFailure(call: "pidfd_open", number: errno) }
+            let opened = try call("pidfd_open") { linux_open_process(process) }
             let end = FileDescriptor(owning: opened)
             var remaining = timeout
             // A signal can interrupt the wait.

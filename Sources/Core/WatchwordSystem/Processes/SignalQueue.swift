@@ -28,14 +28,18 @@ internal import Glibc
         unsafe sigemptyset(&blocked)
         for signal in signals { unsafe sigaddset(&blocked, signal.rawValue) }
         var before = sigset_t()
-        let result = unsafe pthread_sigmask(SIG_BLOCK, &blocked, &before)
-        guard result == 0 else { throw SystemCallFailure(call: "pthread_sigmask", number: result) }
+        try callReturningErrorNumber("pthread_sigmask") {
+            unsafe pthread_sigmask(SIG_BLOCK, &blocked, &before)
+        }
         let numbers = signals.map(\.rawValue)
-        let opened = unsafe linux_signal_file(numbers, Int32(numbers.count))
-        guard opened >= 0 else {
-            let number = errno
+        let opened: Int32
+        do {
+            opened = try call("signalfd") {
+                unsafe linux_signal_file(numbers, Int32(numbers.count))
+            }
+        } catch {
             unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
-            throw SystemCallFailure(call: "signalfd", number: number)
+            throw error
         }
         self.before = before
         self.descriptor = FileDescriptor(owning: opened)
@@ -49,8 +53,7 @@ internal import Glibc
 
     /// The next pending signal, or `nil` if there is none.
     public func next() throws(SystemCallFailure) -> Signal? {
-        let number = retrying { linux_next_signal(descriptor.number) }
-        guard number >= 0 else { throw SystemCallFailure(call: "read", number: errno) }
+        let number = try call("read", retrying: true) { linux_next_signal(descriptor.number) }
         return Signal(rawValue: number)
     }
 
@@ -61,9 +64,7 @@ internal import Glibc
         var one = sigset_t()
         unsafe sigemptyset(&one)
         unsafe sigaddset(&one, signal.rawValue)
-        guard raise(signal.rawValue) == 0 else {
-            throw SystemCallFailure(call: "raise", number: errno)
-        }
+        try call("raise") { raise(signal.rawValue) }
         // The signal is still blocked; unblocking delivers it.
         unsafe pthread_sigmask(SIG_UNBLOCK, &one, nil)
         unsafe pthread_sigmask(SIG_BLOCK, &one, nil)
@@ -72,9 +73,7 @@ internal import Glibc
     /// Delivers `signal` once no queue of this thread blocks it, so that every caller can
     /// restore its state before the signal takes effect.
     public func postpone(_ signal: Signal) throws(SystemCallFailure) {
-        guard raise(signal.rawValue) == 0 else {
-            throw SystemCallFailure(call: "raise", number: errno)
-        }
+        try call("raise") { raise(signal.rawValue) }
     }
 
     /// Waits until a signal arrives or `timeout` expires; `nil` waits indefinitely.

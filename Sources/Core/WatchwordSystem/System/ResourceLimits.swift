@@ -40,15 +40,11 @@ public enum OpenFileLimit {
     public static func raise(to wanted: Int) throws(SystemCallFailure) -> Int {
         let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
-        guard unsafe getrlimit(files, &limit) == 0 else {
-            throw SystemCallFailure(call: "getrlimit", number: errno)
-        }
+        try call("getrlimit") { unsafe getrlimit(files, &limit) }
         let most = min(rlim_t(max(wanted, 0)), limit.rlim_max)
         if limit.rlim_cur < most {
             limit.rlim_cur = most
-            guard unsafe setrlimit(files, &limit) == 0 else {
-                throw SystemCallFailure(call: "setrlimit", number: errno)
-            }
+            try call("setrlimit") { unsafe setrlimit(files, &limit) }
         }
         return Int(clamping: limit.rlim_cur)
     }

@@ -20,6 +20,37 @@ public struct SystemCallFailure: Error, Hashable, Sendable {
     public var isMissingFile: Bool { number == ENOENT }
 }
 
+/// Runs a system call, which returns -1 and sets `errno` if it fails.
+///
+/// - Parameters:
+///   - name: the call's name as in its manual page.
+///   - retrying: whether to repeat the call when a signal interrupts it.
+/// - Returns: what the call returned.
+@discardableResult package func call<Result: SignedInteger>(
+    _ name: String, retrying: Bool = false, _ body: () -> Result
+) throws(SystemCallFailure) -> Result {
+    while true {
+        let result = body()
+        guard result == -1 else { return result }
+        let number = errno
+        guard retrying, number == EINTR else { throw SystemCallFailure(call: name, number: number) }
+    }
+}
+
+/// Runs a call that returns an error number, or 0 if it succeeds, and does not set `errno`.
+func callReturningErrorNumber(_ name: String, _ body: () -> Int32) throws(SystemCallFailure) {
+    let number = body()
+    guard number == 0 else { throw SystemCallFailure(call: name, number: number) }
+}
+
+/// Repeats a system call until no signal interrupts it.
+package func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
+    while true {
+        let result = call()
+        if result != -1 || errno != EINTR { return result }
+    }
+}
+
 extension SystemCallFailure {
     /// Whether nothing exists at the path, or part of the path is not a folder.
     public var isMissing: Bool { number == ENOENT || number == ENOTDIR }

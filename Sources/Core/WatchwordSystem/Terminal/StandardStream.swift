@@ -45,17 +45,14 @@ public enum StandardStream: Int32, Sendable {
     /// Reads once into the free space; 0 means the end, or that there was no free space.
     public func read(into output: inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Int {
         // Use a duplicate, because the stream must not be closed.
-        let copy = retrying { fcntl(rawValue, F_DUPFD_CLOEXEC, 3) }
-        guard copy >= 0 else { throw SystemCallFailure(call: "fcntl", number: errno) }
+        let copy = try call("fcntl", retrying: true) { fcntl(rawValue, F_DUPFD_CLOEXEC, 3) }
         return try FileDescriptor(owning: copy).read(into: &output)
     }
 
     /// Replaces the stream by `/dev/null`, so that a reader sees its end.
     public func discard() throws(SystemCallFailure) {
         let nothing = try FileDescriptor(reading: "/dev/null")
-        guard retrying({ dup2(nothing.number, rawValue) }) >= 0 else {
-            throw SystemCallFailure(call: "dup2", number: errno)
-        }
+        try call("dup2", retrying: true) { dup2(nothing.number, rawValue) }
     }
 
     /// Opens each of the three streams that is closed, so that no other file gets its number.
@@ -99,8 +96,7 @@ extension StandardStream {
         // The byte may be part of a passphrase.
         defer { byte = 0 }
         while output.freeCapacity > 0 {
-            let count = retrying { unsafe Glibc.read(rawValue, &byte, 1) }
-            guard count >= 0 else { throw SystemCallFailure(call: "read", number: errno) }
+            let count = try call("read", retrying: true) { unsafe Glibc.read(rawValue, &byte, 1) }
             guard count == 1 else { return }
             output.append(byte)
             if byte == UInt8(ascii: "\n") { return }
