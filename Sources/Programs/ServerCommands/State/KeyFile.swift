@@ -161,7 +161,7 @@ final class KeyFile: Sendable {
 
 extension KeyFile {
     /// Why the key file cannot be used.
-    enum Fault: Hashable, Sendable {
+    enum Fault: Equatable, Sendable {
         /// The database exists, so its key file must also exist.
         case lost
         case unreadable(PrivateFileError)
