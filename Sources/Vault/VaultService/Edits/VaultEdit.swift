@@ -25,7 +25,7 @@ package enum EditOutcome: Hashable, Sendable {
 }
 
 /// Why an edit was refused.
-package enum EditRefusal: Error, Hashable, Sendable {
+package enum EditRefusal: Hashable, Sendable {
     case emptyName
     /// Another entry has the name.
     case nameTaken(EntryName)
