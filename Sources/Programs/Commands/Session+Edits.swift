@@ -12,7 +12,7 @@ extension Session {
         let response = try vault.send(.edit(vault.place, edit, .none))
         let (outcome, reports) = try self.outcome(of: edit, in: response, by: vault)
         printReports(reports, of: vault.entries)
-        if case .refused(let refusal) = outcome { throw refusal }
+        if case .refused(let refusal) = outcome { throw CommandFailure.edit(refusal) }
         return outcome
     }
 

@@ -27,9 +27,9 @@ extension Session {
         _ entry: EntrySummary, in vault: any OpenVault, for use: EntryUse
     ) throws {
         guard entry.requiresCheckPerUse else { return }
-        do { try confirm(entry, in: vault, for: use) } catch CommandFailure.at(
-            _, VaultError.damaged)
-        {}
+        do {
+            try confirm(entry, in: vault, for: use)
+        } catch CommandFailure.at(_, VaultError.damaged) {}
     }
 
     /// Asks for the confirmation that changing or replacing `entry` requires, for the next edit.

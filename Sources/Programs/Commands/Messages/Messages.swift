@@ -5,6 +5,7 @@ import Pictures
 import ProcessConfinement
 import QRDrawing
 import SecretVault
+import VaultService
 import WatchwordCryptography
 import WatchwordSystem
 
@@ -97,6 +98,13 @@ enum Messages {
         case .partOfName(let typed, let name):
             "“\(typed)” matches “\(name)” only in part; without a question, this command needs a whole "
                 + "name, issuer, account or id"
+        case .edit(.emptyName): sentence(for: UsageError.emptyName)
+        case .edit(.nameTaken(let name)): sentence(for: CommandFailure.nameTaken(name.visible))
+        case .edit(.noSuchTag(let name, let tag)):
+            "“\(name.visible)” has no tag “\(VisibleText.of(tag))”"
+        case .edit(.period):
+            sentence(for: .badValue(Option.period.name, expected: "a whole number of seconds"))
+        case .edit(.credential(let error)): sentence(for: error)
         case .nameTaken(let name):
             "an entry named “\(name)” already exists; rename or remove it, or choose another name"
         case .noCodes(let name, .secret):

@@ -44,6 +44,8 @@ enum CommandFailure: ProgramFailure {
     /// The file of a merge has a newer key; the text says how to merge the other way round.
     case newerKeyInMerge(String, advice: String)
     case presence(PresenceRefusal)
+    /// The vault refused an edit.
+    case edit(EditRefusal)
     case noSuchEntry(String)
     case ambiguousName(String, [String])
     /// Without a question, the first text does not suffice to change the entry with this name.

@@ -19,7 +19,6 @@ extension FailureReport {
         switch error {
         case let failure as CommandFailure:
             self.init(Messages.sentence(for: failure), ExitCode(failure), failure.facts)
-        case let refusal as EditRefusal: self.init(refusal)
         case let error as UsageError: self.init(Messages.sentence(for: error), .usage)
         case let error as VaultError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
@@ -44,19 +43,6 @@ extension FailureReport {
         case let failure as CryptographyFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as SystemCallFailure: self.init(Messages.sentence(for: failure), .system)
         default: preconditionFailure("there is no sentence for \(type(of: error))")
-        }
-    }
-
-    private init(_ refusal: EditRefusal) {
-        switch refusal {
-        case .emptyName: self.init(UsageError.emptyName)
-        case .nameTaken(let name): self.init(CommandFailure.nameTaken(name.visible))
-        case .noSuchTag(let name, let tag):
-            self.init("“\(name.visible)” has no tag “\(VisibleText.of(tag))”", .no)
-        case .period:
-            self.init(
-                UsageError.badValue(Option.period.name, expected: "a whole number of seconds"))
-        case .credential(let error): self.init(error)
         }
     }
 }
@@ -92,7 +78,10 @@ extension ExitCode {
             switch failure {
             case .at(_, is HelperFailure): .system
             case .at(_, let error), .inEntry(_, let error): FailureReport(error).exitCode
-            case .pictureOnTerminal, .exportOnTerminal, .noHome: .usage
+            case .pictureOnTerminal, .exportOnTerminal, .noHome, .edit(.emptyName), .edit(.period):
+                .usage
+            case .edit(.nameTaken), .edit(.noSuchTag): .no
+            case .edit(.credential): .badInput
             case .terminal(let error, _), .screen(let error): ExitCode(error)
             case .pinEntry(.cancelled), .pinEntry(.timedOut): .presence
             case .pinEntry: .system

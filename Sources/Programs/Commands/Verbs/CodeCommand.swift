@@ -67,7 +67,7 @@ enum CodeCommand {
     private static func inEntry<Result>(
         _ entry: EntrySummary, among count: Int, _ body: () throws -> Result
     ) throws -> Result {
-        do { return try body() } catch where count > 1 {
+        do { return try body() } catch  where count > 1 {
             throw CommandFailure.inEntry(entry.name.visible, error)
         }
     }
