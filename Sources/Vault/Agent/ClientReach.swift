@@ -67,9 +67,8 @@ struct SystemAccount: Sendable {
     /// How far the move is; `nil` if that is unknown.
     func moveState() -> MoveState? {
         let bytes: [UInt8]
-        do throws(PrivateFileError) {
-            let folder: Folder
-            do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
+        do {
+            let folder = try Folder(opening: folder)
             bytes = try folder.readPrivateFile(SystemAccount.movingName, limit: 64)
         } catch {
             return nil
@@ -84,10 +83,9 @@ struct SystemAccount: Sendable {
     /// Records how far the move is; `nil` if it is finished.
     ///
     /// When this returns, the names of all files in the folder are on disk, too.
-    func setMoving(_ state: MoveState?) throws(VaultError) {
+    func setMoving(_ state: MoveState?) throws {
+        let folder = try Folder(opening: folder)
         do throws(PrivateFileError) {
-            let folder: Folder
-            do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
             if let state {
                 try SystemAccount.movingFile.replace(
                     with: SystemAccount.text(of: state).span, in: folder, previous: .none)
@@ -96,9 +94,9 @@ struct SystemAccount: Sendable {
             }
         } catch {
             switch error {
-            case .system(let failure): throw .system(failure)
-            case .notConfirmed(let failure): throw .notConfirmed(failure)
-            default: throw .inTheWay(name: SystemAccount.movingName)
+            case .system(let failure): throw failure
+            case .notConfirmed(let failure): throw VaultError.notConfirmed(failure)
+            default: throw VaultError.inTheWay(name: SystemAccount.movingName)
             }
         }
     }
