@@ -272,7 +272,7 @@ struct AgentLoginTests {
         let (client, place) = (try harness.agent.client(), try harness.agent.place())
         let order = EnrolmentOrder(
             ticket: SecretBytes(text: "wwt_second"),
-            server: try ServerAddress(parsing: harness.server.address), authorities: [],
+            server: try #require(ServerAddress(harness.server.address)), authorities: [],
             deviceName: "",
             name: EntryName(typed: "Mill:ivan"),
             access: AccessControlChange(presence: .perUnlock, onFailure: nil))
