@@ -191,7 +191,7 @@ struct SlotTests {
     func laterSlot() throws {
         let vault = try TestVault()
         let sample = try VaultDocument(parsing: vault.bytes())
-        let (key, _) = try sample.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+        let key = try sample.opened(with: .passphrase(TestVault.passphrase), ceiling: 24).key
         var state = try VaultState(verifying: sample, with: key)
         state.slots.append(try FutureSlot(number: 4).sealed(key))
         try vault.put(try state.written(with: key))
@@ -223,7 +223,7 @@ struct SlotTests {
         func open(_ words: [String]) throws {
             let forged = try sample.forged { lines in lines[3] = words.joined(separator: " ") }
             let document = try VaultDocument(parsing: forged)
-            _ = try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+            _ = try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 24)
         }
         #expect(throws: Never.self) { try open(words) }
         for (place, word) in [
@@ -246,11 +246,11 @@ struct SlotTests {
         }
         let document = try VaultDocument(parsing: renumbered)
         #expect(throws: VaultError.wrongPassphrase) {
-            try document.key(with: .passphrase(TestVault.passphrase), ceiling: 24)
+            try document.opened(with: .passphrase(TestVault.passphrase), ceiling: 24)
         }
         let recoveryKey = try #require(sample.vault.recoveryKey)
         #expect(throws: VaultError.wrongRecoveryKey) {
-            try document.key(with: .recoveryKey(recoveryKey), ceiling: 24)
+            try document.opened(with: .recoveryKey(recoveryKey), ceiling: 24)
         }
     }
 
@@ -280,7 +280,7 @@ struct RecoveryKeyTests {
             text, text.lowercased(), text.replacing("-", with: " "),
             text.replacing("-", with: ""), " \(text)\n",
         ] {
-            let read = try RecoveryKey(parsing: secret(typed))
+            let read = try RecoveryKey(typed: typed)
             #expect(read.secret == key.secret)
         }
     }
@@ -292,17 +292,13 @@ struct RecoveryKeyTests {
         for index in text.indices where text[index] != UInt8(ascii: "-") {
             var typed = text
             typed[index] = typed[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
-            #expect(throws: RecoveryKeyError.mistyped) {
-                try RecoveryKey(parsing: SecretBytes(copying: typed.span))
-            }
+            #expect(fault(in: SecretBytes(copying: typed.span)) == .mistyped)
             guard index + 1 < text.count, text[index] != text[index + 1],
                 text[index + 1] != UInt8(ascii: "-")
             else { continue }
             var swapped = text
             swapped.swapAt(index, index + 1)
-            #expect(throws: RecoveryKeyError.mistyped) {
-                try RecoveryKey(parsing: SecretBytes(copying: swapped.span))
-            }
+            #expect(fault(in: SecretBytes(copying: swapped.span)) == .mistyped)
         }
     }
 
@@ -310,13 +306,26 @@ struct RecoveryKeyTests {
     func others() throws {
         let vault = try TestVault(recoveryKey: true)
         let text = String(decoding: try #require(vault.recoveryKey).text().copied, as: UTF8.self)
-        let cases: [(String, RecoveryKeyError)] = [
+        let cases: [(String, RecoveryKeyFault)] = [
             ("", .length(0, expected: 56)), (String(text.dropLast()), .length(55, expected: 56)),
             (text + "A", .length(57, expected: 56)), ("1" + text.dropFirst(), .invalidCharacter),
             ("é" + text.dropFirst(2), .invalidCharacter),
         ]
-        for (typed, error) in cases {
-            #expect(throws: error) { try RecoveryKey(parsing: secret(typed)) }
-        }
+        for (typed, expected) in cases { #expect(fault(in: secret(typed)) == expected) }
     }
+
+    private func fault(in typed: SecretBytes) -> RecoveryKeyFault? {
+        if case .invalid(let fault) = RecoveryKey.parse(typed) { fault } else { nil }
+    }
+}
+
+extension RecoveryKey {
+    /// Parses a key that a test knows to be valid.
+    init(typed: String) throws {
+        guard case .valid(let key) = RecoveryKey.parse(SecretBytes(copying: Array(typed.utf8).span))
+        else { throw Unparsed() }
+        self = key
+    }
+
+    private struct Unparsed: Error {}
 }

@@ -104,15 +104,14 @@ extension AgentServices {
         var check = RelayedCheck<Enforced>(
             relay(in: place, unlocking), person, user: account.user, for: entry.name)
         do {
-            _ = try vault.prove(&check, for: entry.id, words: "")
-            return vaults.isHeld(place, unlocking) ? nil : .notHeld
-        } catch {
-            switch error {
-            case .vault(let error): return .vault(error)
+            switch try vault.prove(&check, for: entry.id, words: "") {
+            case .proved: return vaults.isHeld(place, unlocking) ? nil : .notHeld
             case .refused(let cost): return .refused(cost)
-            case .check(let failure):
+            case .undecided(let failure):
                 return vaults.isHeld(place, unlocking) ? .noVerdict(failure) : .notHeld
             }
+        } catch {
+            return .vault(error)
         }
     }
 
@@ -130,7 +129,7 @@ extension AgentServices {
             with: { () throws(VaultError) in try Vault.slots(at: account.path) }
         ) { () throws(VaultError) in
             try Vault.unlock(
-                at: account.path, with: opener, ceiling: ceiling, savesWipes: false)
+                at: account.path, with: opener, ceiling: ceiling, mode: .leavingWipes)
         }
     }
 

@@ -62,10 +62,9 @@ extension Session {
     }
 
     func recoveryKey(_ text: SecretBytes, from place: String) throws -> RecoveryKey {
-        do {
-            return try RecoveryKey(parsing: text)
-        } catch {
-            throw CommandFailure.recoveryKey(place, error)
+        switch RecoveryKey.parse(text) {
+        case .valid(let key): return key
+        case .invalid(let fault): throw CommandFailure.recoveryKey(place, fault)
         }
     }
 

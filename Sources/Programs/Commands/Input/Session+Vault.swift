@@ -149,16 +149,16 @@ extension Session {
 
     /// Unlocks the vault at `path`, and explains what a failure costs.
     ///
-    /// - Parameter savesWipes: whether to save it if entries were wiped without the vault key.
-    func unlocked(_ path: String, with opener: VaultOpener, savesWipes: Bool = true)
+    /// - Parameter mode: whether it may be saved; with `--read-only`, it is not.
+    func unlocked(_ path: String, with opener: VaultOpener, mode: UnlockMode = .listingWipes)
         throws -> UnlockedVault
     {
         let began = SystemClock.unixTime()
         let ceiling = try unlockCeiling()
         do {
             return try Vault.unlock(
-                at: path, with: opener, ceiling: ceiling, readOnly: arguments.has(.readOnly),
-                savesWipes: savesWipes)
+                at: path, with: opener, ceiling: ceiling,
+                mode: arguments.has(.readOnly) ? .readOnly : mode)
         } catch {
             throw refusal(error, at: path) { status(path, since: began) }
         }

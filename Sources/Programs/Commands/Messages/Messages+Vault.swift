@@ -193,8 +193,8 @@ extension Messages {
         }
     }
 
-    static func sentence(for error: RecoveryKeyError) -> String {
-        switch error {
+    static func sentence(for fault: RecoveryKeyFault) -> String {
+        switch fault {
         case .length(let count, let expected):
             "a recovery key has \(expected) letters and digits, not \(count)"
         case .invalidCharacter: "a recovery key contains only the letters A–Z and the digits 2–7"

@@ -47,7 +47,7 @@ enum CommandFailure: ProgramFailure {
     /// The file of a merge has a newer key; the text says how to merge the other way round.
     case newerKeyInMerge(String, advice: String)
     case presence(PresenceRefusal)
-    case recoveryKey(String, RecoveryKeyError)
+    case recoveryKey(String, RecoveryKeyFault)
     case noSuchEntry(String)
     case ambiguousName(String, [String])
     /// Without a question, the first text does not suffice to change the entry with this name.

@@ -45,9 +45,7 @@ public struct RecoveryKey: Sendable {
     }
 
     /// Parses a typed key; ignores spaces, dashes and case.
-    ///
-    /// - Throws: ``RecoveryKeyError``.
-    public init(parsing text: SecretBytes) throws(RecoveryKeyError) {
+    public static func parse(_ text: SecretBytes) -> TypedRecoveryKey {
         let letters = SecretBytes(capacity: text.count) { output in
             text.withBytes { text in
                 for index in text.indices where !RecoveryKey.isSeparator(text[index]) {
@@ -58,23 +56,17 @@ public struct RecoveryKey: Sendable {
         }
         let expected = (RecoveryKey.count + RecoveryKey.checkCount) * 8 / 5
         guard letters.count == expected else {
-            throw .length(letters.count, expected: expected)
+            return .invalid(.length(letters.count, expected: expected))
         }
-        let bytes = try letters.withBytes { letters throws(RecoveryKeyError) in
-            do { return try Base32.decode(letters) } catch { throw .invalidCharacter }
+        guard let bytes = ifPossible(try letters.withBytes { try Base32.decode($0) }) else {
+            return .invalid(.invalidCharacter)
         }
         let secret = SecretBytes(capacity: RecoveryKey.count) { output in
             bytes.withBytes { output.append(copying: $0.extracting(0..<RecoveryKey.count)) }
         }
         let check = bytes.withBytes { [UInt8](copying: $0.extracting(RecoveryKey.count...)) }
-        do {
-            guard RecoveryKey.check(of: secret) == check else {
-                throw RecoveryKeyError.mistyped
-            }
-        } catch {
-            throw .mistyped
-        }
-        self.secret = secret
+        guard RecoveryKey.check(of: secret) == check else { return .invalid(.mistyped) }
+        return .valid(RecoveryKey(secret: secret))
     }
 
     // 24 bits of a digest of 256 random bits do not help an attacker guess the key.
@@ -93,8 +85,16 @@ public struct RecoveryKey: Sendable {
     }
 }
 
+/// What a typed text is.
+public enum TypedRecoveryKey: Sendable {
+    /// A recovery key.
+    case valid(RecoveryKey)
+    /// No recovery key.
+    case invalid(RecoveryKeyFault)
+}
+
 /// Why a text is not a recovery key.
-public enum RecoveryKeyError: Error, Hashable, Sendable {
+public enum RecoveryKeyFault: Hashable, Sendable {
     /// It has the wrong number of letters and digits.
     case length(Int, expected: Int)
     /// A character is neither a letter nor one of the digits 2 to 7.

@@ -148,41 +148,6 @@ public enum VaultError: Error, Hashable, Sendable {
         default: false
         }
     }
-
-    /// The same error, of recording the outcome of an attempt.
-    var afterAttempt: VaultError {
-        if case .notCounted(let failure) = self { .outcomeNotRecorded(failure) } else { self }
-    }
-
-    /// - Parameter path: the path of a file with this name, relative to the vault's folder.
-    init(_ error: PrivateFileError, path: (String) -> String = { $0 }) {
-        self =
-            switch error {
-            case .missing: .notFound
-            case .folder: .folder
-            case .symbolicLink: .symbolicLink
-            case .notAFile: .notAFile
-            case .otherOwner(let user): .otherOwner(user)
-            case .openToOthers(let mode): .openToOthers(mode: mode)
-            case .tooLarge: .tooLarge
-            case .busy: .busy
-            case .inTheWay(let name): .inTheWay(name: path(name))
-            case .changed: .changedMeanwhile
-            case .notConfirmed(let failure): .notConfirmed(failure)
-            case .system(let failure): .system(failure)
-            }
-    }
-
-    /// The error for a lock that was not acquired.
-    ///
-    /// - Parameter path: the path of the lock file, relative to the vault's folder.
-    init(locking error: PrivateFileError, path: String) {
-        if case .system(let failure) = error, failure.isNotRegularFile {
-            self = .inTheWay(name: path)
-        } else {
-            self.init(error) { _ in path }
-        }
-    }
 }
 
 /// Which part of a vault file is damaged.

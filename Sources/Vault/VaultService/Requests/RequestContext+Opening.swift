@@ -71,16 +71,15 @@ extension RequestContext {
         _ entry: EntrySummary, after check: inout Check, words: String, takingCounter: Bool,
         _ reason: (Check.Failure) -> EntryRefusal
     ) throws(EntryRefusal) -> CheckedContent {
+        let outcome = try EntryRefusal.from { () throws(VaultError) in
+            try vault.prove(&check, for: entry.id, words: words)
+        }
         let proof: PresenceProof<Check.Grade>
-        do {
-            proof = try vault.prove(&check, for: entry.id, words: words)
-        } catch {
-            switch error {
-            case .vault(let error): throw .vault(error)
-            case .refused(let cost): throw .refused(cost)
-            // Locking the vault ends the check.
-            case .check(let failure): throw isHeld ? reason(failure) : .notHeld
-            }
+        switch consume outcome {
+        case .proved(let proved): proof = proved
+        case .refused(let cost): throw .refused(cost)
+        // Locking the vault ends the check.
+        case .undecided(let failure): throw isHeld ? reason(failure) : .notHeld
         }
         // The vault may have been locked while the person was asked.
         guard isHeld else { throw .notHeld }
