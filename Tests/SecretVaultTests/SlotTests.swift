@@ -280,7 +280,7 @@ struct RecoveryKeyTests {
             text, text.lowercased(), text.replacing("-", with: " "),
             text.replacing("-", with: ""), " \(text)\n",
         ] {
-            let read = try RecoveryKey(typed: typed)
+            let read = try RecoveryKey(parsing: secret(typed))
             #expect(read.secret == key.secret)
         }
     }
@@ -292,13 +292,17 @@ struct RecoveryKeyTests {
         for index in text.indices where text[index] != UInt8(ascii: "-") {
             var typed = text
             typed[index] = typed[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
-            #expect(fault(in: SecretBytes(copying: typed.span)) == .mistyped)
+            #expect(throws: VaultError.recoveryKeyMistyped) {
+                try RecoveryKey(parsing: SecretBytes(copying: typed.span))
+            }
             guard index + 1 < text.count, text[index] != text[index + 1],
                 text[index + 1] != UInt8(ascii: "-")
             else { continue }
             var swapped = text
             swapped.swapAt(index, index + 1)
-            #expect(fault(in: SecretBytes(copying: swapped.span)) == .mistyped)
+            #expect(throws: VaultError.recoveryKeyMistyped) {
+                try RecoveryKey(parsing: SecretBytes(copying: swapped.span))
+            }
         }
     }
 
@@ -306,26 +310,15 @@ struct RecoveryKeyTests {
     func others() throws {
         let vault = try TestVault(recoveryKey: true)
         let text = String(decoding: try #require(vault.recoveryKey).text().copied, as: UTF8.self)
-        let cases: [(String, RecoveryKeyFault)] = [
-            ("", .length(0, expected: 56)), (String(text.dropLast()), .length(55, expected: 56)),
-            (text + "A", .length(57, expected: 56)), ("1" + text.dropFirst(), .invalidCharacter),
-            ("é" + text.dropFirst(2), .invalidCharacter),
+        let cases: [(String, VaultError)] = [
+            ("", .recoveryKeyLength(0, expected: 56)),
+            (String(text.dropLast()), .recoveryKeyLength(55, expected: 56)),
+            (text + "A", .recoveryKeyLength(57, expected: 56)),
+            ("1" + text.dropFirst(), .recoveryKeyCharacter),
+            ("é" + text.dropFirst(2), .recoveryKeyCharacter),
         ]
-        for (typed, expected) in cases { #expect(fault(in: secret(typed)) == expected) }
+        for (typed, error) in cases {
+            #expect(throws: error) { try RecoveryKey(parsing: secret(typed)) }
+        }
     }
-
-    private func fault(in typed: SecretBytes) -> RecoveryKeyFault? {
-        if case .invalid(let fault) = RecoveryKey.parse(typed) { fault } else { nil }
-    }
-}
-
-extension RecoveryKey {
-    /// Parses a key that a test knows to be valid.
-    init(typed: String) throws {
-        guard case .valid(let key) = RecoveryKey.parse(SecretBytes(copying: Array(typed.utf8).span))
-        else { throw Unparsed() }
-        self = key
-    }
-
-    private struct Unparsed: Error {}
 }

@@ -36,7 +36,7 @@ struct VaultVector: Codable, Sendable, CustomTestStringConvertible {
 
     var openers: [VaultOpener] {
         get throws {
-            let key = try recoveryKey.map { try RecoveryKey(typed: $0) }
+            let key = try recoveryKey.map { try RecoveryKey(parsing: secret($0)) }
             return [.passphrase(secret(passphrase))] + (key.map { [.recoveryKey($0)] } ?? [])
                 + (try deviceOpeners)
         }

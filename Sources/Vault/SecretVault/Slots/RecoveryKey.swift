@@ -45,7 +45,10 @@ public struct RecoveryKey: Sendable {
     }
 
     /// Parses a typed key; ignores spaces, dashes and case.
-    public static func parse(_ text: SecretBytes) -> TypedRecoveryKey {
+    ///
+    /// - Throws: ``VaultError/recoveryKeyLength(_:expected:)``,
+    ///   ``VaultError/recoveryKeyCharacter``, ``VaultError/recoveryKeyMistyped``.
+    public init(parsing text: SecretBytes) throws(VaultError) {
         let letters = SecretBytes(capacity: text.count) { output in
             text.withBytes { text in
                 for index in text.indices where !RecoveryKey.isSeparator(text[index]) {
@@ -56,17 +59,16 @@ public struct RecoveryKey: Sendable {
         }
         let expected = (RecoveryKey.count + RecoveryKey.checkCount) * 8 / 5
         guard letters.count == expected else {
-            return .invalid(.length(letters.count, expected: expected))
+            throw .recoveryKeyLength(letters.count, expected: expected)
         }
-        guard let bytes = ifPossible(try letters.withBytes { try Base32.decode($0) }) else {
-            return .invalid(.invalidCharacter)
-        }
+        let bytes = try VaultError.parsing(
+            letters.withBytes { try Base32.decode($0) }, or: .recoveryKeyCharacter)
         let secret = SecretBytes(capacity: RecoveryKey.count) { output in
             bytes.withBytes { output.append(copying: $0.extracting(0..<RecoveryKey.count)) }
         }
         let check = bytes.withBytes { [UInt8](copying: $0.extracting(RecoveryKey.count...)) }
-        guard RecoveryKey.check(of: secret) == check else { return .invalid(.mistyped) }
-        return .valid(RecoveryKey(secret: secret))
+        guard RecoveryKey.check(of: secret) == check else { throw .recoveryKeyMistyped }
+        self.secret = secret
     }
 
     // 24 bits of a digest of 256 random bits do not help an attacker guess the key.
@@ -83,22 +85,4 @@ public struct RecoveryKey: Sendable {
     private static func isSeparator(_ byte: UInt8) -> Bool {
         [UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "\t"), 0x0A, 0x0D].contains(byte)
     }
-}
-
-/// What a typed text is.
-public enum TypedRecoveryKey: Sendable {
-    /// A recovery key.
-    case valid(RecoveryKey)
-    /// No recovery key.
-    case invalid(RecoveryKeyFault)
-}
-
-/// Why a text is not a recovery key.
-public enum RecoveryKeyFault: Hashable, Sendable {
-    /// It has the wrong number of letters and digits.
-    case length(Int, expected: Int)
-    /// A character is neither a letter nor one of the digits 2 to 7.
-    case invalidCharacter
-    /// The checksum does not match: at least one character is wrong.
-    case mistyped
 }

@@ -95,6 +95,14 @@ public enum VaultError: Error, Hashable, Sendable {
     /// While this vault was open, another process gave it a new key.
     case rekeyed
 
+    // A typed recovery key.
+    /// It has the wrong number of letters and digits.
+    case recoveryKeyLength(Int, expected: Int)
+    /// A character is neither a letter nor one of the digits 2 to 7.
+    case recoveryKeyCharacter
+    /// Its checksum does not match: at least one character is wrong.
+    case recoveryKeyMistyped
+
     // The request.
     /// There is no such entry.
     case noSuchEntry
