@@ -30,7 +30,7 @@ enum ServerFailure: ProgramFailure {
     /// The command accepts no FILE for a PostgreSQL database.
     case takesNoFile
     case verifier(VerifierError)
-    case input(String, InputFileError)
+    case input(String, FileError)
     case export(String, ExportError)
     /// The reader of exports ended without an answer about this file.
     case lostExport(String, HelperLoss)

@@ -6,7 +6,7 @@ public enum SQLiteStoreError: Error, Hashable, Sendable {
     /// Other users can change the files in its folder.
     case exposed(FolderExposure)
     /// The file is not a regular file, or not private to its owner.
-    case notPrivate(PrivateFileError)
+    case notPrivate(FileError)
     /// The file is another program's database, or not a database.
     case foreignFile
     /// A newer version of this program created it; `schema` is its schema version.

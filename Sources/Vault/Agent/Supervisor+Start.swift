@@ -25,8 +25,9 @@ extension Supervisor {
         switch mode {
         case .user:
             let folder: OpenRuntimeFolder
-            do { folder = try RuntimeFolder.open(makes: true) } catch {
-                throw StartFailure(.noFolder(error))
+            switch RuntimeFolder.open(makes: true) {
+            case .opened(let opened): folder = opened
+            case .failed(let failure): throw StartFailure(.noFolder(failure))
             }
             let lock = try lock(in: folder.folder)
             do {
@@ -96,7 +97,7 @@ extension Supervisor {
 
     static let noPath = SystemCallFailure(call: "readlink", number: 2)
 
-    private static func report(on error: PrivateFileError) -> AgentReport {
+    private static func report(on error: FileError) -> AgentReport {
         switch error {
         case .busy: .taken
         case .system(let failure): .failed(failure)

@@ -33,7 +33,7 @@ enum CameraPictures {
                 file = CameraPictures.file(of: picture, bytes)
             }
         } catch {
-            throw .camera(error)
+            throw .camera(.system(error))
         }
         return file
     }

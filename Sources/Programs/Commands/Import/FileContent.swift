@@ -12,15 +12,15 @@ enum FileContent {
     private static let headCount = 512
 
     /// Detects the type of the file at `path`.
-    static func of(_ path: String) throws(InputFileError) -> FileContent {
+    static func of(_ path: String) throws(FileError) -> FileContent {
         let file = try InputFile(path, acceptingPipes: false)
         guard let size = file.size, size > 0 else { throw .empty }
         return try of(try read(file, atMost: ImageKind.beginningCount))
     }
 
     /// Detects the type of content that has already been read.
-    static func of(_ content: SecretBytes) throws(InputFileError) -> FileContent {
-        try content.withBytes { bytes throws(InputFileError) in
+    static func of(_ content: SecretBytes) throws(FileError) -> FileContent {
+        try content.withBytes { bytes throws(FileError) in
             let head = bytes.extracting(first: headCount)
             guard !isUTF16(head) else { throw .utf16 }
             // Some image formats are text.
@@ -30,7 +30,7 @@ enum FileContent {
     }
 
     /// Reads the file or pipe at `path`.
-    static func whole(at path: String, limit: Int) throws(InputFileError) -> SecretBytes {
+    static func whole(at path: String, limit: Int) throws(FileError) -> SecretBytes {
         let file = try InputFile(path, acceptingPipes: true)
         guard let size = file.size else { return try wholePipe(file, limit: limit) }
         guard size > 0 else { throw .empty }
@@ -41,7 +41,7 @@ enum FileContent {
     /// Reads a pipe, with a buffer that grows, because the whole buffer is wiped.
     private static func wholePipe(
         _ file: borrowing InputFile, limit: Int
-    ) throws(InputFileError) -> SecretBytes {
+    ) throws(FileError) -> SecretBytes {
         var capacity = 1 << 16
         var content = try read(file, atMost: capacity)
         while content.count == capacity, capacity <= limit {
@@ -58,7 +58,7 @@ enum FileContent {
     }
 
     private static func read(_ file: borrowing InputFile, atMost count: Int)
-        throws(InputFileError) -> SecretBytes
+        throws(FileError) -> SecretBytes
     {
         try fill(capacity: count) { output throws(SystemCallFailure) in
             try file.descriptor.readToEnd(into: &output)
@@ -67,7 +67,7 @@ enum FileContent {
 
     private static func fill(
         capacity: Int, _ body: (inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Void
-    ) throws(InputFileError) -> SecretBytes {
+    ) throws(FileError) -> SecretBytes {
         do {
             return try SecretBytes(capacity: capacity, initializingWith: body)
         } catch {

@@ -7,7 +7,7 @@ struct PathWalk {
         case file(String)
         /// A pipe among the given paths; it can be read once.
         case pipe(String)
-        case refused(String, InputFileError)
+        case refused(String, FileError)
         /// A symbolic link in a folder; it can point anywhere, so it is not followed.
         case symbolicLink(String)
     }
@@ -51,7 +51,7 @@ struct PathWalk {
             // The folder has just listed this name; if the file is now missing, the name was not
             // UTF-8.
             let isAltered = error.isMissing && path.unicodeScalars.contains("\u{FFFD}")
-            found.append(.refused(path, isAltered ? .nameNotUTF8 : InputFileError(error)))
+            found.append(.refused(path, isAltered ? .nameNotUTF8 : FileError(reading: error)))
         }
     }
 }

@@ -9,7 +9,7 @@ struct PictureTexts {
         /// A text, which is read later, so that many large texts do not have to fit in memory
         /// together.
         case text
-        case refused(InputFileError)
+        case refused(FileError)
         case symbols([SecretBytes])
         case noSymbols(PictureRefusal)
     }

@@ -19,7 +19,7 @@ enum SecretSource: Hashable, Sendable {
 
     /// Reads everything: at least one byte, and at most `limit`.
     func read(limit: Int) throws(CommandFailure) -> SecretBytes {
-        do throws(InputFileError) {
+        do throws(FileError) {
             let bytes = try readAll(limit: limit)
             guard bytes.count > 0 else { throw .empty }
             guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
@@ -32,7 +32,7 @@ enum SecretSource: Hashable, Sendable {
     /// Reads the first line, without its line break; from standard input, reads nothing after it.
     func readFirstLine(limit: Int) throws(CommandFailure) -> SecretBytes {
         guard case .standardInput = self else { return try read(limit: limit).firstLine() }
-        do throws(InputFileError) {
+        do throws(FileError) {
             let line = try SecretSource.read(capacity: limit + 1) {
                 (output) throws(SystemCallFailure) in
                 try StandardStream.input.readLine(into: &output)
@@ -45,7 +45,7 @@ enum SecretSource: Hashable, Sendable {
         }
     }
 
-    private func readAll(limit: Int) throws(InputFileError) -> SecretBytes {
+    private func readAll(limit: Int) throws(FileError) -> SecretBytes {
         switch self {
         case .standardInput:
             return try SecretSource.readWhole(capacity: limit + 1) {
@@ -71,7 +71,7 @@ enum SecretSource: Hashable, Sendable {
     /// Reads with `fill`; if the usual capacity is not enough, continues with a larger buffer.
     private static func readWhole(
         capacity: Int, _ fill: (inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Void
-    ) throws(InputFileError) -> SecretBytes {
+    ) throws(FileError) -> SecretBytes {
         let start = try read(capacity: min(capacity, typicalCapacity), fill)
         guard start.count == typicalCapacity, capacity > typicalCapacity else { return start }
         return try read(capacity: capacity) { (output) throws(SystemCallFailure) in
@@ -82,7 +82,7 @@ enum SecretSource: Hashable, Sendable {
 
     private static func read(
         capacity: Int, _ fill: (inout OutputSpan<UInt8>) throws(SystemCallFailure) -> Void
-    ) throws(InputFileError) -> SecretBytes {
+    ) throws(FileError) -> SecretBytes {
         do {
             return try SecretBytes(capacity: capacity, initializingWith: fill)
         } catch {

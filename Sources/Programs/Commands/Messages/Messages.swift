@@ -27,7 +27,8 @@ enum Messages {
         case .noPassphrase(let slots):
             "the vault has no passphrase (\(openers(of: slots))); run the command without a passphrase file"
         case .input(let place, let error): "\(place): " + sentence(for: error)
-        case .output(let place, let error): "\(place): " + sentence(for: error)
+        case .output(let place, let error):
+            "\(place): " + sentence(for: error, isWritten: true)
         case .standardOutput(let failure): "standard output: " + sentence(for: failure)
         case .pictureOnTerminal: "images cannot be written to a terminal; name a file"
         case .exportOnTerminal:

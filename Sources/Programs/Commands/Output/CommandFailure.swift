@@ -32,8 +32,8 @@ enum CommandFailure: ProgramFailure {
     case badPIN(TokenKind)
     case token(TokenHelper.Failure, TokenKind)
     // Input and output.
-    case input(String, InputFileError)
-    case output(String, OutputFileError)
+    case input(String, FileError)
+    case output(String, FileError)
     case standardOutput(SystemCallFailure)
     case pictureOnTerminal
     case exportOnTerminal

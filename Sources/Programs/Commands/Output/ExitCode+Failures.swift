@@ -122,11 +122,7 @@ extension ExitCode {
             }
     }
 
-    private init(_ error: InputFileError) {
-        if case .system = error { self = .system } else { self = .badInput }
-    }
-
-    private init(_ error: OutputFileError) {
+    private init(_ error: FileError) {
         if case .system = error { self = .system } else { self = .badInput }
     }
 }

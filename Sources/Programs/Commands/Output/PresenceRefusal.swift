@@ -20,7 +20,7 @@ enum PresenceRefusal {
     /// An option names a different check from the one that the entry requires.
     case differentCheck(EntryName, demanded: EntryCheck)
     /// The entry requires another confirmation, and this source has no more input.
-    case nothingFurther(EntryName, String, InputFileError)
+    case nothingFurther(EntryName, String, FileError)
 }
 
 extension PresenceRefusal {

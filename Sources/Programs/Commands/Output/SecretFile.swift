@@ -29,7 +29,7 @@ enum SecretFile {
     /// anything.
     static func checkUnused(_ path: String, _ session: Session) throws(CommandFailure) {
         guard !session.arguments.has(.force) else { return }
-        do throws(OutputFileError) {
+        do throws(FileError) {
             guard try !OutputFile.isTaken(path) else { throw .exists }
         } catch {
             throw .output(VisibleText.of(path), error)

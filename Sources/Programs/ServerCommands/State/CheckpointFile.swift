@@ -14,7 +14,7 @@ struct CheckpointFile: Sendable {
     /// The recorded ends; empty if the file does not exist.
     func read() throws(ServerFailure) -> [AcknowledgedCheckpoint] {
         let bytes: [UInt8]
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             bytes = try Folder.readPrivateFile(at: path, limit: Self.limit)
         } catch .missing {
             return []
@@ -59,7 +59,7 @@ struct CheckpointFile: Sendable {
         let lines = change(try read()).sorted { $0.position < $1.position }
             .map { "\($0.mark.text) \($0.position)\n" }
         let file = FileReplacement(of: name, beginningWith: Array(ChainCheckpoint.textPrefix.utf8))
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             try file.replace(with: Array(lines.joined().utf8).span, in: folder, previous: .none)
         } catch {
             throw fault(Fault(writing: error))
@@ -78,7 +78,7 @@ extension CheckpointFile {
     private func lock(
         _ name: String, in folder: borrowing Folder
     ) throws(ServerFailure) -> FileLock {
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             return try FileLock(name + ".lock", in: folder, timeout: .seconds(5))
         } catch {
             throw fault(Fault(writing: error))
@@ -95,7 +95,7 @@ extension AcknowledgedCheckpoint {
 extension CheckpointFile {
     /// Why the recorded ends cannot be read or written.
     enum Fault: Hashable, Sendable {
-        case unreadable(PrivateFileError)
+        case unreadable(FileError)
         /// The file was not written by this program.
         case malformed
         case system(SystemCallFailure)
@@ -103,7 +103,7 @@ extension CheckpointFile {
         case busy
 
         /// The fault of a file that could not be locked or replaced.
-        fileprivate init(writing error: PrivateFileError) {
+        fileprivate init(writing error: FileError) {
             self =
                 switch error {
                 case .busy: .busy

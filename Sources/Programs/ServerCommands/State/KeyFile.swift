@@ -60,7 +60,7 @@ final class KeyFile: Sendable {
 
     private static func read(_ path: String) throws(ServerFailure) -> KeyRing {
         let bytes: SecretBytes
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             var read = try Folder.readPrivateFile(at: path, limit: limit)
             bytes = SecretBytes(copying: read.span)
             for index in read.indices { read[index] = 0 }
@@ -93,7 +93,7 @@ final class KeyFile: Sendable {
             of: OutputFile.split(path).name, beginningWith: KeyFile.beginning)
         try text.withBytes { text throws(ServerFailure) in
             // Keep no previous version: it would still contain the retired keys.
-            do throws(PrivateFileError) {
+            do throws(FileError) {
                 try file.replace(with: text, in: folder, previous: .none)
             } catch {
                 throw .keyFile(path, .notReplaced(error))
@@ -150,7 +150,7 @@ final class KeyFile: Sendable {
     private static func lock(_ path: String, in folder: borrowing Folder)
         throws(ServerFailure) -> FileLock
     {
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             return try FileLock(
                 OutputFile.split(path).name + ".lock", in: folder, timeout: .seconds(5))
         } catch {
@@ -164,9 +164,9 @@ extension KeyFile {
     enum Fault: Hashable, Sendable {
         /// The database exists, so its key file must also exist.
         case lost
-        case unreadable(PrivateFileError)
+        case unreadable(FileError)
         case content(KeyRingError)
-        case notReplaced(PrivateFileError)
+        case notReplaced(FileError)
         /// Other users can write to its directory.
         case exposed
         case system(SystemCallFailure)

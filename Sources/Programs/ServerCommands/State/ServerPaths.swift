@@ -91,16 +91,16 @@ enum DatabaseURL: Sendable {
 enum InputBytes {
     /// The bytes of the file or pipe at `path`, at most `limit`.
     static func of(_ path: String, limit: Int) throws(ServerFailure) -> SecretBytes {
-        do throws(InputFileError) {
+        do throws(FileError) {
             let file = try InputFile(path, acceptingPipes: true)
-            if let size = file.size, size > limit { throw InputFileError.tooLarge(limit: limit) }
+            if let size = file.size, size > limit { throw FileError.tooLarge(limit: limit) }
             let bytes: SecretBytes
             do throws(SystemCallFailure) {
                 bytes = try SecretBytes(capacity: limit + 1) { output throws(SystemCallFailure) in
                     try file.descriptor.readToEnd(into: &output)
                 }
-            } catch { throw InputFileError(error) }
-            guard bytes.count <= limit else { throw InputFileError.tooLarge(limit: limit) }
+            } catch { throw FileError(reading: error) }
+            guard bytes.count <= limit else { throw FileError.tooLarge(limit: limit) }
             return bytes
         } catch {
             throw .input(path, error)

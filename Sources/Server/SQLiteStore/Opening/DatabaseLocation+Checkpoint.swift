@@ -8,7 +8,7 @@ extension DatabaseLocation {
     /// The stored checkpoint; `nil` if there is none.
     func savedCheckpoint(in folder: borrowing Folder) throws(SQLiteStoreError) -> ChainCheckpoint? {
         let bytes: [UInt8]
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             bytes = try folder.readPrivateFile(checkpointName, limit: 1_024)
         } catch .missing {
             return nil
@@ -39,7 +39,7 @@ extension DatabaseLocation {
         let text = Array("\(mark.text)\n".utf8)
         let file = FileReplacement(
             of: checkpointName, beginningWith: Array(ChainCheckpoint.textPrefix.utf8))
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             try file.replace(with: text.span, in: folder, previous: .none)
         } catch {
             throw SQLiteStoreError(writing: error)

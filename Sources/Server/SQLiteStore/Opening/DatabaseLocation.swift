@@ -46,7 +46,7 @@ struct DatabaseLocation: Sendable {
     private func takeLock(in folder: borrowing Folder, timeout: Duration)
         throws(SQLiteStoreError) -> FileLock
     {
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             return try FileLock(name + ".lock", in: folder, timeout: timeout)
         } catch {
             throw SQLiteStoreError(writing: error)
@@ -63,7 +63,7 @@ func makingSystemError<Result: ~Copyable>(
 
 extension SQLiteStoreError {
     /// The error for a file beside the database that could not be locked or written.
-    init(writing error: PrivateFileError) {
+    init(writing error: FileError) {
         self =
             switch error {
             case .busy: .busy

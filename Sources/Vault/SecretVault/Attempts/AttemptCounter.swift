@@ -60,7 +60,7 @@ struct AttemptCounter: ~Copyable {
         _ name: String, of vaultID: [UInt8], in folder: borrowing Folder, sharing: Bool = false,
         timeout: Duration
     ) throws(VaultError) -> FileLock {
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             return try FileLock(name, in: folder, sharing: sharing, timeout: timeout)
         } catch {
             let error = VaultError(

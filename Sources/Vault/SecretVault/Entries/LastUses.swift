@@ -138,7 +138,7 @@ extension UnlockedVault {
     private static var timeout: Duration { .milliseconds(100) }
 
     private func record(_ added: [RecordedUse], in folder: borrowing Folder) throws(VaultError) {
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             let lock = try FileLock(
                 VaultLocation.usesLock, in: folder, timeout: UnlockedVault.timeout)
             var uses = readUses(in: folder)

@@ -152,7 +152,7 @@ struct GenerationRecord: Hashable {
     ///
     /// - Parameter own: the folder of the files that belong to the vault file.
     static func read(in own: borrowing Folder) -> GenerationRecord? {
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             return GenerationRecord(
                 reading: try own.readPrivateFile(VaultLocation.mark, limit: sizeLimit))
         } catch {

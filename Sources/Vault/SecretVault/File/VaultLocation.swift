@@ -214,12 +214,12 @@ extension VaultLocation {
     static func pathInRoot(_ name: String) -> String { stateFolderName + "/" + name }
 
     /// Converts an error about a file in the folder `.watchword`.
-    static func rootError(_ error: PrivateFileError) -> VaultError {
+    static func rootError(_ error: FileError) -> VaultError {
         VaultError(error, path: pathInRoot)
     }
 
     /// Converts an error about a file in the vault's folder or in the vault file's own folder.
-    func error(_ error: PrivateFileError) -> VaultError {
+    func error(_ error: FileError) -> VaultError {
         // The vault file is directly in the vault's folder; every other file is in the vault file's
         // own folder.
         VaultError(error) { $0 == name ? $0 : (ownParts + [$0]).joined(separator: "/") }
@@ -237,7 +237,7 @@ extension VaultLocation {
     }
 
     /// Converts an error about a file in the folder of counted attempts.
-    static func error(_ error: PrivateFileError, of vaultID: [UInt8]) -> VaultError {
+    static func error(_ error: FileError, of vaultID: [UInt8]) -> VaultError {
         VaultError(error) { pathOfAttempts($0, of: vaultID) }
     }
 

@@ -155,13 +155,12 @@ public enum VaultError: Error, Hashable, Sendable {
     }
 
     /// - Parameter path: the path of a file with this name, relative to the vault's folder.
-    init(_ error: PrivateFileError, path: (String) -> String = { $0 }) {
+    init(_ error: FileError, path: (String) -> String = { $0 }) {
         self =
             switch error {
             case .missing: .notFound
             case .folder: .folder
             case .symbolicLink: .symbolicLink
-            case .notAFile: .notAFile
             case .otherOwner(let user): .otherOwner(user)
             case .openToOthers(let mode): .openToOthers(mode: mode)
             case .tooLarge: .tooLarge
@@ -170,13 +169,17 @@ public enum VaultError: Error, Hashable, Sendable {
             case .changed: .changedMeanwhile
             case .notConfirmed(let failure): .notConfirmed(failure)
             case .system(let failure): .system(failure)
+            // The other reasons concern files that the user named.
+            case .notAFile, .noFolder, .forbidden, .exists, .pipe, .protected, .empty, .utf16,
+                .nameNotUTF8, .tooDeep:
+                .notAFile
             }
     }
 
     /// The error for a lock that was not acquired.
     ///
     /// - Parameter path: the path of the lock file, relative to the vault's folder.
-    init(locking error: PrivateFileError, path: String) {
+    init(locking error: FileError, path: String) {
         if case .system(let failure) = error, failure.isNotRegularFile {
             self = .inTheWay(name: path)
         } else {
