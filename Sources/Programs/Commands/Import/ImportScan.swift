@@ -34,7 +34,7 @@ struct ImportScan {
     private static let largestList = 16 << 20
 
     /// Reads everything that the operands name.
-    init(for vault: any OpenVault, _ session: Session) throws(CommandFailure) {
+    init(for vault: any OpenVault, _ session: Session) throws {
         self.vault = vault
         exportFiles = ExportFiles(session)
         includesDeleted = session.arguments.has(.includeDeleted)
@@ -65,17 +65,17 @@ struct ImportScan {
     }
 
     /// Takes a screenshot and reads it.
-    private mutating func takeScreen() throws(CommandFailure) {
+    private mutating func takeScreen() throws {
         let picture = try ScreenPicture.take()
         if try !takePicture(picture, of: "screen") { refuse("screen", .picture(.notAPicture)) }
     }
 
     /// Reads the pictures of the camera until one contains a key.
-    private mutating func takeCamera(_ session: Session) throws(CommandFailure) {
+    private mutating func takeCamera(_ session: Session) throws {
         let camera: Camera
         switch Camera.openFirst() {
         case .opened(let opened): camera = opened
-        case .failed(let failure): throw .camera(failure)
+        case .failed(let failure): throw CommandFailure.camera(failure)
         }
         session.printer.progress("hold the QR code in front of the camera")
         defer { session.printer.endProgress() }
@@ -91,9 +91,7 @@ struct ImportScan {
     }
 
     /// Reads a file that is not a picture, or a pipe with any content.
-    private mutating func takeFile(
-        at path: String, isPipe: Bool = false
-    ) throws(CommandFailure) {
+    private mutating func takeFile(at path: String, isPipe: Bool = false) throws {
         let file = ImportScan.name(of: path)
         let content: SecretBytes
         let isText: Bool
@@ -116,9 +114,7 @@ struct ImportScan {
     }
 
     /// Reads the content of a pipe; returns false if it is not a picture.
-    private mutating func takePicture(
-        _ content: SecretBytes, of file: String
-    ) throws(CommandFailure) -> Bool {
+    private mutating func takePicture(_ content: SecretBytes, of file: String) throws -> Bool {
         var symbols: [SecretBytes] = []
         let outcome: PictureOutcome
         do {
@@ -126,7 +122,7 @@ struct ImportScan {
                 byteCount: content.count, lend: { content.withBytes($0) }
             ) { symbols.append(SecretBytes(copying: $0)) }
         } catch {
-            throw .pictureReader(error)
+            throw CommandFailure.pictureReader(error)
         }
         switch outcome {
         case .symbols: for symbol in symbols { try take(symbol, of: file) }
@@ -137,9 +133,7 @@ struct ImportScan {
     }
 
     /// Reads a text; returns false if it is neither an export nor a list.
-    private mutating func takeText(
-        _ text: SecretBytes, of file: String
-    ) throws(CommandFailure) -> Bool {
+    private mutating func takeText(_ text: SecretBytes, of file: String) throws -> Bool {
         let lines = text.withBytes(URILines.init)
         if lines.startWithURI, lines.arePlain, try takeList(text, of: file) { return true }
         guard lines.haveMigrations else {
@@ -158,7 +152,7 @@ struct ImportScan {
         findings.append(Finding(file, line: line, .refused(refusal)))
     }
 
-    mutating func take(_ symbol: SecretBytes, of file: String) throws(CommandFailure) {
+    mutating func take(_ symbol: SecretBytes, of file: String) throws {
         let kind = symbol.withBytes(URILines.init)
         if kind.startWithURI, !kind.arePlain,
             try takeExport(symbol, of: file, hasLines: false)
@@ -173,9 +167,9 @@ struct ImportScan {
     }
 
     /// Appends an item from inside a file.
-    mutating func add(_ finding: Finding) throws(CommandFailure) {
+    mutating func add(_ finding: Finding) throws {
         guard foundInside < ImportScan.limit else {
-            throw .tooMuchToImport(limit: ImportScan.limit)
+            throw CommandFailure.tooMuchToImport(limit: ImportScan.limit)
         }
         foundInside += 1
         findings.append(finding)
