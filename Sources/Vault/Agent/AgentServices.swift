@@ -44,7 +44,7 @@ struct AgentServices: Sendable {
     func unlock(
         _ place: VaultPlace, with opener: VaultOpener, ceiling: Int, for time: HoldingTime,
         _ unlocking: inout UInt64?
-    ) -> AgentResponse {
+    ) throws -> AgentResponse {
         guard reach.contains(place) else { return .outOfReach }
         // The client sends the folder's identity and its path; the path may now name another folder.
         guard FolderReach.identity(of: place.folderPath) == place.folder else {
@@ -52,11 +52,11 @@ struct AgentServices: Sendable {
         }
         let number = vaults.beginUnlocking(place)
         defer { vaults.endUnlocking(number) }
-        do throws(VaultError) {
+        do {
             return try deriving(
                 upTo: ceiling, while: { vaults.isOpening(number) },
-                with: { () throws(VaultError) in try Vault.slots(at: place.path) }
-            ) { () throws(VaultError) in
+                with: { try Vault.slots(at: place.path) }
+            ) {
                 let size = FileStamp(of: place.path)?.size ?? 0
                 guard vaults.hasRoom(for: place, size: size) else { return .tooManyClients }
                 // The first use records wipes, unless the vault is being moved.
@@ -68,16 +68,15 @@ struct AgentServices: Sendable {
                 unlocking = number
                 return .listing(listing(of: vault))
             }
-        } catch {
-            if case .busy = error, !vaults.isOpening(number) { return .notHeld }
-            return .failed(error)
+        } catch VaultError.busy where !vaults.isOpening(number) {
+            return .notHeld
         }
     }
 
-    func list(_ place: VaultPlace) -> AgentResponse {
+    func list(_ place: VaultPlace) throws -> AgentResponse {
         // A client that is about to ask for the passphrase learns it before.
         guard reach.contains(place) else { return .outOfReach }
-        return using(place) { .listing(listing(of: $0.vault)) }
+        return try using(place) { .listing(listing(of: $0.vault)) }
     }
 
     /// Runs `body` with the vault at `place`, if it is held.
@@ -86,26 +85,21 @@ struct AgentServices: Sendable {
     /// and the cost of a failure are.
     func using(
         _ place: VaultPlace, _ body: (HeldVaults.Use) -> AgentResponse
-    ) -> AgentResponse {
-        do throws(HeldVaults.Refusal) {
-            let use = try vaults.use(place, upTo: turn?.largestFile ?? .max) { !isMoving }
-            let response = body(use)
-            vaults.learn(from: use, of: place)
-            switch response {
-            case .failed(.busy) where isMoving: return .moving
-            case .code, .match, .contents, .listing, .found, .check, .lockOut, .done,
-                .failed(.busy):
-                return vaults.isHeld(place, use.unlocking) ? response : .notHeld
-            default: return response
-            }
-        } catch {
-            switch error {
-            case .notHeld: return .notHeld
-            case .locked(let reason): return .locked(reason)
+    ) throws -> AgentResponse {
+        let use: HeldVaults.Use
+        do {
+            use = try vaults.use(place, upTo: turn?.size.largestFile ?? .max) { !isMoving }
+        } catch VaultError.busy where !vaults.isHeld(place) {
             // It was locked while its file was read again.
-            case .vault(.busy) where !vaults.isHeld(place): return .notHeld
-            case .vault(let error): return .failed(error)
-            }
+            return .notHeld
+        }
+        let response = body(use)
+        vaults.learn(from: use, of: place)
+        switch response {
+        case .failed(.busy) where isMoving: return .moving
+        case .code, .match, .contents, .listing, .found, .check, .lockOut, .done, .failed(.busy):
+            return vaults.isHeld(place, use.unlocking) ? response : .notHeld
+        default: return response
         }
     }
 
@@ -146,9 +140,9 @@ extension AgentServices {
     func find(
         _ names: [String], codeAt time: CodeTime?, in place: VaultPlace,
         _ context: (HeldVaults.Use) -> HeldRequest
-    ) -> AgentResponse {
+    ) throws -> AgentResponse {
         guard reach.contains(place) else { return .outOfReach }
-        return using(place) { use in
+        return try using(place) { use in
             let entries = use.vault.entries
             var found: [EntrySummary] = []
             for name in names {
@@ -168,12 +162,90 @@ extension AgentServices {
             guard let time, names.count == 1, let entry = found.first, entry.kind == .totp,
                 !entry.accessControl.presence.isPerUse
             else { return .listing(listing) }
-            do throws(EntryRefusal) {
+            do {
                 return .found(listing, try context(use).code(of: entry.id, at: time))
             } catch {
                 // The client learns why when it asks for the code.
                 return .listing(listing)
             }
+        }
+    }
+}
+
+/// Whether a request is carried out.
+enum RequestAdmission {
+    case admitted(AgentRequest)
+    case refused(AgentResponse)
+    case move(VaultMove, SystemAccount)
+}
+
+// What differs in the system agent.
+extension AgentServices {
+    /// Admits a request; in the system agent, for the vault of the client's user only.
+    ///
+    /// The place that the client sent is never used there.
+    func admission(of request: AgentRequest) -> RequestAdmission {
+        guard case .account(let account) = reach else {
+            return .admitted(request.limited(to: Vault.maximumCeiling))
+        }
+        let place = account.place()
+        switch request {
+        case .stop: return .refused(.misunderstood)
+        case .status:
+            let held = place.map { vaults.status(in: $0.folder) }
+            return .refused(
+                .status(
+                    AgentStatus(
+                        process: CurrentProcess.identifier, limitsFiles: limitsFiles,
+                        locksKeys: vaults.locksKeys, vaults: held ?? [])))
+        case .lock, .lockAll:
+            let wasHeld = place.map { vaults.lockAll(in: $0.folder) } ?? false
+            if case .lockAll = request { return .refused(.done) }
+            return .refused(wasHeld ? .done : .notHeld)
+        default: break
+        }
+        if case .move(let move) = request { return .move(move, account) }
+        guard let place else { return .refused(.failed(.notFound)) }
+        if case .standing = request { return .admitted(request.at(place)) }
+        guard !account.isMoving() else { return .refused(.moving) }
+        return .admitted(request.limited(to: Vault.defaultCeiling).at(place))
+    }
+
+    /// What is known about a vault without its key.
+    func standing(of place: VaultPlace, since moment: Int64) throws -> AgentResponse {
+        guard case .account(let account) = reach, reach.contains(place) else {
+            return .outOfReach
+        }
+        // This completes a wipe that was interrupted.
+        _ = try Vault.lockOut(at: place.path)
+        return .standing(
+            VaultStanding(
+                slots: try Vault.slots(at: place.path),
+                status: try Vault.status(at: place.path, since: moment),
+                isHeld: vaults.isHeld(place), isMoving: account.isMoving(),
+                identity: try Vault.identity(at: place.path)))
+    }
+}
+
+extension AgentRequest {
+    /// The cost that an attempt to open a vault may have.
+    ///
+    /// A client cannot demand less than the default: if it could exclude the more expensive of two
+    /// passphrases, no guess would be decided, and none would count towards a wipe.
+    static func ceiling(for asked: Int, upTo most: Int) -> Int {
+        min(max(asked, Vault.defaultCeiling), most)
+    }
+
+    /// The same request, limited to the cost that its user may impose on this process.
+    fileprivate func limited(to most: Int) -> AgentRequest {
+        switch self {
+        case .unlock(let place, let opener, let ceiling, let time):
+            .unlock(place, opener, ceiling: Self.ceiling(for: ceiling, upTo: most), time)
+        case .open(let place, let opener, let ceiling):
+            .open(place, opener, ceiling: Self.ceiling(for: ceiling, upTo: most))
+        case .prove(let place, let opener, let ceiling):
+            .prove(place, opener, ceiling: Self.ceiling(for: ceiling, upTo: most))
+        default: self
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import ProcessConfinement
 internal import VaultService
 internal import WatchwordSystem
 
@@ -7,14 +8,9 @@ internal import WatchwordSystem
 /// It never sees a key or a client's data.
 struct Supervisor: ~Copyable {
     private let mode: AgentMode
-    /// The folder of the socket; `nil` if the service manager owns the socket.
-    private let folder: OpenRuntimeFolder?
-    /// Held as long as the agent runs.
-    private let lock: FileLock
+    private let post: AgentPost
     private let signals: SignalQueue
     private let keyHolder: ChildProcess
-    /// The inode number of the socket's file.
-    private let socket: UInt64?
     /// The supervisor's end of the connection on which the key holder asks for programs.
     private let requests: FileDescriptor
     private var programs: [StartedProgram] = []
@@ -32,7 +28,7 @@ struct Supervisor: ~Copyable {
     /// Starts the agent, reports on standard output whether that worked, and waits until it ends.
     static func run(_ mode: AgentMode, _ memory: KeyMemory) -> Never {
         let output = FileDescriptor(owning: StandardStream.output.rawValue)
-        do throws(StartFailure) {
+        do {
             var agent = try start(mode, memory)
             // Without a log, there is nobody to warn.
             do { try memory.warn(in: mode) } catch {}
@@ -41,20 +37,17 @@ struct Supervisor: ~Copyable {
             ProcessEnd.atOnce(with: status)
         } catch {
             // The process that started the agent no longer reads the report.
-            do { try error.report.send(to: output, in: mode) } catch {}
+            do { try AgentReport(failure: error).send(to: output, in: mode) } catch {}
             ProcessEnd.atOnce(with: 6)
         }
     }
 
     init(
-        mode: AgentMode, folder: consuming OpenRuntimeFolder?, lock: consuming FileLock,
-        socket: UInt64?, signals: consuming SignalQueue, keyHolder: ChildProcess,
-        requests: consuming FileDescriptor
+        mode: AgentMode, post: consuming AgentPost, signals: consuming SignalQueue,
+        keyHolder: ChildProcess, requests: consuming FileDescriptor
     ) {
         self.mode = mode
-        self.folder = folder
-        self.lock = lock
-        self.socket = socket
+        self.post = post
         self.signals = signals
         self.keyHolder = keyHolder
         self.requests = requests
@@ -85,7 +78,7 @@ struct Supervisor: ~Copyable {
                     isLocking = false
                     if vaultsToLock.isEmpty { login.noteLocked() }
                 }
-                guard try isInPlace() else { return 0 }
+                guard try post.isHeld() else { return 0 }
                 programs = zip(programs, ready.dropFirst(2)).compactMap { program, hasEnded in
                     hasEnded || program.isOverdue ? nil : program
                 }
@@ -111,33 +104,6 @@ struct Supervisor: ~Copyable {
         isLocking = true
     }
 
-    /// Whether clients still find this agent, and no other one can start.
-    ///
-    /// When the user logs out, the system removes the folder. The service manager takes care of the
-    /// system agent's.
-    private func isInPlace() throws(SystemCallFailure) -> Bool {
-        switch folder {
-        case nil: return true
-        case let folder?:
-            // The operator `&&` would lose the error's type.
-            guard try folder.isInPlace() else { return false }
-            guard try lock.isHeld(as: AgentProtocol.lockName, in: folder.folder) else {
-                return false
-            }
-            return try folder.inode(of: AgentProtocol.socketName) == socket
-        }
-    }
-
-    /// Removes the socket of this agent, but not that of another one.
-    private func removeSocket() throws(SystemCallFailure) {
-        switch folder {
-        case nil: return
-        case let folder?:
-            guard try folder.inode(of: AgentProtocol.socketName) == socket else { return }
-            try folder.folder.removeFile(AgentProtocol.socketName)
-        }
-    }
-
     /// Starts the program that the key holder asks for.
     ///
     /// - Returns: whether the key holder still exists.
@@ -157,7 +123,7 @@ struct Supervisor: ~Copyable {
     /// Ends the key holder, which wipes its keys when the connection closes, and removes the socket.
     private consuming func end() {
         // If this fails, the next agent removes it.
-        do throws(SystemCallFailure) { try removeSocket() } catch {}
+        do { try post.removeSocket() } catch {}
         keyHolder.input.shutDown()
         do throws(SystemCallFailure) {
             let deadline = Moment.now + Supervisor.endTimeout
@@ -171,5 +137,117 @@ struct Supervisor: ~Copyable {
             }
         } catch {}
         keyHolder.end()
+    }
+}
+
+// Starting the agent, which ends with a key holder that is confined.
+extension Supervisor {
+    static func start(_ mode: AgentMode, _ memory: KeyMemory) throws -> Supervisor {
+        try ProcessHardening.apply()
+        try ProcessHardening.requireNoTracer()
+        switch mode {
+        case .user:
+            let folder: OpenRuntimeFolder
+            switch RuntimeFolder.open(makes: true) {
+            case .opened(let opened): folder = opened
+            case .failed(let failure): throw AgentFailure.folder(failure)
+            }
+            let lock = try lock(in: folder.folder)
+            // This process holds the lock, so no process listens on a socket that already exists.
+            try folder.folder.removeFile(AgentProtocol.socketName)
+            let listener = try LocalSocket.listen(at: folder.path(of: AgentProtocol.socketName))
+            let socket = try folder.inode(of: AgentProtocol.socketName)
+            let post = AgentPost(folder: folder, lock: lock, socket: socket)
+            return try start(mode, memory, listeningTo: listener, at: post)
+        case .system(let path):
+            guard let folder = try Folder.openPrivate(path) else {
+                throw AgentFailure.folder(.notPrivate(path))
+            }
+            let post = AgentPost(folder: nil, lock: try lock(in: folder), socket: nil)
+            return try start(mode, memory, listeningTo: LocalSocket.inherited(), at: post)
+        }
+    }
+
+    private static func lock(in folder: borrowing Folder) throws -> FileLock {
+        let lock = try FileLock(AgentProtocol.lockName, in: folder, timeout: .zero)
+        // If it is not held, another process removed the file before it was locked.
+        guard try lock.isHeld(as: AgentProtocol.lockName, in: folder) else {
+            throw FileError.busy
+        }
+        return lock
+    }
+
+    /// Starts the key holder.
+    private static func start(
+        _ mode: AgentMode, _ memory: KeyMemory, listeningTo listener: borrowing FileDescriptor,
+        at post: consuming AgentPost
+    ) throws -> Supervisor {
+        let signals = try SignalQueue([.terminate, .hangUp, .interrupt, .quit])
+        guard let path = RunningProgram.path() else { throw noPath }
+        let keyHolder = try ChildProcess(
+            running: path, arguments: memory.arguments + mode.argumentsOfKeyHolder,
+            over: SocketPair())
+        let channel = try SocketPair()
+        try keyHolder.input.send(1, with: listener)
+        try keyHolder.input.send(1, with: channel.second)
+        try KeyHolder.awaitGreeting(of: keyHolder)
+        // The programs that this process starts run as the user who owns all vaults.
+        if case .system(let path) = mode { try FileAccessLimit.leaveOut(path) }
+        return Supervisor(
+            mode: mode, post: post, signals: signals, keyHolder: keyHolder,
+            requests: channel.takeFirst())
+    }
+
+    static let noPath = SystemCallFailure(call: "readlink", number: 2)
+}
+
+extension AgentReport {
+    /// Why the agent does not start.
+    init(failure: any Error) {
+        switch failure {
+        case AgentFailure.folder(let failure): self = .noFolder(failure)
+        case let failure as SystemCallFailure: self = .failed(failure)
+        case FileError.busy: self = .taken
+        case FileError.system(let failure): self = .failed(failure)
+        // The lock is not an ordinary file.
+        default: self = .failed(SystemCallFailure(call: "flock", number: 22))
+        }
+    }
+}
+
+/// Where clients find the agent.
+struct AgentPost: ~Copyable {
+    /// The folder of the socket; `nil` if the service manager owns the socket.
+    let folder: OpenRuntimeFolder?
+    /// Held as long as the agent runs.
+    let lock: FileLock
+    /// The inode number of the socket's file.
+    let socket: UInt64?
+
+    /// Whether clients still find this agent, and no other one can start.
+    ///
+    /// When the user logs out, the system removes the folder. The service manager takes care of the
+    /// system agent's.
+    func isHeld() throws(SystemCallFailure) -> Bool {
+        switch folder {
+        case nil: return true
+        case let folder?:
+            // The operator `&&` would lose the error's type.
+            guard try folder.isInPlace() else { return false }
+            guard try lock.isHeld(as: AgentProtocol.lockName, in: folder.folder) else {
+                return false
+            }
+            return try folder.inode(of: AgentProtocol.socketName) == socket
+        }
+    }
+
+    /// Removes the socket of this agent, but not that of another one.
+    func removeSocket() throws(SystemCallFailure) {
+        switch folder {
+        case nil: return
+        case let folder?:
+            guard try folder.inode(of: AgentProtocol.socketName) == socket else { return }
+            try folder.folder.removeFile(AgentProtocol.socketName)
+        }
     }
 }

@@ -32,12 +32,8 @@ enum AddCommand {
             content = try shape.content(session)
         }
         let name = EntryName(issuer: content.issuer, account: content.account)
-        let details: EntryDetails
-        do throws(EditRefusal) {
-            details = try change.applied(to: EntryDetails(), of: name)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let (details, missing) = change.applied(to: EntryDetails())
+        if let tag = missing.first { throw CommandFailure(.noSuchTag(name, tag: tag)) }
         let control = access.applied(to: .standard(for: content.kind))
         let entry = NewEntry(content, details: details, accessControl: control)
         let outcome = try session.perform(.add(entry), in: vault)

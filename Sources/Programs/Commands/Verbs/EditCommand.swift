@@ -37,9 +37,12 @@ enum EditCommand {
             try session.confirmIfRequired(entry, in: vault, for: .edit)
         }
         try codes.readSecret(for: entry.kind, session)
-        let revision = EntryRevision(
-            of: entry, issuer: arguments[.issuer], account: arguments[.account], details: details,
-            codes: codes, access: access)
+        var revision = EntryRevision(of: entry)
+        revision.issuer = arguments[.issuer]
+        revision.account = arguments[.account]
+        revision.details = details
+        revision.codes = codes
+        revision.access = access
         if revision.changesCodesOfKey, !entry.requiresCheckPerUse {
             try session.proveAgain(vault)
         }

@@ -1,39 +1,17 @@
 package import OneTimePassword
 package import SecretVault
+package import WatchwordCryptography
 
 /// Changes to an entry; whatever they do not mention stays the same.
 package struct EntryRevision: Sendable {
     package let id: RecordID
     /// The entry's kind when the changes were requested; changes to its content depend on it.
     package let kind: EntryKind
-    package let issuer: String?
-    package let account: String?
-    package let details: DetailsChange
-    package let codes: CodeChange
-    package let access: AccessControlChange
-
-    /// - Parameter entry: the entry as it was when the changes were requested.
-    package init(
-        of entry: EntrySummary, issuer: String?, account: String?, details: DetailsChange,
-        codes: CodeChange, access: AccessControlChange
-    ) {
-        self.init(
-            id: entry.id, kind: entry.kind, issuer: issuer, account: account, details: details,
-            codes: codes, access: access)
-    }
-
-    init(
-        id: RecordID, kind: EntryKind, issuer: String?, account: String?, details: DetailsChange,
-        codes: CodeChange, access: AccessControlChange
-    ) {
-        self.id = id
-        self.kind = kind
-        self.issuer = issuer
-        self.account = account
-        self.details = details
-        self.codes = codes
-        self.access = access
-    }
+    package var issuer: String?
+    package var account: String?
+    package var details = DetailsChange()
+    package var codes = CodeChange()
+    package var access = AccessControlChange()
 
     /// Whether the changes require the same presence check as using the entry: they replace its
     /// content, may weaken its access control, or change the name that the next check shows.
@@ -61,6 +39,11 @@ package struct RevisionWarnings: Hashable, Sendable {
 }
 
 extension EntryRevision {
+    /// No changes yet.
+    ///
+    /// - Parameter entry: the entry as it is when the changes are requested.
+    package init(of entry: EntrySummary) { self.init(id: entry.id, kind: entry.kind) }
+
     /// Applies the changes to the entry's current state, which another program may have changed.
     func apply(
         to changes: inout VaultChanges, confirmedBy confirmations: Confirmations, now: Int64
@@ -75,19 +58,15 @@ extension EntryRevision {
         guard !isRenamed || !changes.isTaken(name, exceptBy: id) else {
             return .refused(.nameTaken(name))
         }
-        let newDetails: EntryDetails
+        let (newDetails, missing) = details.applied(to: entry.details)
+        if let tag = missing.first { return .refused(.noSuchTag(entry.name, tag: tag)) }
         var contents: (old: EntryContent, new: EntryContent)?
-        do throws(EditRefusal) {
-            newDetails = try details.applied(to: entry.details, of: entry.name)
-        } catch {
-            return .refused(error)
-        }
         if !codes.isEmpty {
             guard entry.kind == kind else { throw .otherKind }
             let old = try changes.content(of: id)
             let new: EntryContent
-            do throws(EditRefusal) { new = try codes.applied(to: old) } catch {
-                return .refused(error)
+            do throws(CredentialError) { new = try codes.applied(to: old) } catch {
+                return .refused(error == .periodOutOfRange ? .period : .credential(error))
             }
             // Only an explicit counter may be lower; entering the same key again keeps the counter.
             let kept = codes.counter == nil ? try changes.content(new, notBehind: id) : new
@@ -129,24 +108,87 @@ package struct DetailsChange: Hashable, Sendable {
         self.isFavourite = isFavourite
     }
 
-    /// `details` with the changes.
+    /// `details` with the changes, and the tags to remove that are not in them.
     ///
     /// A tag to remove may differ in case.
-    package func applied(to details: EntryDetails, of name: EntryName) throws(EditRefusal)
-        -> EntryDetails
-    {
+    package func applied(
+        to details: EntryDetails
+    ) -> (details: EntryDetails, missingTags: [String]) {
         var details = details
+        var missing: [String] = []
         for tag in removed {
             let place =
                 details.tags.firstIndex(of: tag)
                 ?? details.tags.firstIndex { $0.lowercased() == tag.lowercased() }
-            guard let place else { throw .noSuchTag(name, tag: tag) }
-            details.tags.remove(at: place)
+            if let place { details.tags.remove(at: place) } else { missing.append(tag) }
         }
         for tag in added where !details.tags.contains(tag) { details.tags.append(tag) }
         if let note { details.note = note }
         if let icon { details.icon = icon }
         if let isFavourite { details.isFavourite = isFavourite }
-        return details
+        return (details, missing)
+    }
+}
+
+/// Changes to an entry's codes and secret; `nil` leaves a value unchanged.
+package struct CodeChange: Sendable {
+    package let algorithm: HashAlgorithm?
+    package let length: CodeLength?
+    package let period: Int64?
+    package let counter: UInt64?
+    package var secret: SecretBytes?
+
+    package init(
+        algorithm: HashAlgorithm? = nil, length: CodeLength? = nil, period: Int64? = nil,
+        counter: UInt64? = nil, secret: SecretBytes? = nil
+    ) {
+        self.algorithm = algorithm
+        self.length = length
+        self.period = period
+        self.counter = counter
+        self.secret = secret
+    }
+
+    var isEmpty: Bool {
+        algorithm == nil && length == nil && period == nil && counter == nil && secret == nil
+    }
+
+    /// Returns `content` with the changes applied.
+    func applied(to content: EntryContent) throws(CredentialError) -> EntryContent {
+        switch content {
+        case .oneTimePassword(let old): return .oneTimePassword(try applied(to: old))
+        case .plainSecret(let issuer, let account, let value):
+            return .plainSecret(issuer: issuer, account: account, value: secret ?? value)
+        case .enrolledSecret, .uncomputed: return content
+        }
+    }
+
+    private func applied(to old: Credential) throws(CredentialError) -> Credential {
+        let factor: MovingFactor
+        switch old.movingFactor {
+        case .time(let step):
+            factor = .time(try TimeStep(period: period ?? step.period, start: step.start))
+        // A new key starts at counter 0.
+        case .counter(let reached): factor = .counter(counter ?? (secret == nil ? reached : 0))
+        }
+        return try Credential(
+            issuer: old.issuer, account: old.account, key: secret ?? old.key,
+            algorithm: algorithm ?? old.algorithm,
+            style: length.map(CodeStyle.decimal) ?? old.style, movingFactor: factor,
+            otherParameters: old.otherParameters)
+    }
+
+    /// Returns warnings about deviations from the standards and about codes that will repeat.
+    func warnings(of old: EntryContent, _ new: EntryContent) -> RevisionWarnings {
+        guard case .oneTimePassword(let old) = old, case .oneTimePassword(let new) = new else {
+            return RevisionWarnings()
+        }
+        var movesBack = false
+        if secret == nil, case .counter(let reached) = old.movingFactor,
+            case .counter(let next) = new.movingFactor
+        {
+            movesBack = next < reached
+        }
+        return RevisionWarnings(movesBack: movesBack, credential: new.warnings)
     }
 }

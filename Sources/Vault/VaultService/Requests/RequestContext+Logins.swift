@@ -1,5 +1,6 @@
 internal import Courier
 internal import DeviceLogin
+internal import Devices
 internal import SecretVault
 internal import WatchwordCryptography
 internal import WatchwordSystem
@@ -7,31 +8,30 @@ internal import WatchwordSystem
 // Signing in with enrolled secrets and device keys, which never leave the process with the vault.
 extension RequestContext {
     /// Carries out a task in the encoding of `DeviceLogin`, after the check that the entry requires.
-    func response(toLogin encoded: SecretBytes) throws(EntryRefusal) -> AgentResponse {
-        let task: LoginTask
-        do throws(FieldReader.Unreadable) {
-            task = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
-                try LoginTask(parsing: bytes)
-            }
-        } catch {
-            return .misunderstood
+    func response(toLogin encoded: SecretBytes) throws -> AgentResponse {
+        let task = try encoded.withBytes { bytes throws(FieldReader.Unreadable) in
+            try LoginTask(parsing: bytes)
         }
-        let answer = try answer(to: task)
+        let answer: LoginAnswer
+        do {
+            answer = try self.answer(to: task)
+        } catch let error as DeviceLoginError {
+            // Locking the vault interrupts a sign-in; the next one resumes it.
+            try expectHeld()
+            answer = .failed(error)
+        }
         if let id = task.signing, case .ticket = answer { noteUse(of: id) }
         var mayHaveSaved = task.mayChangeVault
         if case .pinNeeded = answer { mayHaveSaved = false }
-        do throws(SystemCallFailure) {
-            return .login(
-                try SecretBytes(encoding: answer), mayHaveSaved ? vault.saveReports : [])
-        } catch {
-            throw .vault(.system(error))
-        }
+        return .login(try SecretBytes(encoding: answer), mayHaveSaved ? vault.saveReports : [])
     }
 
-    private func answer(to task: LoginTask) throws(EntryRefusal) -> LoginAnswer {
+    private func answer(to task: LoginTask) throws -> LoginAnswer {
         switch task {
         case .signIn(let id): return try signIn(id)
-        case .status(let id): return try state(of: id)
+        case .status(let id):
+            let content = try enrolledContent(id, reusing: false).content
+            return .state(try LoginState(of: EnrolledSecret(content), in: vault))
         case .wipe(let id): return try wipe(id)
         case .key(let task): return try answer(to: task)
         case .enrol(let order):
@@ -41,88 +41,164 @@ extension RequestContext {
         }
     }
 
-    private func signIn(_ id: RecordID) throws(EntryRefusal) -> LoginAnswer {
+    private func signIn(_ id: RecordID) throws -> LoginAnswer {
         let turn = try loginTurn()
         // Acquiring the lock has read the vault again.
-        let content: EntryContent
-        switch try enrolledContent(id, reusing: true) {
-        case .success(let found): content = found.content
-        case .failure(let error): return .failed(error)
-        }
-        let ticket: LoginTicket
-        do throws(DeviceLoginError) {
-            var sender = try sender()
-            var login = try EnrolledLogin(content, of: id, in: vault)
-            ticket = try login.signIn(turn: turn, over: &sender, now: now)
-        } catch {
-            // Locking the vault interrupts the sign-in; the next one resumes it.
-            guard isHeld else { throw .notHeld }
-            return .failed(error)
-        }
+        let content = try enrolledContent(id, reusing: true).content
+        var sender = try sender()
+        var login = try EnrolledLogin(content, of: id, in: vault)
+        let ticket = try login.signIn(turn: turn, over: &sender, now: now)
         // The new secret is saved in any case.
-        guard isHeld else { throw .notHeld }
+        try expectHeld()
         return .ticket(ticket)
-    }
-
-    private func state(of id: RecordID) throws(EntryRefusal) -> LoginAnswer {
-        switch try enrolledContent(id, reusing: false) {
-        case .failure(let error): return .failed(error)
-        case .success(let found):
-            do throws(DeviceLoginError) {
-                return .state(try LoginState(of: EnrolledSecret(found.content), in: vault))
-            } catch {
-                return .failed(error)
-            }
-        }
     }
 
     private func enrol(
         _ order: EnrolmentOrder, _ confirmations: Confirmations
-    ) throws(EntryRefusal) -> LoginAnswer {
+    ) throws -> LoginAnswer {
         let turn = try loginTurn()
         let earlier = vault.entries.filter(order.replaces)
         guard earlier.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
         let confirmed = Set(earlier.filter(confirmations.cover).map(\.id))
-        do throws(DeviceLoginError) {
-            var sender = try sender()
-            let secret = try order.enrolment.redeem(
-                order.ticket, in: vault, turn: turn, over: &sender, now: now,
-                isEarlier: order.replaces, confirmed: confirmed)
-            countUse()
-            return .enrolled(credential: secret.credential, server: secret.server)
-        } catch {
-            guard isHeld else { throw .notHeld }
-            return .failed(error)
-        }
+        var sender = try sender()
+        let secret = try order.enrolment.redeem(
+            order.ticket, in: vault, turn: turn, over: &sender, now: now,
+            isEarlier: order.replaces, confirmed: confirmed)
+        countUse()
+        return .enrolled(credential: secret.credential, server: secret.server)
     }
 
-    private func wipe(_ id: RecordID) throws(EntryRefusal) -> LoginAnswer {
+    private func wipe(_ id: RecordID) throws -> LoginAnswer {
         // Wait for a login in progress.
         let turn = try loginTurn()
-        let isWiped = try EntryRefusal.from { () throws(VaultError) in
-            guard try vault.entry(id).kind == .enrolled else { throw .otherKind }
-            return try vault.update { changes throws(VaultError) -> Bool in
-                // The save may have waited for another writer.
-                guard isHeld else { return false }
-                try changes.erase(id)
-                return true
-            }
+        guard try vault.entry(id).kind == .enrolled else { throw VaultError.otherKind }
+        let isWiped = try vault.update { changes throws(VaultError) -> Bool in
+            // The save may have waited for another writer.
+            guard isHeld else { return false }
+            try changes.erase(id)
+            return true
         }
         turn.end()
-        guard isWiped else { throw .notHeld }
+        guard isWiped else { throw RequestRefusal(.notHeld) }
         return .wiped
     }
 
     /// Opens an enrolled secret or a device key after the check that it requires.
-    func enrolledContent(
-        _ id: RecordID, reusing: Bool
-    ) throws(EntryRefusal) -> Result<CheckedContent, DeviceLoginError> {
-        let entry = try entry(id)
-        do throws(DeviceLoginError) { try entry.requireEnrolledSecret() } catch {
-            return .failure(error)
-        }
+    func enrolledContent(_ id: RecordID, reusing: Bool) throws -> CheckedContent {
+        let entry = try vault.entry(id)
+        try entry.requireEnrolledSecret()
         let found = try opened(entry, reusing: reusing)
         countUse()
-        return .success(found)
+        return found
+    }
+}
+
+// Device keys. Neither a private key nor what a TPM needs to use one leaves the process with the vault.
+extension RequestContext {
+    /// Carries out a task, after the check that the entry requires.
+    func answer(to task: KeyTask) throws -> LoginAnswer {
+        switch task {
+        case .server(let id): return .server(try server(of: id))
+        case .status(let id):
+            let content = try enrolledContent(id, reusing: false).content
+            return .key(KeyState(of: try EnrolledKey(content)))
+        case .signIn(let id, let order): return try sign(id, nil, order)
+        case .confirm(let id, let text, let order): return try sign(id, text, order)
+        case .enrol(let order): return try enrol(order)
+        }
+    }
+
+    /// The server's address, which is not a secret.
+    private func server(of id: RecordID) throws -> ServerAddress {
+        try vault.entry(id).requireEnrolledSecret()
+        let text = try vault.server(of: id)
+        do throws(ServerAddressError) {
+            return try ServerAddress(parsing: text ?? "")
+        } catch {
+            throw DeviceLoginError.unreadable
+        }
+    }
+
+    /// Signs a text, or else in.
+    private func sign(
+        _ id: RecordID, _ text: KeyConfirmation?, _ order: SigningOrder
+    ) throws -> LoginAnswer {
+        let turn = try loginTurn()
+        // The person was told this server; another process may have replaced the key since then.
+        guard try server(of: id) == order.server else { throw VaultError.changedMeanwhile }
+        let tpm = try tpm(at: order.tpm, asks: true)
+        // Each text needs a check of its own.
+        let opened = try enrolledContent(id, reusing: text == nil)
+        var sender = try sender()
+        var person = pinEntry()
+        let login = try KeyLogin(
+            opened.content, of: id, in: vault, presence: opened.presence, tpm: tpm)
+        let ticket =
+            if let text {
+                try login.confirm(text, turn: turn, over: &sender, asking: &person, now: now)
+            } else {
+                try login.signIn(turn: turn, over: &sender, asking: &person, now: now)
+            }
+        try expectHeld()
+        return .ticket(ticket)
+    }
+}
+
+// Making device keys and registering them.
+extension RequestContext {
+    /// Makes a key and registers it, or continues an interrupted enrolment.
+    ///
+    /// A new key that requires a check at each use also requires one for its registration, which it
+    /// signs; a confirmation of the replacement counts.
+    private func enrol(_ order: KeyOrder) throws -> LoginAnswer {
+        let turn = try loginTurn()
+        let isEarlier = order.enrolment.replaces
+        let entries = vault.entries.filter(isEarlier)
+        guard entries.allSatisfy({ $0.kind == .enrolled }) else { return .nameTaken }
+        // A check for another entry counts for nothing here.
+        let checks = confirmed.filter { check in entries.contains { $0.id == check.id } }
+        let earlier = try contents(of: entries, confirmedBy: checks)
+        if let left = entries.first(where: { $0.requiresCheckPerUse && earlier[$0.id] == nil }) {
+            throw DeviceLoginError.vault(left.hasVanished ? .vanishedEntries : .presenceNeeded)
+        }
+        let keyPlace = try order.keyPlace { try tpm(at: $0, asks: false) }
+        let isMade = try order.made(in: earlier) != nil
+        if !isMade, order.needsPIN { return .pinNeeded }
+        // A key that an earlier run has made has signed its registration.
+        var checked = DeviceKeyTranscript.Presence.none
+        if !isMade {
+            let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) { _ in .none }
+            let access = enrolment.access(replacing: earlier, in: vault, isEarlier)
+            checked = try checkForNewKey(order.enrolment.name, under: access, after: checks)
+        }
+        forgetConfirmed()
+        var sender = try sender()
+        let enrolment = KeyEnrolment(order.enrolment.enrolment, in: keyPlace) {
+            [checked] _ in checked
+        }
+        let outcome = try enrolment.register(
+            with: order.enrolment.ticket, replacing: earlier, in: vault, turn: turn,
+            over: &sender, now: now, isEarlier: isEarlier)
+        countUse()
+        return switch outcome {
+        case .registered(let key): .key(KeyState(of: key))
+        case .adopted(let key): .adopted(KeyState(of: key))
+        }
+    }
+
+    /// The content of earlier enrolments: one of them may be a key whose registration was
+    /// interrupted.
+    private func contents(
+        of entries: [EntrySummary], confirmedBy checks: [ConfirmedEntry]
+    ) throws(VaultError) -> [RecordID: EntryContent] {
+        let confirmations = Confirmations(checks)
+        var contents: [RecordID: EntryContent] = [:]
+        for entry in entries where entry.tombstone == nil && confirmations.cover(entry) {
+            contents[entry.id] =
+                entry.requiresCheckPerUse
+                ? try vault.open(entry.id, proof: try vault.proofOfConfirmation(for: entry.id))
+                : try vault.open(entry.id, proof: try vault.proofOfUnlocking(for: entry.id))
+        }
+        return contents
     }
 }
