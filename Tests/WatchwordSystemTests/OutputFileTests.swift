@@ -66,12 +66,12 @@ struct OutputFileTests {
         try linkSymbolically(folder.file("nothing"), to: folder.file("broken"))
         #expect(unsafe mkfifo(folder.file("pipe"), 0o600) == 0)
         var cases: [(String, FileError)] = [
-            ("folder", .folder), ("link", .symbolicLink), ("broken", .symbolicLink),
-            ("pipe", .notAFile), (".", .folder),
+            ("folder", .namesFolder), ("link", .symbolicLink), ("broken", .symbolicLink),
+            ("pipe", .notReplaceable), (".", .namesFolder),
         ]
         // A node of our own with the null device's numbers; only root can create one.
         if unsafe mknod(folder.file("device"), S_IFCHR | 0o600, dev_t(0x103)) == 0 {
-            cases.append(("device", .notAFile))
+            cases.append(("device", .notReplaceable))
         }
         let before = try names(in: folder.path)
         for (name, error) in cases {

@@ -121,20 +121,16 @@ extension HeldVaults {
     /// - Returns: `nil` if the vault is no longer held since this unlocking; `body` does not run
     ///   then.
     func waiting<Result, Failure: Error>(
-        for connection: borrowing FileDescriptor, in place: VaultPlace, _ unlocking: UInt64,
-        _ body: () throws(Failure) -> Result, otherwise: (SystemCallFailure) -> Failure
+        for connection: SharedDescriptor, in place: VaultPlace, _ unlocking: UInt64,
+        _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        let shared: SharedDescriptor
-        do { shared = SharedDescriptor(try connection.duplicate()) } catch {
-            throw otherwise(error)
-        }
         let now = clock()
         let number: UInt64? = state.withLock { state in
             state.drop(at: now)
             guard state.vaults[place]?.unlocking == unlocking else { return nil }
             state.lastWait += 1
             state.waits[state.lastWait] = Wait(
-                place: place, unlocking: unlocking, connection: shared)
+                place: place, unlocking: unlocking, connection: connection)
             return state.lastWait
         }
         guard let number else { return nil }

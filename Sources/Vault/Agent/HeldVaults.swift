@@ -240,20 +240,22 @@ extension HeldVaults {
     ) throws -> Use {
         let vault = use.vault
         let reason: LockReason
-        do {
+        do throws(VaultError) {
             guard try !vault.refresh() else {
                 keep(HeldVault(vault), stamp, of: place, use.unlocking)
                 return use
             }
             reason = .olderFile
-        } catch VaultError.replaced {
-            reason = .otherVault
-        } catch VaultError.rekeyed {
-            reason = .rekeyed
-        } catch VaultError.notFound {
-            // It may have been moved away; a copy that appears later is not used without asking.
-            lock(place, since: use.unlocking)
-            throw VaultError.notFound
+        } catch {
+            switch error {
+            case .replaced: reason = .otherVault
+            case .rekeyed: reason = .rekeyed
+            default:
+                // A file that is missing may have been moved away; a copy that appears later is not
+                // used without asking.
+                if error == .notFound { lock(place, since: use.unlocking) }
+                throw error
+            }
         }
         lock(place, since: use.unlocking)
         throw RequestRefusal(.locked(reason))

@@ -36,13 +36,12 @@ struct RelayContext: Sendable {
             throw failure(.system(error))
         }
         guard let program else { throw failure(.notFound) }
+        let shared = program.sharedConnection
         return try program.withConnection { connection throws(Failure) in
-            let result = try vaults.waiting(for: connection, in: place, unlocking) {
+            let result = try vaults.waiting(for: shared, in: place, unlocking) {
                 () throws(Failure) in
                 guard let turn else { return try body(connection) }
                 return try turn.paused { () throws(Failure) in try body(connection) }
-            } otherwise: {
-                failure(.system($0))
             }
             guard let result else { throw failure(.locked) }
             return result

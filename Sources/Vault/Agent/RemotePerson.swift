@@ -45,22 +45,13 @@ struct RemotePerson {
     private func answer(
         for end: Polling.Interest, until deadline: Moment
     ) throws(PAMCheckFailure.Reason) -> SecretBytes {
-        let ready: [Bool]
-        do {
-            ready = try Polling.ready(
-                of: [connection.readable, end], timeout: deadline.timeRemaining)
-        } catch {
-            throw .system(error)
-        }
+        let ready = try PAMCheckFailure.Reason.system(
+            in: Polling.ready(of: [connection.readable, end], timeout: deadline.timeRemaining))
         if ready[1], !ready[0] { throw .ended(.unknown) }
-        let received: FrameConnection.Received
-        do {
-            received = try connection.receive(
+        let received = try PAMCheckFailure.Reason.system(
+            in: connection.receive(
                 limit: AgentProtocol.largestAnswer, idleTime: deadline.timeRemaining,
-                timeout: AgentProtocol.frameTimeout)
-        } catch {
-            throw .system(error)
-        }
+                timeout: AgentProtocol.frameTimeout))
         switch received {
         case .ended, .malformed: throw .cancelled
         case .timedOut: throw .timedOut

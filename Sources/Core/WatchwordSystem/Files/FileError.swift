@@ -13,10 +13,14 @@ public enum FileError: Error, Hashable, Sendable {
     case exists
     /// It is a folder.
     case folder
+    /// A file is to be written, and its path is a folder.
+    case namesFolder
     /// It is a symbolic link, which is neither followed nor replaced.
     case symbolicLink
-    /// It is a device or a socket, or a pipe where none is expected; it is never replaced.
+    /// It is a device or a socket, which may have no end, or a pipe.
     case notAFile
+    /// A file is to be written, and its path is a device, a pipe or a socket.
+    case notReplaceable
     /// It is a pipe, but a file is required.
     case pipe
     /// It begins like a protected file, which is never replaced.
@@ -72,7 +76,7 @@ extension FileError {
         self =
             switch failure.number {
             case EEXIST: .exists
-            case EISDIR: .folder
+            case EISDIR: .namesFolder
             case ENOENT, ENOTDIR: .noFolder
             default: .system(failure)
             }

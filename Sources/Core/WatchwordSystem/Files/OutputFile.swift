@@ -15,7 +15,7 @@ public enum OutputFile {
         _ bytes: Span<UInt8>, to path: String, replacing: Bool, sparing protected: [UInt8] = []
     ) throws(FileError) {
         let (folderPath, name) = split(path)
-        guard !name.isEmpty, name != ".", name != ".." else { throw .folder }
+        guard !name.isEmpty, name != ".", name != ".." else { throw .namesFolder }
         try SignalQueue.holdingBack(SignalQueue.interruptions) { () throws(FileError) in
             try write(bytes, as: name, in: folderPath, replacing: replacing, sparing: protected)
         } otherwise: {
@@ -71,9 +71,9 @@ public enum OutputFile {
         guard let facts else { return false }
         switch FileKind(facts) {
         case .file: return true
-        case .folder: throw .folder
+        case .folder: throw .namesFolder
         case .symbolicLink: throw .symbolicLink
-        case .pipe, .other: throw .notAFile
+        case .pipe, .other: throw .notReplaceable
         }
     }
 

@@ -29,6 +29,20 @@ extension Messages {
         }
     }
 
+    static func sentence(for error: PNGWritingError) -> String {
+        switch error {
+        case .libraryMissing(let name): sentence(forMissing: name)
+        case .outOfMemory: "libpng failed; the system may be out of memory"
+        }
+    }
+
+    static func sentence(for error: CodeError) -> String {
+        switch error {
+        case .otherMovingFactor: "--at and --next do not apply to a counter-based entry"
+        case .beforeStart: "the time is before the first period; see --t0"
+        }
+    }
+
     /// The sentence for a missing system library.
     static func sentence(forMissing library: String) -> String {
         "the library \(library) is missing; on Debian, run apt install libqrencode4 libpng16-16"
@@ -183,9 +197,9 @@ extension Messages {
         case .otherTPM:
             "the system agent uses only this computer's TPM (device:/dev/tpmrm0); run the command "
                 + "without --tpm"
-        case .token(.refused(.otherDevice)):
+        case .token(.otherDevice):
             "the key was made by another TPM, or this one was cleared; enrol the device again"
-        case .token(.refused(.badRequest)):
+        case .token(.badRequest):
             "the TPM does not accept the stored key; enrol the device again"
         default: sentence(for: error)
         }

@@ -62,17 +62,17 @@ extension Messages {
         }
     }
 
-    /// - Parameter isWritten: whether the file was to be written; otherwise it was to be read.
-    static func sentence(for error: FileError, isWritten: Bool = false) -> String {
+    static func sentence(for error: FileError) -> String {
         switch error {
         case .missing: "no such file"
         case .noFolder: "the folder does not exist; create it first"
         case .forbidden: "permission denied"
         case .exists: "the file already exists; use --force to overwrite it"
-        case .folder: isWritten ? "is a folder; name a file in it" : "is a folder, not a file"
+        case .folder: "is a folder, not a file"
+        case .namesFolder: "is a folder; name a file in it"
         case .symbolicLink: "is a symbolic link; name its target"
-        case .notAFile:
-            isWritten ? "not a regular file; choose another file" : "not a regular file"
+        case .notAFile: "not a regular file"
+        case .notReplaceable: "not a regular file; choose another file"
         case .pipe: "is a pipe, not a regular file"
         case .protected:
             "is a Watchword vault, which --force does not overwrite; choose another file"

@@ -80,7 +80,7 @@ public enum VaultError: Error, Hashable, Sendable {
     /// The vault was opened read-only.
     case openedReadOnly
     /// The proof of presence is not valid here.
-    case proofRefused(PresenceProofError)
+    case proofRefused(PresenceProofRefusal)
     /// This entry requires a check at each use, and the check at unlocking has already been used.
     case presenceNeeded
     /// This entry requires a different check.
@@ -170,7 +170,8 @@ public enum VaultError: Error, Hashable, Sendable {
             case .notConfirmed(let failure): .notConfirmed(failure)
             case .system(let failure): .system(failure)
             // The other reasons concern files that the user named.
-            case .notAFile, .noFolder, .forbidden, .exists, .pipe, .protected, .empty, .utf16,
+            case .notAFile, .noFolder, .forbidden, .exists, .namesFolder, .notReplaceable, .pipe,
+                .protected, .empty, .utf16,
                 .nameNotUTF8, .tooDeep:
                 .notAFile
             }
