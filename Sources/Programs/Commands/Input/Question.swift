@@ -115,19 +115,19 @@ enum Question: Hashable, Sendable {
         return nil
     }
 
-    /// Asks a yes-or-no question; anything but `y` or `yes` means no.
+    /// Asks a yes-or-no question; anything but `y` or `yes` cancels the command.
     static func confirm(_ question: String) throws {
-        try Question.confirmation(question).confirm()
+        guard try Question.confirmation(question).isAffirmed() else {
+            throw CommandFailure.declined
+        }
     }
 
-    /// Asks this yes-or-no question.
-    func confirm() throws {
-        let answer = try ask()
-        let isYes = answer.withBytes { bytes in
+    /// Whether the answer to this yes-or-no question is yes.
+    func isAffirmed() throws -> Bool {
+        try ask().withBytes { bytes in
             // The answer is not secret.
             let word = bytes.indices.map { bytes[$0] | 0x20 }
             return word == Array("y".utf8) || word == Array("yes".utf8)
         }
-        guard isYes else { throw CommandFailure.declined }
     }
 }

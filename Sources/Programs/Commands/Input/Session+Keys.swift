@@ -63,22 +63,14 @@ extension Session {
 
     func style() throws -> CodeStyle {
         let digits = try arguments.integer(.digits, in: 1...10)
-        do {
-            return .decimal(try CodeLength(digits: digits ?? 6))
-        } catch {
-            throw UsageError.badValue(Option.digits.name, expected: "a whole number from 1 to 10")
-        }
+        return .decimal(try CodeLength(digits: digits ?? 6))
     }
 
     func timeStep() throws -> TimeStep {
         let period = try arguments.integer(.period, in: 1...Int64(Int32.max))
         var start: Int64 = 0
         if let text = arguments[.start] { start = try moment(of: .start, text) }
-        do {
-            return try TimeStep(period: period ?? 30, start: start)
-        } catch {
-            throw UsageError.badValue(Option.period.name, expected: "a whole number of seconds")
-        }
+        return try TimeStep(period: period ?? 30, start: start)
     }
 
     func counter() throws -> UInt64 {

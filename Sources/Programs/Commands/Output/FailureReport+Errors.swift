@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Courier
 import DeviceLogin
 import Devices
 import Exports
@@ -38,6 +39,8 @@ extension FailureReport {
         case let error as PNGWritingError: self.init(Messages.sentence(for: error), .system)
         case ExportWritingError.symbol(let error): self.init(error)
         case ExportWritingError.cryptography(let failure): self.init(failure)
+        case let failure as HTTPHelperFailure:
+            self.init(Messages.sentence(for: failure), ExitCode(failure))
         case let failure as CameraFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as ClipboardFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as CryptographyFailure: self.init(Messages.sentence(for: failure), .system)

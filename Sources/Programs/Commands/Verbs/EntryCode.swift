@@ -84,12 +84,20 @@ enum CodeFacts {
 
     /// The Unix time when the code ends; `nil` if it overflows.
     static func end(_ step: TimeStep, at moment: Int64, offset: UInt64) -> Int64? {
-        let remaining: Int64
-        do { remaining = try step.remaining(at: moment) } catch { return nil }
-        guard let steps = Int64(exactly: offset) else { return nil }
+        guard let remaining = step.current(at: moment)?.remaining,
+            let steps = Int64(exactly: offset)
+        else { return nil }
         let (later, tooLong) = steps.multipliedReportingOverflow(by: step.period)
         let (distance, tooFar) = later.addingReportingOverflow(remaining)
         let (end, tooLate) = moment.addingReportingOverflow(distance)
         return tooLong || tooFar || tooLate ? nil : end
+    }
+}
+
+extension TimeStep {
+    /// The step that contains `moment`, and the seconds left in it; `nil` before the first step,
+    /// when there is no code yet.
+    func current(at moment: Int64) -> (number: UInt64, remaining: Int64)? {
+        do { return (try step(at: moment), try remaining(at: moment)) } catch { return nil }
     }
 }

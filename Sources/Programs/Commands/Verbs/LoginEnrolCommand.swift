@@ -86,8 +86,6 @@ extension Session {
     /// Requires the helper process for HTTP, before any prompt: nobody types a passphrase in vain if
     /// the program is missing.
     func requireHTTPHelper() throws {
-        do { _ = try HTTPHelper() } catch {
-            throw CommandFailure.at("watchword-courier", DeviceLoginError.helper(error))
-        }
+        _ = try CommandFailure.naming("watchword-courier") { try HTTPHelper() }
     }
 }
