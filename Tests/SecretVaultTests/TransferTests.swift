@@ -27,7 +27,7 @@ struct TransferTests {
         ]
         let refusals =
             VaultLimit.allCases.map(VaultError.overLimit)
-            + PresenceProofError.allCases.map(VaultError.proofRefused)
+            + PresenceProofRefusal.allCases.map(VaultError.proofRefused)
             + NothingToUndo.allCases.map(VaultError.nothingToUndo)
         try MessageForm.check(errors + refusals, of: VaultError.Kind.allCases)
     }

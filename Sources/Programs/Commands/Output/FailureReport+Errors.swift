@@ -128,20 +128,17 @@ extension ExitCode {
     }
 
     /// The exit status for a device's refusal.
-    init(_ failure: TokenHelper.Failure) {
+    init(_ failure: TokenFailure) {
         self =
             switch failure {
-            case .helper, .timedOut, .badAnswer: .system
-            case .refused(let refusal):
-                switch refusal {
-                case .noDevice, .noPermission, .busy, .failed, .notConfined, .badAnswer, .noPCR7,
-                    .ownerPassword, .noCertificate, .notSupported:
-                    .system
-                case .badRequest: .badInput
-                case .otherDevice, .wrongPIN, .noPIN, .lockedOut, .changedPCR7, .blockedPIN,
-                    .needsReinsertion, .noPINSet, .notTouched, .declined, .severalDevices:
-                    .presence
-                }
+            case .helper, .timedOut, .badAnswer, .noDevice, .noPermission, .busy, .failed,
+                .notConfined, .badDeviceAnswer, .noPCR7, .ownerPassword, .noCertificate,
+                .notSupported:
+                .system
+            case .badRequest: .badInput
+            case .otherDevice, .wrongPIN, .noPIN, .lockedOut, .changedPCR7, .blockedPIN,
+                .needsReinsertion, .noPINSet, .notTouched, .declined, .severalDevices:
+                .presence
             }
     }
 

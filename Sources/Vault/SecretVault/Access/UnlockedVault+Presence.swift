@@ -234,8 +234,8 @@ extension UnlockedVault {
         guard let purpose = purposes.removeValue(forKey: id) else {
             throw .proofRefused(.otherPurpose)
         }
-        do { try proof.spend(on: purpose, now: now.sinceStart) } catch {
-            throw .proofRefused(error)
+        if let refusal = proof.spend(on: purpose, now: now.sinceStart) {
+            throw .proofRefused(refusal)
         }
     }
 }

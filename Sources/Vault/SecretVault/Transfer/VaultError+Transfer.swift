@@ -151,5 +151,5 @@ extension CryptographyFailure: Transferable {
 
 extension CryptographyFailure.Call: Transferable {}
 extension NothingToUndo: Transferable {}
-extension PresenceProofError: Transferable {}
+extension PresenceProofRefusal: Transferable {}
 extension VaultLimit: Transferable {}

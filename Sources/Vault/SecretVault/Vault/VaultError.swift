@@ -80,7 +80,7 @@ public enum VaultError: Error, Hashable, Sendable {
     /// The vault was opened read-only.
     case openedReadOnly
     /// The proof of presence is not valid here.
-    case proofRefused(PresenceProofError)
+    case proofRefused(PresenceProofRefusal)
     /// This entry requires a check at each use, and the check at unlocking has already been used.
     case presenceNeeded
     /// This entry requires a different check.
