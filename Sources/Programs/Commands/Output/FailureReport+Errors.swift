@@ -23,7 +23,6 @@ extension FailureReport {
         case let error as UsageError: self.init(Messages.sentence(for: error), .usage)
         case let error as VaultError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
-        case let error as RecoveryKeyError: self.init(Messages.sentence(for: error), .presence)
         case let error as AgentFailure: self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as DeviceLoginError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
@@ -163,7 +162,8 @@ extension ExitCode {
                 .costOverCeiling, .notEnoughMemory, .spaceAroundName, .invalidTag:
                 .badInput
             case .wrongPassphrase, .wrongRecoveryKey, .wrongDevice, .lockedOut, .presenceNeeded,
-                .differentCheckRequired, .proofRefused, .wipingDue:
+                .differentCheckRequired, .proofRefused, .wipingDue, .recoveryKeyLength,
+                .recoveryKeyCharacter, .recoveryKeyMistyped:
                 .presence
             case .writable: .usage
             case .openedReadOnly: .badInput
