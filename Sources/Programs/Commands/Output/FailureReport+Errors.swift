@@ -36,8 +36,6 @@ extension FailureReport {
         case let error as SymbolDrawingError:
             self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as PNGWritingError: self.init(Messages.sentence(for: error), .system)
-        case ExportWritingError.symbol(let error): self.init(error)
-        case ExportWritingError.cryptography(let failure): self.init(failure)
         case let failure as HTTPHelperFailure:
             self.init(Messages.sentence(for: failure), ExitCode(failure))
         case let failure as CameraFailure: self.init(Messages.sentence(for: failure), .system)
