@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Courier
 import DeviceLogin
 import Devices
 import Exports
@@ -22,7 +23,6 @@ extension FailureReport {
         case let error as UsageError: self.init(Messages.sentence(for: error), .usage)
         case let error as VaultError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
-        case let error as RecoveryKeyError: self.init(Messages.sentence(for: error), .presence)
         case let error as AgentFailure: self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as DeviceLoginError:
             self.init(Messages.sentence(for: error), ExitCode(error), error.facts)
@@ -35,8 +35,8 @@ extension FailureReport {
         case let error as SymbolDrawingError:
             self.init(Messages.sentence(for: error), ExitCode(error))
         case let error as PNGWritingError: self.init(Messages.sentence(for: error), .system)
-        case ExportWritingError.symbol(let error): self.init(error)
-        case ExportWritingError.cryptography(let failure): self.init(failure)
+        case let failure as HTTPHelperFailure:
+            self.init(Messages.sentence(for: failure), ExitCode(failure))
         case let failure as ClipboardFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as CryptographyFailure: self.init(Messages.sentence(for: failure), .system)
         case let failure as SystemCallFailure: self.init(Messages.sentence(for: failure), .system)
@@ -159,7 +159,8 @@ extension ExitCode {
                 .costOverCeiling, .notEnoughMemory, .spaceAroundName, .invalidTag:
                 .badInput
             case .wrongPassphrase, .wrongRecoveryKey, .wrongDevice, .lockedOut, .presenceNeeded,
-                .differentCheckRequired, .proofRefused, .wipingDue:
+                .differentCheckRequired, .proofRefused, .wipingDue, .recoveryKeyLength,
+                .recoveryKeyCharacter, .recoveryKeyMistyped:
                 .presence
             case .writable: .usage
             case .openedReadOnly: .badInput
