@@ -62,7 +62,7 @@ struct PasskeyFixture {
         replacing replaced: CredentialID? = nil
     ) async throws -> PasskeyGrant {
         let outcome = try await passkeys.beginRegistration(
-            for: subject ?? alice, policy: policy, replacing: replaced)
+            PasskeyEnrolment(for: subject ?? alice, policy: policy, replacing: replaced))
         guard case .granted(let grant) = outcome else { throw BenchError.refused }
         return grant
     }
@@ -100,9 +100,10 @@ struct PasskeyFixture {
         _ passkey: TestPasskey, as subject: Subject? = nil, policy: PasskeyPolicy = .standard,
         device: Token? = nil
     ) async throws -> AssertionOutcome {
-        let ceremony = try await passkeys.beginAuthentication(for: subject ?? alice, policy: policy)
+        let ceremony = try await passkeys.beginAuthentication(
+            CeremonyRequest(for: subject ?? alice, policy: policy))
         return try await passkeys.finishAuthentication(
-            ceremony.token, with: passkey.signed(ceremony.options), device: device)
+            SentAssertion(passkey.signed(ceremony.options), for: ceremony.token, device: device))
     }
 }
 

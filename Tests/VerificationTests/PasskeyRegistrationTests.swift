@@ -265,7 +265,7 @@ struct PasskeyRegistrationTests {
         let mallory = try #require(Subject("mallory"))
         guard
             case .refused(.unknownCredential) = try await bench.passkeys.beginRegistration(
-                for: mallory, replacing: again.credential)
+                PasskeyEnrolment(for: mallory, replacing: again.credential))
         else { throw BenchError.refused }
     }
 
@@ -278,9 +278,10 @@ struct PasskeyRegistrationTests {
         for _ in 0..<2 {
             guard
                 case .refused(.pendingCredential) = try await bench.passkeys.beginRegistration(
-                    for: bench.alice, replacing: pending.credential),
+                    PasskeyEnrolment(for: bench.alice, replacing: pending.credential)),
                 case .refused(.pendingCredential) = try await bench.passkeys.issueTicket(
-                    for: bench.alice, account: account, replacing: pending.credential)
+                    for: PasskeyEnrolment(for: bench.alice, replacing: pending.credential),
+                    account: account)
             else { throw BenchError.refused }
             bench.fixture.clock.now = pending.expiresAt
         }

@@ -47,7 +47,7 @@ final class Daemon: Sendable {
     /// A head that exceeds our own limit still fits, so that it gets our own response.
     static func memory(_ limits: ListenerLimits) -> Int { 4 * max(limits.headers, 8 << 10) }
 
-    func start(_ listener: Listener, socket: consuming ListeningSocket, threads: Int)
+    func start(_ listener: Listener, socket: consuming ListeningSocket)
         throws(ListenerFailure)
     {
         let kept = unsafe Unmanaged.passRetained(DaemonContext(listener, retirement, gate))
@@ -58,7 +58,7 @@ final class Daemon: Sendable {
         let identity = ListeningSocket.Identity(of: listening)
         var items = unsafe [
             item(.LISTEN_SOCKET, Int(listening)),
-            item(.THREAD_POOL_SIZE, threads > 1 ? threads : 0),
+            item(.THREAD_POOL_SIZE, listener.limits.threads > 1 ? listener.limits.threads : 0),
             item(.CONNECTION_LIMIT, listener.limits.connections),
             item(.CONNECTION_MEMORY_LIMIT, Daemon.memory(listener.limits)),
             item(.STRICT_FOR_CLIENT, 0),

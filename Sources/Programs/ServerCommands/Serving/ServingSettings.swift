@@ -46,13 +46,17 @@ struct ServingSettings: Sendable {
                 profile, countsForeignSecrets: counts ?? false)
             policy = bounded ?? unbounded
             eventLifetime = try ServingSettings.eventLifetime(arguments)
-            settings = ServiceSettings(
-                addressRate: try ServingSettings.rate(arguments),
-                trustedProxies: try ServingSettings.proxies(arguments),
+            var settings = ServiceSettings(
                 clock: ClockRequirement(
-                    profile: profile, asksKernel: !arguments.has(.noClockCheck)),
-                pages: keys.pages, passkeys: keys.passkeys, audiences: keys.audiences,
-                tpmRoots: keys.tpmRoots, usesTLS: arguments[.tlsCertificate] != nil)
+                    profile: profile, asksKernel: !arguments.has(.noClockCheck)))
+            settings.addressRate = try ServingSettings.rate(arguments)
+            settings.trustedProxies = try ServingSettings.proxies(arguments)
+            settings.pages = keys.pages
+            settings.passkeys = keys.passkeys
+            settings.audiences = keys.audiences
+            settings.tpmRoots = keys.tpmRoots
+            settings.usesTLS = arguments[.tlsCertificate] != nil
+            self.settings = settings
         } catch {
             throw .usage(error)
         }

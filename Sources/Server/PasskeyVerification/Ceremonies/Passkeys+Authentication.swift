@@ -1,26 +1,43 @@
 public import Verification
 internal import WatchwordCryptography
 
+/// A passkey's signature that a browser sends to finish a ceremony.
+public struct SentAssertion: Sendable {
+    let ceremony: Token
+    let response: AssertionResponse
+    let device: Token?
+
+    /// Takes the parts of a request.
+    ///
+    /// - Parameters:
+    ///   - device: the token of a browser in which the passkey was used before, from an earlier
+    ///     response.
+    public init(_ response: AssertionResponse, for ceremony: Token, device: Token? = nil) {
+        self.ceremony = ceremony
+        self.response = response
+        self.device = device
+    }
+}
+
 extension Passkeys {
     /// Finishes a ceremony, once.
     ///
     /// - Parameters:
     ///   - client: the client that began the ceremony.
-    ///   - device: the token of a browser in which the passkey was used before, from an earlier
-    ///     response.
     ///   - issuesLogin: whether a valid signature gets a ticket with which the application learns
     ///     who signed in.
     public func finishAuthentication(
-        _ ceremony: Token, with response: AssertionResponse, by client: ClientID? = nil,
-        device: Token? = nil, issuingLogin issuesLogin: Bool = false, origin: Origin = .unknown,
+        _ sent: SentAssertion, by client: ClientID? = nil,
+        issuingLogin issuesLogin: Bool = false, origin: Origin = .unknown,
         recorder: Recorder<AssertionOutcome>? = nil
     ) async throws(VerifierError) -> AssertionOutcome {
-        try await verifier.decide(origin, recorder: recorder, answeringUntil: .end) {
+        let response = sent.response
+        return try await verifier.decide(origin, recorder: recorder, answeringUntil: .end) {
             context throws(VerifierError) in
             // Most ceremonies are for the first ID.
             let first = relyingParty.ids[0]
             let found = try await verifier.challenge(
-                ceremony, for: .assertion, by: client,
+                sent.ceremony, for: .assertion, by: client,
                 answeredBy: .fingerprint(fingerprint(of: response, for: first, context)),
                 context)
             guard case .open(let challenge) = found.finding,
@@ -65,7 +82,7 @@ extension Passkeys {
                 let assertion = SignedAssertion(
                     challenge: challenge, policy: policy, record: known.record,
                     state: known.state, passkey: passkey, signed: signed)
-                return decide(assertion, device, issuingLogin: issuesLogin, context)
+                return decide(assertion, sent.device, issuingLogin: issuesLogin, context)
             }
         }
     }

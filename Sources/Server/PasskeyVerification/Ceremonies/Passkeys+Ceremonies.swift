@@ -1,8 +1,15 @@
 public import Verification
 internal import WatchwordCryptography
 
-extension Passkeys {
-    /// Begins a ceremony in which a passkey signs in.
+/// A request for a ceremony in which a passkey signs in.
+public struct CeremonyRequest: Sendable {
+    let subject: Subject?
+    let relyingPartyID: String?
+    let policy: PasskeyPolicy
+    let isConditional: Bool
+    let client: ClientID?
+
+    /// Creates a request.
     ///
     /// - Parameters:
     ///   - subject: whose passkey has to sign; `nil` if the passkey identifies the subject. An
@@ -11,19 +18,36 @@ extension Passkeys {
     ///     domain of it; `nil` for the first one.
     ///   - isConditional: whether the page waits until somebody signs in (conditional mediation).
     ///   - client: the only client that may finish the ceremony; `nil` for a browser.
-    public func beginAuthentication(
+    public init(
         for subject: Subject?, at relyingPartyID: String? = nil,
-        policy: PasskeyPolicy = .standard, isConditional: Bool = false,
-        by client: ClientID? = nil, origin: Origin = .unknown,
+        policy: PasskeyPolicy = .standard, isConditional: Bool = false, by client: ClientID? = nil
+    ) {
+        self.subject = subject
+        self.relyingPartyID = relyingPartyID
+        self.policy = policy
+        self.isConditional = isConditional
+        self.client = client
+    }
+}
+
+extension Passkeys {
+    /// Begins a ceremony in which a passkey signs in.
+    public func beginAuthentication(
+        _ request: CeremonyRequest, origin: Origin = .unknown,
         recorder: Recorder<PasskeyCeremony>? = nil
     ) async throws(VerifierError) -> PasskeyCeremony {
         try await verifier.decide(origin, recorder: recorder) { context throws(VerifierError) in
-            let lifetime = isConditional ? Challenge.conditionalLifetime : Challenge.lifetime
-            let id = relyingParty.checkedID(relyingPartyID)
+            let (subject, policy) = (request.subject, request.policy)
+            let lifetime =
+                request.isConditional
+                ? Challenge.conditionalLifetime : Challenge.lifetime
+            let id = relyingParty.checkedID(request.relyingPartyID)
             let bytes = context.randomBytes(Challenge.byteCount)
             let (token, challenge) = try verifier.newChallenge(
                 .ceremony, .assertion(bytes: bytes, relyingParty: id, policy: policy),
-                subject: subject, credential: nil, client: client, lifetime: lifetime, context)
+                for: ChallengeAddressee(subject: subject, client: request.client),
+                lifetime: lifetime,
+                context)
             let options = RequestOptions(
                 relyingPartyID: id, challenge: bytes,
                 allowed: try await allowed(for: subject, at: id, context),

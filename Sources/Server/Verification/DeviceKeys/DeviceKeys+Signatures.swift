@@ -26,7 +26,7 @@ extension DeviceKeys {
     ) async throws(VerifierError) -> DeviceKeyChallenge {
         try await verifier.decide(origin, recorder: recorder) { context in
             let (token, challenge) = verifier.newChallenge(
-                .deviceChallenge, content, subject: nil, credential: credential, client: nil,
+                .deviceChallenge, content, for: ChallengeAddressee(credential: credential),
                 context)
             return Decision(
                 outcome: DeviceKeyChallenge(token: token, expiresAt: challenge.expiresAt),

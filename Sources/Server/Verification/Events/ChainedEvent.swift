@@ -18,7 +18,7 @@ public struct ChainedEvent: Hashable, Sendable {
     /// The event and the rows of its commit, in Verification's own encoding; less than 16 KiB.
     public let body: [UInt8]
     /// Chains the event to all earlier ones: 32 bytes.
-    public let digest: [UInt8]
+    public internal(set) var digest: [UInt8]
     /// The time of the event, in its own column for ``Pruning/eventsBefore``.
     public let time: UnixTime
 
@@ -81,7 +81,7 @@ public struct ChainStart: Hashable, Sendable {
     /// The rule that events were pruned by; `nil` if none were pruned.
     public let pruning: PrunedEvents?
     /// An HMAC over all other fields: 32 bytes.
-    public let authentication: [UInt8]
+    public internal(set) var authentication: [UInt8]
 
     /// Creates a start from its stored columns.
     ///

@@ -65,18 +65,21 @@ public struct EventChain: Sendable {
 
     /// The start of a chain that has no events yet.
     public func start() -> ChainStart {
-        key.start(
-            node: node, sequence: sequence, digest: digest, position: position, behind: position,
-            pruning: nil)
+        key.authenticating(
+            ChainStart(
+                node: node, sequence: sequence, digest: digest, position: position,
+                behind: position, pruning: nil, authentication: []))
     }
 
     /// The new start of a chain whose events up to `last` are pruned.
     public static func start(
         behind last: ChainedEvent, pruning: PrunedEvents, key: AuditKey
     ) -> ChainStart {
-        key.start(
-            node: last.node, sequence: last.sequence, digest: last.digest,
-            position: last.position, behind: last.behind, pruning: pruning)
+        key.authenticating(
+            ChainStart(
+                node: last.node, sequence: last.sequence, digest: last.digest,
+                position: last.position, behind: last.behind, pruning: pruning,
+                authentication: []))
     }
 }
 

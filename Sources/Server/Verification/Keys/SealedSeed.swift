@@ -2,10 +2,21 @@ internal import WatchwordCryptography
 
 /// The stored form of a one-time-password key: the sealed seed, with its parameters bound to it.
 struct SealedSeed: Hashable, Sendable {
-    let algorithm: HashAlgorithm
-    let digits: Int
-    /// The time step in seconds; `nil` for HOTP.
-    let period: Int?
+    /// What the codes of a seed are computed with.
+    struct Parameters: Hashable, Sendable {
+        let algorithm: HashAlgorithm
+        let digits: Int
+        /// The time step in seconds; `nil` for HOTP.
+        let period: Int?
+
+        func write(into writer: inout ByteWriter) {
+            writer.write(algorithm.rawValue)
+            writer.write(UInt8(digits))
+            writer.writeOptional(period) { $0.write(UInt16($1)) }
+        }
+    }
+
+    let parameters: Parameters
     private let box: [UInt8]
 
     /// The length of the seed in bytes; a box does not hide it.
@@ -15,19 +26,17 @@ struct SealedSeed: Hashable, Sendable {
     var isShort: Bool { count < OneTimePasswordEnrolment.minimumKeyCount }
 
     init(
-        sealing seed: SecretBytes, algorithm: HashAlgorithm, digits: Int, period: Int?,
-        for row: SealingContext, under key: KeyVersion
+        sealing seed: SecretBytes, _ parameters: Parameters, for row: SealingContext,
+        under key: KeyVersion
     ) {
-        self.algorithm = algorithm
-        self.digits = digits
-        self.period = period
-        let data = Self.associatedData(algorithm, digits, period, row, key.id)
+        self.parameters = parameters
+        let data = Self.associatedData(parameters, row, key.id)
         box = key.sealing.seal(seed, associatedData: data.span)
     }
 
     /// The seed, if this is the row and the key that it was sealed for.
     func open(for row: SealingContext, under key: KeyVersion) throws(VerifierError) -> SecretBytes {
-        let data = Self.associatedData(algorithm, digits, period, row, key.id)
+        let data = Self.associatedData(parameters, row, key.id)
         do throws(CryptographyError) {
             return try key.sealing.open(box.span, associatedData: data.span)
         } catch { throw VerifierError(error) }
@@ -38,26 +47,19 @@ struct SealedSeed: Hashable, Sendable {
         for row: SealingContext, from old: KeyVersion, to new: KeyVersion
     ) throws(VerifierError) -> SealedSeed {
         let seed = try open(for: row, under: old)
-        return SealedSeed(
-            sealing: seed, algorithm: algorithm, digits: digits, period: period, for: row,
-            under: new)
+        return SealedSeed(sealing: seed, parameters, for: row, under: new)
     }
 
     private static func associatedData(
-        _ algorithm: HashAlgorithm, _ digits: Int, _ period: Int?, _ row: SealingContext,
-        _ key: KeyID
+        _ parameters: Parameters, _ row: SealingContext, _ key: KeyID
     ) -> [UInt8] {
         var writer = row.associatedData(for: "watchword seed", under: key)
-        writer.write(algorithm.rawValue)
-        writer.write(UInt8(digits))
-        writer.writeOptional(period) { $0.write(UInt16($1)) }
+        parameters.write(into: &writer)
         return writer.bytes
     }
 
     func write(into writer: inout ByteWriter) {
-        writer.write(algorithm.rawValue)
-        writer.write(UInt8(digits))
-        writer.writeOptional(period) { $0.write(UInt16($1)) }
+        parameters.write(into: &writer)
         writer.write(box)
     }
 
@@ -65,14 +67,14 @@ struct SealedSeed: Hashable, Sendable {
         guard let algorithm = HashAlgorithm(rawValue: try reader.readText()) else {
             throw .damagedRow
         }
-        self.algorithm = algorithm
-        digits = Int(try reader.read(UInt8.self))
-        period = try reader.readOptional { reader throws(VerifierError) in
+        let digits = Int(try reader.read(UInt8.self))
+        let period = try reader.readOptional { reader throws(VerifierError) in
             Int(try reader.read(UInt16.self))
         }
         guard (6...8).contains(digits), period.map({ (1...120).contains($0) }) ?? true else {
             throw .damagedRow
         }
+        parameters = Parameters(algorithm: algorithm, digits: digits, period: period)
         box = try reader.readBytes()
     }
 }

@@ -165,7 +165,8 @@ extension SealedSeed {
     func generator(seed: SecretBytes) throws(VerifierError) -> CodeGenerator {
         do throws(CredentialError) {
             return CodeGenerator(
-                key: seed, algorithm: algorithm, style: .decimal(try CodeLength(digits: digits)))
+                key: seed, algorithm: parameters.algorithm,
+                style: .decimal(try CodeLength(digits: parameters.digits)))
         } catch { throw .damagedRow }
     }
 }
@@ -186,7 +187,8 @@ struct DummyCredential: Sendable {
         let seed = SecretBytes(
             copying: [UInt8](repeating: 0, count: HashAlgorithm.sha1.digestCount).span)
         let sealed = SealedSeed(
-            sealing: seed, algorithm: .sha1, digits: 6, period: 30, for: place, under: key)
+            sealing: seed, SealedSeed.Parameters(algorithm: .sha1, digits: 6, period: 30),
+            for: place, under: key)
         var record = CredentialRecord(
             id: id, subject: subject, kind: .totp, createdAt: UnixTime(seconds: 0),
             origin: .unknown, state: .active, keyID: key.id, name: "",

@@ -119,19 +119,33 @@ package enum ChallengeFinding: Sendable {
     case unknown
 }
 
+/// Who may answer a challenge; `nil` where anybody may.
+package struct ChallengeAddressee: Sendable {
+    let subject: Subject?
+    let credential: CredentialID?
+    let client: ClientID?
+
+    package init(
+        subject: Subject? = nil, credential: CredentialID? = nil, client: ClientID? = nil
+    ) {
+        self.subject = subject
+        self.credential = credential
+        self.client = client
+    }
+}
+
 extension Verifier {
     /// Creates the challenge of a ceremony that begins now.
     ///
     /// - Returns: the token that names the ceremony, and the row to insert.
     package func newChallenge(
-        _ kind: Token.Kind, _ content: Challenge.Content, subject: Subject?,
-        credential: CredentialID?, client: ClientID?, lifetime: Int64 = Challenge.lifetime,
-        _ context: DecisionContext
+        _ kind: Token.Kind, _ content: Challenge.Content, for addressee: ChallengeAddressee,
+        lifetime: Int64 = Challenge.lifetime, _ context: DecisionContext
     ) -> (token: Token, challenge: Challenge) {
         let token = Token(kind, context.randomSecret(kind.count))
         let challenge = Challenge(
-            digest: digest(token, context), content: content, subject: subject,
-            credential: credential, client: client, createdAt: context.now,
+            digest: digest(token, context), content: content, subject: addressee.subject,
+            credential: addressee.credential, client: addressee.client, createdAt: context.now,
             expiresAt: context.now.adding(milliseconds: lifetime))
         return (token, challenge)
     }

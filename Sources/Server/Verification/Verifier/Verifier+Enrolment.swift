@@ -24,9 +24,10 @@ extension Verifier {
                 enrolment.factor.kind, subject, name: enrolment.name, state: .pending, context)
             record.fingerprint = fingerprints[0]
             record.keyID = context.keys.current.id
-            record.material = material(
-                enrolment.factor, enrolment.algorithm, enrolment.digits, seed, record.place, context
-            )
+            record.material = enrolment.factor.material(
+                SealedSeed(
+                    sealing: seed, enrolment.parameters, for: record.place,
+                    under: context.keys.current))
             let expiresAt = context.now.adding(milliseconds: Policy.enrolmentLifetime)
             let grant = OneTimePasswordGrant(
                 credential: record.id, uri: try uri(enrolment, seed), expiresAt: expiresAt)
@@ -185,22 +186,6 @@ extension Verifier {
             enroller: context.origin.client, material: .none)
     }
 
-    func material(
-        _ factor: OneTimePasswordEnrolment.Factor, _ algorithm: HashAlgorithm, _ digits: Int,
-        _ seed: SecretBytes, _ place: SealingContext, _ context: DecisionContext
-    ) -> CredentialRecord.Material {
-        func sealed(period: Int?) -> SealedSeed {
-            SealedSeed(
-                sealing: seed, algorithm: algorithm, digits: digits, period: period, for: place,
-                under: context.keys.current)
-        }
-        switch factor {
-        case .time(let period): return .time(TOTPState(seed: sealed(period: period)))
-        case .counter(let counter):
-            return .counter(HOTPState(seed: sealed(period: nil), counter: counter))
-        }
-    }
-
     /// The key URI for the user's authenticator.
     private func uri(
         _ enrolment: OneTimePasswordEnrolment, _ seed: SecretBytes
@@ -229,5 +214,27 @@ extension OneTimePasswordEnrolment.Factor {
         case .time: .totp
         case .counter: .hotp
         }
+    }
+
+    /// The time step in seconds; `nil` for HOTP.
+    var period: Int? {
+        switch self {
+        case .time(let period): period
+        case .counter: nil
+        }
+    }
+
+    /// What a new credential stores.
+    func material(_ seed: SealedSeed) -> CredentialRecord.Material {
+        switch self {
+        case .time: .time(TOTPState(seed: seed))
+        case .counter(let counter): .counter(HOTPState(seed: seed, counter: counter))
+        }
+    }
+}
+
+extension OneTimePasswordEnrolment {
+    fileprivate var parameters: SealedSeed.Parameters {
+        SealedSeed.Parameters(algorithm: algorithm, digits: digits, period: factor.period)
     }
 }

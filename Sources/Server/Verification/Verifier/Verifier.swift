@@ -17,8 +17,9 @@ public struct Verifier: Sendable {
     let denials = DenialCounter()
     let uncheckedDenials = DenialCounter(limit: .max)
     let unmarkedKeys = UnmarkedKeys()
-    let challenges: ChallengeRegister
-    let meter: WorkMeter?
+    var challenges = ChallengeRegister()
+    /// Counts the work of decisions; `nil` except in tests.
+    var meter: WorkMeter?
 
     /// The maximum number of attempts to commit a decision.
     private static let maximumRounds = 200
@@ -34,9 +35,11 @@ public struct Verifier: Sendable {
         randomness: RandomSource = .system,
         clock: @escaping @Sendable () -> UnixTime, keys: @escaping @Sendable () async -> KeyRing
     ) {
-        self.init(
-            store: store, policy: policy, randomness: randomness, clock: clock, keys: keys,
-            meter: nil)
+        self.store = store
+        self.policy = policy
+        self.clock = clock
+        self.randomness = randomness
+        self.keys = keys
     }
 
     /// Creates a verifier on `store` with a key ring that does not change.
@@ -45,22 +48,7 @@ public struct Verifier: Sendable {
         randomness: RandomSource = .system, clock: @escaping @Sendable () -> UnixTime
     ) {
         self.init(
-            store: store, policy: policy, randomness: randomness, clock: clock, keys: { keys },
-            meter: nil)
-    }
-
-    init(
-        store: any VerificationStore, policy: Policy, randomness: RandomSource,
-        clock: @escaping @Sendable () -> UnixTime, keys: @escaping @Sendable () async -> KeyRing,
-        meter: WorkMeter?, challenges: ChallengeRegister = ChallengeRegister()
-    ) {
-        self.store = store
-        self.policy = policy
-        self.clock = clock
-        self.randomness = randomness
-        self.keys = keys
-        self.meter = meter
-        self.challenges = challenges
+            store: store, policy: policy, randomness: randomness, clock: clock, keys: { keys })
     }
 
     /// The time of day.
