@@ -29,6 +29,20 @@ extension Messages {
         }
     }
 
+    static func sentence(for error: PNGWritingError) -> String {
+        switch error {
+        case .libraryMissing(let name): sentence(forMissing: name)
+        case .outOfMemory: "libpng failed; the system may be out of memory"
+        }
+    }
+
+    static func sentence(for error: CodeError) -> String {
+        switch error {
+        case .otherMovingFactor: "--at and --next do not apply to a counter-based entry"
+        case .beforeStart: "the time is before the first period; see --t0"
+        }
+    }
+
     /// The sentence for a missing system library.
     static func sentence(forMissing library: String) -> String {
         "the library \(library) is missing; on Debian, run apt install libqrencode4 libpng16-16"

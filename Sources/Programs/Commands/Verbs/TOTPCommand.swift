@@ -13,7 +13,7 @@ enum TOTPCommand {
         let count = try count(session)
         let moment = try session.moment()
         let generator = CodeGenerator(key: try session.key(), algorithm: algorithm, style: style)
-        let first = try factor(of: step, at: moment)
+        let first = try step.step(at: moment)
         session.warnAboutClock()
         for offset in 0..<UInt64(count) {
             // Stop at the last step that exists.
@@ -55,12 +55,6 @@ enum TOTPCommand {
     }
 
     private static func count(_ session: Session) throws -> Int {
-        try session.usage { () throws(UsageError) in
-            try session.arguments.integer(.count, in: 1...countLimit) ?? 1
-        }
-    }
-
-    private static func factor(of step: TimeStep, at moment: Int64) throws -> UInt64 {
-        do { return try step.step(at: moment) } catch { throw CommandFailure.code(.beforeStart) }
+        try session.arguments.integer(.count, in: 1...countLimit) ?? 1
     }
 }
