@@ -85,7 +85,7 @@ struct KeyRotationTests {
         bytes[parameter] = new
         var reader = ByteReader(bytes)
         let spoiled = try SealedSeed(from: &reader)
-        #expect(spoiled.digits != 8 || spoiled.period != 59)
+        #expect(spoiled.parameters.digits != 8 || spoiled.parameters.period != 59)
         #expect(throws: VerifierError.self) {
             try spoiled.open(for: place, under: ring.current)
         }

@@ -66,12 +66,10 @@ struct PasskeyAuthenticationTests {
         change.apply(&bad)
         let ceremony = try await bench.passkeys.beginAuthentication(
             CeremonyRequest(for: bench.alice))
-        let outcome = try await bench.passkeys.finishAuthentication(
-            SentAssertion(bad.signed(ceremony.options), for: ceremony.token))
+        let outcome = try await bench.finish(ceremony, bad)
         #expect(outcome.denial == change.reason)
         // The challenge is spent by the denial.
-        let good = try await bench.passkeys.finishAuthentication(
-            SentAssertion(passkey.signed(ceremony.options), for: ceremony.token))
+        let good = try await bench.finish(ceremony, passkey)
         #expect(good.denial == .challenge)
         // Wrong signatures lock nobody out.
         #expect(try await bench.signIn(passkey).isAccepted)
@@ -113,8 +111,7 @@ struct PasskeyAuthenticationTests {
                 let life: Int64 = isConditional ? 600_000 : 300_000
                 #expect(third.options.timeout == life - 30_000)
                 bench.fixture.clock.now = begun.adding(milliseconds: isLate ? life : life - 1)
-                let outcome = try await bench.passkeys.finishAuthentication(
-                    SentAssertion(passkey.signed(third.options), for: third.token))
+                let outcome = try await bench.finish(third, passkey)
                 #expect(outcome.denial == reason)
                 #expect(outcome.isAccepted == !isLate)
             }
@@ -168,8 +165,7 @@ struct PasskeyAuthenticationTests {
             let ceremony = try await bench.passkeys.beginAuthentication(CeremonyRequest(for: nil))
             #expect(ceremony.options.allowed == [])
             hers.userHandle = handle
-            let outcome = try await bench.passkeys.finishAuthentication(
-                SentAssertion(hers.signed(ceremony.options), for: ceremony.token))
+            let outcome = try await bench.finish(ceremony, hers)
             #expect(outcome.denial == reason)
             #expect(outcome.signer?.subject == (reason == nil ? bench.alice : nil))
         }
@@ -181,10 +177,8 @@ struct PasskeyAuthenticationTests {
         bench.fixture.clock.advance(seconds: 21)
         try await bench.register(late)
         #expect(
-            try await bench.passkeys.finishAuthentication(
-                SentAssertion(late.signed(ceremony.options), for: ceremony.token)
-            )
-            .denial == .unknown)
+            try await bench.finish(ceremony, late)
+                .denial == .unknown)
         #expect(try await bench.signIn(late).isAccepted)
     }
 
@@ -231,8 +225,7 @@ struct PasskeyAuthenticationTests {
                 CeremonyRequest(for: bench.alice))
             _ = await bench.fixture.store.takeCalls()
             let openings = bench.fixture.meter.counts[.openings] ?? 0
-            let outcome = try await bench.passkeys.finishAuthentication(
-                SentAssertion(bad.signed(ceremony.options), for: ceremony.token))
+            let outcome = try await bench.finish(ceremony, bad)
             #expect(outcome.denial != nil)
             #expect(bench.fixture.meter.counts[.openings] == openings + 1)
             return await bench.fixture.store.takeCalls()

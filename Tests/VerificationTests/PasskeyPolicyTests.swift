@@ -251,8 +251,7 @@ struct PasskeyPolicyTests {
         for _ in 0..<50 {
             let ceremony = try await bench.passkeys.beginAuthentication(
                 CeremonyRequest(for: bench.alice, policy: PasskeyPolicy(backup: .stepUp)))
-            let outcome = try await bench.passkeys.finishAuthentication(
-                SentAssertion(passkey.signed(ceremony.options), for: ceremony.token))
+            let outcome = try await bench.finish(ceremony, passkey)
             let device = try #require(outcome.signer?.device)
             for token in [ceremony.token, device] {
                 let text = token.text.withBytes { [UInt8](copying: $0) }

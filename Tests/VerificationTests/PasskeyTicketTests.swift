@@ -99,8 +99,7 @@ struct PasskeyTicketTests {
         }
         let ceremony = try await bench.passkeys.beginAuthentication(
             CeremonyRequest(for: bench.alice))
-        let silent = try await bench.passkeys.finishAuthentication(
-            SentAssertion(passkey.signed(ceremony.options), for: ceremony.token))
+        let silent = try await bench.finish(ceremony, passkey)
         #expect(silent.isAccepted && silent.login == nil)
     }
 

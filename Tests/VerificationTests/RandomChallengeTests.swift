@@ -95,9 +95,7 @@ struct RandomChallengeTests {
             let challenge = try await keys.challenge(for: grant.credential)
             bench.fixture.clock.now = bench.fixture.clock.now.adding(milliseconds: life)
             #expect(
-                try await bench.passkeys.finishAuthentication(
-                    SentAssertion(passkey.signed(ceremony.options), for: ceremony.token)
-                ).denial == reason)
+                try await bench.finish(ceremony, passkey).denial == reason)
             #expect(
                 try await keys.verify(device.answer(challenge, by: grant.credential)).denial
                     == reason)

@@ -28,35 +28,28 @@ public struct AuthenticatorData: Sendable {
         _ encoded: [UInt8], _ fields: inout BinaryFields
     ) throws(DenialReason) {
         self.encoded = encoded
-        do {
-            relyingPartyHash = try fields.take(32)
-            flags = AuthenticatorFlags(UInt8(try fields.number(1)))
-            signatureCount = UInt32(try fields.number(4))
-        } catch {
-            throw .authenticatorData
-        }
+        let malformed = DenialReason.authenticatorData
+        relyingPartyHash = try malformed.thrown(unless: fields.take(32))
+        flags = AuthenticatorFlags(UInt8(try malformed.thrown(unless: fields.number(1))))
+        signatureCount = UInt32(try malformed.thrown(unless: fields.number(4)))
     }
 
     fileprivate static func reader(
         _ encoded: [UInt8], from position: Int
     ) throws(DenialReason) -> CBORReader {
-        do { return try CBORReader(encoded, from: position) } catch { throw .authenticatorData }
+        try DenialReason.authenticatorData.thrown(unless: CBORReader(encoded, from: position))
     }
 
     /// Reads the extension outputs, a map that is present if and only if its flag is set.
     fileprivate static func readEnd(
         _ flags: AuthenticatorFlags, _ reader: inout CBORReader
     ) throws(DenialReason) {
-        do {
-            if flags.hasExtensions {
-                guard try reader.next(keyOrder: .canonical).members != nil else {
-                    throw DenialReason.authenticatorData
-                }
-            }
-            try reader.finish()
-        } catch {
-            throw .authenticatorData
+        let malformed = DenialReason.authenticatorData
+        if flags.hasExtensions {
+            let extensions = try malformed.thrown(unless: reader.next(keyOrder: .canonical))
+            guard extensions.members != nil else { throw malformed }
         }
+        try malformed.thrown(unless: reader.finish())
     }
 
     /// Why the relying party's ID or the flags do not permit the ceremony; `nil` if they do.
@@ -102,15 +95,11 @@ public struct RegistrationData: Sendable {
         var fields = BinaryFields(encoded)
         data = try AuthenticatorData(encoded, &fields)
         guard data.flags.hasCredential else { throw .authenticatorData }
-        do {
-            model = try fields.take(16)
-            credentialID = try fields.sized()
-        } catch {
-            throw .authenticatorData
-        }
+        let malformed = DenialReason.authenticatorData
+        model = try malformed.thrown(unless: fields.take(16))
+        credentialID = try malformed.thrown(unless: fields.sized())
         var reader = try AuthenticatorData.reader(encoded, from: fields.position)
-        let item: CBORValue
-        do { item = try reader.next(keyOrder: .canonical) } catch { throw .authenticatorData }
+        let item = try malformed.thrown(unless: reader.next(keyOrder: .canonical))
         encodedKey = Array(encoded[fields.position..<reader.position])
         try AuthenticatorData.readEnd(data.flags, &reader)
         key = try COSEKey.read(item)
@@ -163,25 +152,20 @@ public enum COSEKey {
         alreadyChecked encoded: [UInt8]
     ) throws(DenialReason) -> VerificationKey {
         let (publicKey, algorithm) = try values(item(encoded))
-        do {
-            return try VerificationKey(alreadyChecked: publicKey, algorithm: algorithm)
-        } catch {
-            throw .publicKey
-        }
+        return try DenialReason.publicKey.thrown(
+            unless: VerificationKey(alreadyChecked: publicKey, algorithm: algorithm))
     }
 
     /// Reads a key, which must have exactly the parameters of its type, and checks it.
     static func read(_ item: CBORValue) throws(DenialReason) -> VerificationKey {
         let (publicKey, algorithm) = try values(item)
-        do {
-            return try VerificationKey(publicKey, algorithm: algorithm)
-        } catch {
-            throw .publicKey
-        }
+        return try DenialReason.publicKey.thrown(
+            unless: VerificationKey(publicKey, algorithm: algorithm))
     }
 
     private static func item(_ encoded: [UInt8]) throws(DenialReason) -> CBORValue {
-        do { return try readCBOR(encoded, keyOrder: .canonical) } catch { throw .authenticatorData }
+        try DenialReason.authenticatorData.thrown(
+            unless: readCBOR(encoded, keyOrder: .canonical))
     }
 
     private static func values(

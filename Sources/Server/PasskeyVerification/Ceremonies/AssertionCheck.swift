@@ -46,18 +46,15 @@ struct AssertionCheck {
         }
         let key = try Self.key(publicKey ?? dummyKey)
         meter?.count(.signatures)
-        let isSigned = try deciding { () throws(CryptographyFailure) in
-            try data.isSigned(response.signature, by: key, clientDataHash: clientData.digest)
-        }
+        let isSigned = try VerifierError.cryptography(
+            in: data.isSigned(response.signature, by: key, clientDataHash: clientData.digest))
         guard isSigned, publicKey != nil else { return .failure(.signature) }
         return .success(Signed(flags: PasskeyFlags(data.flags), count: data.signatureCount))
     }
 
     /// The key, with the algorithm that was stored with it; it was checked at the registration.
     private static func key(_ stored: [UInt8]) throws(VerifierError) -> VerificationKey {
-        do throws(DenialReason) {
-            return try COSEKey.read(alreadyChecked: stored)
-        } catch { throw .damagedRow }
+        try VerifierError.damagedRow.thrown(unless: COSEKey.read(alreadyChecked: stored))
     }
 }
 

@@ -101,13 +101,6 @@ package struct DecisionContext: Sendable {
     }
 }
 
-/// Runs `body` and converts a failure of OpenSSL to a ``VerifierError``.
-package func deciding<Result>(
-    _ body: () throws(CryptographyFailure) -> Result
-) throws(VerifierError) -> Result {
-    do throws(CryptographyFailure) { return try body() } catch { throw .cryptography(error) }
-}
-
 /// Counts the work of a decision, so that a test can check that an unknown subject costs as much as
 /// a known one.
 package final class WorkMeter: Sendable {

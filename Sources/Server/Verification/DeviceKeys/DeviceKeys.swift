@@ -184,13 +184,11 @@ extension DeviceKeys {
         for audience in audiences {
             guard let scope = DeviceKeyTranscript.Scope(audience: audience, presence: sent.presence)
             else { continue }
-            let transcript = try deciding { () throws(CryptographyFailure) in
-                let transcript = DeviceKeyTranscript.enrolment(
-                    scope, ticket: ticket.text, point: sent.point)
-                return try key.isValid(sent.signature.span, of: transcript.bytes.span)
-                    ? transcript : nil
-            }
-            if let transcript { return transcript }
+            let transcript = DeviceKeyTranscript.enrolment(
+                scope, ticket: ticket.text, point: sent.point)
+            let isSigned = try VerifierError.cryptography(
+                in: key.isValid(sent.signature.span, of: transcript.bytes.span))
+            if isSigned { return transcript }
         }
         return nil
     }
@@ -283,11 +281,10 @@ extension DeviceKeys {
             return denied(row, .attestation, because: cause, context)
         }
         let secret = context.randomSecret(KeyActivation.longestSecret)
-        let protected = try deciding { () throws(CryptographyFailure) in
-            try KeyActivation(
+        let protected = try VerifierError.cryptography(
+            in: KeyActivation(
                 protecting: secret, for: attestation.attestationKeyName,
-                endorsementKey: attestation.endorsementKey)
-        }
+                endorsementKey: attestation.endorsementKey))
         let key = RegisteredDeviceKey(
             point: point, custody: .attestedTPM,
             attestationKeyDigest: sha256(evidence.attestationKey.span),

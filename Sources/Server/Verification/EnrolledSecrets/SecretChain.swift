@@ -84,19 +84,15 @@ package struct SecretChain: Hashable, Sendable {
         enrolledAt = try reader.readTime()
         usedAt = try reader.readTime()
         failures = Int(try reader.read(UInt8.self))
-        handedOut = try reader.readOptional { reader throws(VerifierError) in
-            let digest = try reader.readBytes()
-            let nonceDigest = try reader.readBytes()
-            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            return Issued(
-                digest: digest, nonceDigest: nonceDigest, verification: id,
-                time: try reader.readTime())
-        }
+        handedOut =
+            try reader.readFlag()
+            ? Issued(
+                digest: reader.readBytes(), nonceDigest: reader.readBytes(),
+                verification: reader.readID(), time: reader.readTime()) : nil
         let count = Int(try reader.read(UInt8.self))
         guard count <= Self.maximumOpenLogins else { throw .damagedRow }
         for _ in 0..<count {
-            guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            openLogins.append(id)
+            openLogins.append(try reader.readID())
         }
     }
 }

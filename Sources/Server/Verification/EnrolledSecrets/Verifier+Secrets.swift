@@ -233,9 +233,7 @@ extension Verifier {
         _ token: Token, _ purpose: TicketRow.Purpose, _ context: DecisionContext
     ) async throws(VerifierError) -> TicketRow? {
         let digest = digest(token, context)
-        let row = try await read { store throws(StoreFailure) in
-            try await store.ticket(digest: digest)
-        }
+        let row = try await VerifierError.store(in: await store.ticket(digest: digest))
         return row.flatMap { $0.purpose == purpose ? $0 : nil }
     }
 

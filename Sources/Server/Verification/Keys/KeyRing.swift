@@ -107,7 +107,7 @@ public struct KeyRing: Sendable {
     ///
     /// Whatever reads or makes keys calls this first.
     static func requireAlgorithms() throws(VerifierError) {
-        do { try fetchAlgorithms() } catch { throw .cryptography(error) }
+        try VerifierError.cryptography(in: fetchAlgorithms())
     }
 
     private static func secret(_ randomness: RandomSource) -> SecretBytes {
@@ -196,9 +196,8 @@ public struct KeyVersion: Sendable {
         fingerprint = secret.derived("watchword key fingerprint").withBytes { bytes in
             (0..<16).map { bytes[$0] }
         }
-        do throws(CryptographyError) {
-            self.sealing = try SealingKey(sealing)
-        } catch { throw .keyRing(.malformed) }  // HKDF returns the requested number of bytes.
+        // HKDF returns the requested number of bytes.
+        self.sealing = try VerifierError.keyRing(.malformed).thrown(unless: SealingKey(sealing))
     }
 
     /// The key that seals one recorded response.
@@ -208,9 +207,7 @@ public struct KeyVersion: Sendable {
         let salt: [UInt8] = []
         let derived = hkdfSHA256(
             secret: answers, salt: salt.span, info: name.span, count: KeyRing.keyCount)
-        do throws(CryptographyError) {
-            return try SealingKey(derived)
-        } catch { throw VerifierError(error) }
+        return try VerifierError.opening(SealingKey(derived))
     }
 }
 
@@ -347,11 +344,10 @@ private struct KeyFileLines {
         let start = index
         index += count
         guard take([0x0a]) else { throw .keyRing(.malformed) }
-        do throws(Base64Error) {
-            return try text.withBytes { text throws(Base64Error) in
+        return try VerifierError.keyRing(.malformed).thrown(
+            unless: text.withBytes { text throws(Base64Error) in
                 try Base64.decodeSecret(text.extracting(start..<(start + count)))
-            }
-        } catch { throw .keyRing(.malformed) }
+            })
     }
 
     /// Checks that only the last line is left and that its digest is correct.

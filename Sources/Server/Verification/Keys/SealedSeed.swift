@@ -37,9 +37,8 @@ struct SealedSeed: Hashable, Sendable {
     /// The seed, if this is the row and the key that it was sealed for.
     func open(for row: SealingContext, under key: KeyVersion) throws(VerifierError) -> SecretBytes {
         let data = Self.associatedData(parameters, row, key.id)
-        do throws(CryptographyError) {
-            return try key.sealing.open(box.span, associatedData: data.span)
-        } catch { throw VerifierError(error) }
+        return try VerifierError.opening(
+            key.sealing.open(box.span, associatedData: data.span))
     }
 
     /// The same seed, sealed under another key.
@@ -64,13 +63,9 @@ struct SealedSeed: Hashable, Sendable {
     }
 
     init(from reader: inout ByteReader) throws(VerifierError) {
-        guard let algorithm = HashAlgorithm(rawValue: try reader.readText()) else {
-            throw .damagedRow
-        }
+        let algorithm: HashAlgorithm = try reader.readChoice()
         let digits = Int(try reader.read(UInt8.self))
-        let period = try reader.readOptional { reader throws(VerifierError) in
-            Int(try reader.read(UInt16.self))
-        }
+        let period = try reader.readFlag() ? Int(reader.read(UInt16.self)) : nil
         guard (6...8).contains(digits), period.map({ (1...120).contains($0) }) ?? true else {
             throw .damagedRow
         }
@@ -102,17 +97,6 @@ extension CredentialRecord {
     package var place: SealingContext { SealingContext(id: id, subject: subject, kind: kind) }
 }
 
-extension VerifierError {
-    /// Does not reveal why a box did not open.
-    init(_ error: CryptographyError) {
-        if case .failed(let failure) = error {
-            self = .cryptography(failure)
-        } else {
-            self = .damagedRow
-        }
-    }
-}
-
 /// Data of one row that can be made only with the key file, although it is not secret.
 ///
 /// An attacker who can write to the database can neither put another public key into a row nor copy
@@ -133,10 +117,9 @@ struct SealedBox: Hashable, Sendable {
         as purpose: String, for row: SealingContext, under key: KeyVersion
     ) throws(VerifierError) -> [UInt8] {
         let associated = row.associatedData(for: purpose, under: key.id).bytes
-        do throws(CryptographyError) {
-            return try key.sealing.open(bytes.span, associatedData: associated.span)
-                .withBytes { [UInt8](copying: $0) }
-        } catch { throw VerifierError(error) }
+        return try VerifierError.opening(
+            key.sealing.open(bytes.span, associatedData: associated.span)
+        ).withBytes { [UInt8](copying: $0) }
     }
 
     /// The same data, sealed under another key.

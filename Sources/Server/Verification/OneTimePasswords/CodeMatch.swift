@@ -163,11 +163,10 @@ extension UInt64 {
 extension SealedSeed {
     /// The generator of this seed's codes.
     func generator(seed: SecretBytes) throws(VerifierError) -> CodeGenerator {
-        do throws(CredentialError) {
-            return CodeGenerator(
-                key: seed, algorithm: parameters.algorithm,
-                style: .decimal(try CodeLength(digits: parameters.digits)))
-        } catch { throw .damagedRow }
+        let length = try VerifierError.damagedRow.thrown(
+            unless: CodeLength(digits: parameters.digits))
+        return CodeGenerator(
+            key: seed, algorithm: parameters.algorithm, style: .decimal(length))
     }
 }
 

@@ -77,9 +77,7 @@ package struct TOTPState: Hashable, Sendable {
 
     init(from reader: inout ByteReader) throws(VerifierError) {
         seed = try SealedSeed(from: &reader)
-        spentThrough = try reader.readOptional { reader throws(VerifierError) in
-            try reader.read()
-        }
+        spentThrough = try reader.readFlag() ? reader.read() : nil
         drift = try reader.read()
         driftAdjustedAt = try reader.readOptionalTime()
         guard seed.parameters.period != nil, isPermitted(drift) else { throw .damagedRow }

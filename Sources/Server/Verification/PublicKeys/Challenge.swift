@@ -85,10 +85,7 @@ extension Challenge {
     init(_ row: ChallengeRow) throws(VerifierError) {
         var reader = ByteReader(row.body)
         guard try reader.read(UInt8.self) == Self.format else { throw .damagedRow }
-        client = try reader.readOptional { reader throws(VerifierError) in
-            guard let id = ClientID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            return id
-        }
+        client = try reader.readFlag() ? reader.readID() : nil
         guard try reader.readTime() == row.expiresAt else { throw .damagedRow }
         switch row.purpose {
         case .assertion:
@@ -157,9 +154,8 @@ extension Verifier {
         answeredBy credential: AnsweringCredential, _ context: DecisionContext
     ) async throws(VerifierError) -> (finding: ChallengeFinding, record: CredentialRecord?) {
         let digest = digest(token, context)
-        let rows = try await read { store throws(StoreFailure) in
-            try await store.challenge(digest: digest, answeredBy: credential)
-        }
+        let rows = try await VerifierError.store(
+            in: await store.challenge(digest: digest, answeredBy: credential))
         let record = try decoded(rows.credential)
         guard let row = rows.challenge, row.purpose == purpose else { return (.unknown, record) }
         let challenge = try Challenge(row)

@@ -146,8 +146,7 @@ struct PasskeyUse: OpenUse {
     }
 
     init(from reader: inout ByteReader) throws(VerifierError) {
-        guard let id = VerificationID(bytes: try reader.readBytes()) else { throw .damagedRow }
-        verification = id
+        verification = try reader.readID()
         isUserVerified = try reader.readFlag()
         var reasons: [StepUpReason] = []
         for _ in 0..<(try reader.read(UInt8.self)) { reasons.append(try reader.readChoice()) }

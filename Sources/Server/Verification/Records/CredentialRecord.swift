@@ -216,22 +216,15 @@ extension CredentialRecord {
         name = try reader.readText()
         origin = Origin(address: try reader.readText(), userAgent: try reader.readText())
         if format == 2 {
-            guard let client = ClientID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            enroller = client
+            enroller = try reader.readID()
         }
         for _ in 0..<(try reader.read(UInt8.self)) {
-            guard let client = ClientID(bytes: try reader.readBytes()) else { throw .damagedRow }
-            audience.append(client)
+            audience.append(try reader.readID())
         }
         confirmedAt = try reader.readOptionalTime()
         lastUsedAt = try reader.readOptionalTime()
         endedAt = try reader.readOptionalTime()
-        endReason = try reader.readOptional { reader throws(VerifierError) in
-            guard let reason = Event.Reason(rawValue: try reader.readText()) else {
-                throw .damagedRow
-            }
-            return reason
-        }
+        endReason = try reader.readFlag() ? reader.readChoice() : nil
         throttle = try Throttle(from: &reader)
         // The kind is stored twice, so that a row whose kind was changed is refused.
         switch (try reader.read(UInt8.self), row.kind) {
@@ -262,7 +255,7 @@ extension CredentialRecord {
 
 extension ByteReader {
     mutating func readOptionalTime() throws(VerifierError) -> UnixTime? {
-        try readOptional { reader throws(VerifierError) in try reader.readTime() }
+        try readFlag() ? readTime() : nil
     }
 }
 

@@ -53,10 +53,8 @@ package struct RecoverySet: Hashable, Sendable {
     /// The hashes of the codes.
     func open(for row: SealingContext, under key: KeyVersion) throws(VerifierError) -> Hashes {
         let data = Self.associatedData(salt, logN, remaining, row, key.id)
-        let joined: SecretBytes
-        do throws(CryptographyError) {
-            joined = try key.sealing.open(box.span, associatedData: data.span)
-        } catch { throw VerifierError(error) }
+        let joined = try VerifierError.opening(
+            key.sealing.open(box.span, associatedData: data.span))
         let count = joined.count / Self.hashCount
         guard joined.count.isMultiple(of: Self.hashCount),
             (remaining...RecoveryCode.codesPerSet).contains(count)
@@ -174,10 +172,7 @@ final class RecoveryHashing: Sendable {
     ) async throws(VerifierError) -> SecretBytes {
         guard enter(client) else { throw .overloaded }
         defer { leave(client) }
-        let cost: ScryptCost
-        do throws(CryptographyError) { cost = try ScryptCost(logN: logN) } catch {
-            throw .damagedRow
-        }
+        let cost = try VerifierError.damagedRow.thrown(unless: ScryptCost(logN: logN))
         meter?.count(.hashes)
         do throws(CryptographyFailure) {
             return try await queue.hash(code, salt: salt, cost: cost)

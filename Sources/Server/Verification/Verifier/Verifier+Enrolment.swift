@@ -139,9 +139,8 @@ extension Verifier {
 
     /// The credential that has or had a key.
     package func record(fingerprint: [UInt8]) async throws(VerifierError) -> CredentialRecord? {
-        let row = try await read { store throws(StoreFailure) in
-            try await store.credential(fingerprint: fingerprint)
-        }
+        let row = try await VerifierError.store(
+            in: await store.credential(fingerprint: fingerprint))
         guard let row else { return nil }
         return try CredentialRecord(row)
     }

@@ -122,21 +122,12 @@ public struct Verifier: Sendable {
     }
 
     func commit(_ changes: [StoreChange]) async throws(VerifierError) -> CommitOutcome {
-        do throws(StoreFailure) { return try await store.commit(changes) } catch {
-            throw .store(error)
-        }
-    }
-
-    /// Reads from the store and converts its failure to a ``VerifierError``.
-    func read<Value: Sendable>(
-        _ body: (any VerificationStore) async throws(StoreFailure) -> Value
-    ) async throws(VerifierError) -> Value {
-        do throws(StoreFailure) { return try await body(store) } catch { throw .store(error) }
+        try await VerifierError.store(in: await store.commit(changes))
     }
 
     /// The credential with this id, in any state.
     package func record(_ id: CredentialID) async throws(VerifierError) -> CredentialRecord? {
-        let row = try await read { store throws(StoreFailure) in try await store.credential(id) }
+        let row = try await VerifierError.store(in: await store.credential(id))
         return try decoded(row)
     }
 
@@ -152,9 +143,8 @@ public struct Verifier: Sendable {
     package func records(of subject: Subject) async throws(VerifierError) -> [CredentialRecord] {
         // More than any earlier policy can have allowed, because a decision must see all of them.
         let limit = 8 * Policy.highestMaximumCredentials
-        let rows = try await read { store throws(StoreFailure) in
-            try await store.credentials(of: subject, revokedBefore: nil, limit: limit)
-        }
+        let rows = try await VerifierError.store(
+            in: await store.credentials(of: subject, revokedBefore: nil, limit: limit))
         var records: [CredentialRecord] = []
         for row in rows {
             if let record = try decoded(row) { records.append(record) }
@@ -183,7 +173,7 @@ extension Verifier {
         _ key: [UInt8]?, until end: AnswerEnd, _ context: DecisionContext
     ) async throws(VerifierError) -> RecordedAnswer? {
         guard let key else { return nil }
-        let row = try await read { store throws(StoreFailure) in try await store.answer(key: key) }
+        let row = try await VerifierError.store(in: await store.answer(key: key))
         guard let row else { return nil }
         guard let sealed = row.sealed, context.now < row.expiresAt,
             try await !isOver(end, secretsOf: row.credential)
@@ -192,10 +182,9 @@ extension Verifier {
         }
         let sealing = try context.key(sealed.keyID).answerKey(row.key)
         let data = associatedData(row.key, row.request, row.credential, sealed.keyID)
-        do throws(CryptographyError) {
-            let answer = try sealing.open(sealed.bytes.span, associatedData: data.span)
-            return RecordedAnswer(request: row.request, answer: answer)
-        } catch { throw VerifierError(error) }
+        let answer = try VerifierError.opening(
+            sealing.open(sealed.bytes.span, associatedData: data.span))
+        return RecordedAnswer(request: row.request, answer: answer)
     }
 
     /// Whether a credential's secrets may no longer be returned.

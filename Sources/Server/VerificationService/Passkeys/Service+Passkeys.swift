@@ -120,9 +120,7 @@ extension Service {
         let subject = try subject(call.parameters["subject"])
         let (ids, position) = (passkeySettings.relyingParty.ids, Int(call.query["rp"] ?? 0))
         guard ids.indices.contains(position) else { throw Refusal(.malformedQuery) }
-        let signal = try await deciding { () async throws(VerifierError) in
-            try await passkeys.signal(for: subject, at: ids[position])
-        }
+        let signal = try await deciding(await passkeys.signal(for: subject, at: ids[position]))
         // Authenticators hide passkeys that are not listed, so nothing may be signalled while one is
         // being registered.
         guard let members = signal.json?.members else { return Answer(.refusedByState) }
@@ -167,7 +165,7 @@ extension Service {
         guard let value = call.fields.object("response") else {
             throw Refusal(.missingField("response"))
         }
-        do { return try read(value) } catch { throw Refusal(.invalidField("response")) }
+        return try Refusal(.invalidField("response")).thrown(unless: read(value))
     }
 }
 

@@ -7,13 +7,16 @@ extension Service {
     ///
     /// No error leads to an acceptance.
     func deciding<Value: Sendable>(
-        _ body: () async throws(VerifierError) -> Value
+        _ call: @autoclosure () async throws(VerifierError) -> Value
     ) async throws(Refusal) -> Value {
-        do throws(VerifierError) {
-            return try await body()
-        } catch {
-            throw Self.refusal(for: error)
-        }
+        do { return try await call() } catch { throw Self.refusal(for: error) }
+    }
+
+    /// Converts the error of a value that the verifier refuses.
+    static func converting<Value>(
+        _ value: @autoclosure () throws(VerifierError) -> Value
+    ) throws(Refusal) -> Value {
+        do { return try value() } catch { throw refusal(for: error) }
     }
 
     /// Decides once per `Idempotency-Key`.
@@ -97,11 +100,7 @@ extension Service {
 
     func code(_ text: SecretBytes?, field: String) throws(Refusal) -> PresentedCode {
         guard let text else { throw Refusal(.missingField(field)) }
-        do throws(VerifierError) {
-            return try PresentedCode(text)
-        } catch {
-            throw Refusal(.invalidField(field))
-        }
+        return try Refusal(.invalidField(field)).thrown(unless: PresentedCode(text))
     }
 
     func token(_ kind: Token.Kind, _ text: SecretBytes?) -> Token? {

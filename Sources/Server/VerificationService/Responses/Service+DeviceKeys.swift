@@ -60,12 +60,10 @@ extension Service {
         guard let text = call.fields.secret("secret") else {
             throw Refusal(.invalidField("secret"))
         }
-        let secret: SecretBytes
-        do throws(Base64Error) {
-            secret = try text.withBytes { text throws(Base64Error) in
+        let secret = try Refusal(.invalidField("secret")).thrown(
+            unless: text.withBytes { text throws(Base64Error) in
                 try Base64URL.decodeSecret(text)
-            }
-        } catch { throw Refusal(.invalidField("secret")) }
+            })
         return try await deciding(call, answer: Self.answer(toActivation:)) {
             recorder throws(VerifierError) in
             try await deviceKeys.activate(

@@ -29,11 +29,8 @@ public struct DeviceKeyAttestation: Sendable {
             areas.device.publicKey == .ellipticCurve(.p256, point: point)
         else { throw .attestation(.deviceKey) }
         try Self.checkCertification(evidence, areas, transcript)
-        do {
-            endorsementKey = try EndorsementKey(areas.endorsement.publicKey)
-        } catch {
-            throw .attestation(.malformed)
-        }
+        endorsementKey = try VerifierError.attestation(.malformed).thrown(
+            unless: EndorsementKey(areas.endorsement.publicKey))
         attestationKeyName = areas.attestation.name()
     }
 
@@ -70,9 +67,9 @@ public struct DeviceKeyAttestation: Sendable {
     ) throws(VerifierError) {
         var chain: [Certificate] = []
         for encoded in evidence.certificates {
-            do { chain.append(try Certificate(encoded)) } catch {
-                throw .attestation(.endorsementCertificate)
-            }
+            chain.append(
+                try VerifierError.attestation(.endorsementCertificate).thrown(
+                    unless: Certificate(encoded)))
         }
         // tcg-kp-EKCertificate.
         guard chain[0].extendedKeyUsage.contains("2.23.133.8.1"), !chain[0].isAuthority,
@@ -80,8 +77,7 @@ public struct DeviceKeyAttestation: Sendable {
             endorsement.attributes.isSuperset(of: endorsementAttributes),
             !endorsement.attributes.contains(.sign)
         else { throw .attestation(.endorsementCertificate) }
-        let outcome: ChainOutcome
-        do { outcome = try anchors.check(chain, at: time) } catch { throw .cryptography(error) }
+        let outcome = try VerifierError.cryptography(in: anchors.check(chain, at: time))
         if case .refused(let refusal) = outcome { throw .attestation(.untrusted(refusal)) }
     }
 
@@ -92,18 +88,10 @@ public struct DeviceKeyAttestation: Sendable {
         guard areas.certified.qualifyingData == digest, areas.certified.name == name else {
             throw .attestation(.certification)
         }
-        let key: VerificationKey
-        do {
-            key = try VerificationKey(areas.attestation.publicKey, algorithm: .es256)
-        } catch {
-            throw .attestation(.attestationKey)
-        }
-        let isSigned: Bool
-        do {
-            isSigned = try key.isValid(evidence.signature.span, of: evidence.certification.span)
-        } catch {
-            throw .cryptography(error)
-        }
+        let key = try VerifierError.attestation(.attestationKey).thrown(
+            unless: VerificationKey(areas.attestation.publicKey, algorithm: .es256))
+        let isSigned = try VerifierError.cryptography(
+            in: key.isValid(evidence.signature.span, of: evidence.certification.span))
         guard isSigned else { throw .attestation(.signature) }
     }
 }
