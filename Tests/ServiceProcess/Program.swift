@@ -27,7 +27,8 @@ struct Program {
         let clock = FileClock(path: arguments[2])
         let keys = StoreKeys.known
         let store = try PostgreSQLVerificationStore(
-            connecting: address, key: keys.auditKey, timeout: .seconds(20))
+            connecting: address, key: keys.auditKey,
+            connections: PostgreSQLVerificationStore.Connections(timeout: .seconds(20)))
         let verifier = Verifier(store: store, keys: keys, clock: { clock.now })
         let start = ContinuousClock.now
         let epoch = clock.now.milliseconds
