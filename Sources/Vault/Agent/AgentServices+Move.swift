@@ -166,7 +166,7 @@ extension SystemAccount {
     /// Creates the user's folder, unless it exists.
     fileprivate func makeFolder() throws {
         let state = try Folder(opening: stateFolder)
-        do throws(PrivateFileError) { _ = try state.makePrivateFolder("\(user)") } catch {
+        do throws(FileError) { _ = try state.makePrivateFolder("\(user)") } catch {
             guard case .system(let failure) = error else {
                 throw VaultError.inTheWay(name: "\(user)")
             }
@@ -176,7 +176,7 @@ extension SystemAccount {
 
     /// Takes the lock for moving the user's vault.
     fileprivate func lock() throws -> FileLock {
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             let folder: Folder
             do { folder = try Folder(opening: self.folder) } catch { throw .system(error) }
             return try FileLock(SystemAccount.lockName, in: folder, timeout: .seconds(5))

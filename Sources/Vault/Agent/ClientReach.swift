@@ -85,7 +85,7 @@ struct SystemAccount: Sendable {
     /// When this returns, the names of all files in the folder are on disk, too.
     func setMoving(_ state: MoveState?) throws {
         let folder = try Folder(opening: folder)
-        do throws(PrivateFileError) {
+        do throws(FileError) {
             if let state {
                 try SystemAccount.movingFile.replace(
                     with: SystemAccount.text(of: state).span, in: folder, previous: .none)

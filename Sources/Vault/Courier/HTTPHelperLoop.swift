@@ -120,18 +120,16 @@ public enum HTTPHelperLoop {
     private static func connect(
         to server: ServerAddress
     ) throws(HTTPHelperFailure) -> FileDescriptor {
-        do throws(ConnectionFailure) {
-            return try OutgoingConnection.open(
-                host: server.host, port: server.port, loopbackOnly: server.scheme == .http,
-                timeout: connectTimeout)
-        } catch {
-            switch error {
-            case .unknownHost: throw .unknownHost
-            case .notLoopback: throw .notLoopback
-            case .unreachable(let failure): throw .unreachable(failure)
-            case .timedOut: throw .timedOut
-            case .system(let failure): throw .helper(.system(failure))
-            }
+        switch OutgoingConnection.open(
+            host: server.host, port: server.port, loopbackOnly: server.scheme == .http,
+            timeout: connectTimeout)
+        {
+        case .connected(let connection): return connection
+        case .unknownHost: throw .unknownHost
+        case .notLoopback: throw .notLoopback
+        case .unreachable(let failure): throw .unreachable(failure)
+        case .timedOut: throw .timedOut
+        case .failed(let failure): throw .helper(.system(failure))
         }
     }
 
