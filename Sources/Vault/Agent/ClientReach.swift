@@ -46,7 +46,7 @@ struct SystemAccount: Sendable {
 
     /// The place of the vault; `nil` if the user has no folder.
     func place() -> VaultPlace? {
-        do { return try VaultPlace(at: "\(folder)/\(SystemAgent.vaultName)") } catch { return nil }
+        ifPossible(try VaultPlace(at: path))
     }
 
     /// The path of the vault.
@@ -66,13 +66,8 @@ struct SystemAccount: Sendable {
 
     /// How far the move is; `nil` if that is unknown.
     func moveState() -> MoveState? {
-        let bytes: [UInt8]
-        do {
-            let folder = try Folder(opening: folder)
-            bytes = try folder.readPrivateFile(SystemAccount.movingName, limit: 64)
-        } catch {
-            return nil
-        }
+        let bytes = ifPossible(
+            try Folder(opening: folder).readPrivateFile(SystemAccount.movingName, limit: 64))
         return MoveState.allCases.first { bytes == SystemAccount.text(of: $0) }
     }
 

@@ -1,5 +1,6 @@
 internal import Devices
 internal import WatchwordCryptography
+internal import WatchwordSystem
 
 extension TrustedSlot {
     /// Creates a slot that a passphrase opens, and seals the vault key to it.
