@@ -65,7 +65,8 @@ extension CommandFailure {
         case .noSuchTag(let name, let tag): self = .noSuchTag(name.visible, VisibleText.of(tag))
         case .period:
             self = .usage(.badValue(Option.period.name, expected: "a whole number of seconds"))
-        case .credential(let error): self = .credential(error)
+        case .emptyKey: self = .oneTimePassword(.emptyKey)
+        case .tooLong: self = .oneTimePassword(.tooLong)
         }
     }
 }

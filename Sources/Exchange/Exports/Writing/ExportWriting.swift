@@ -15,7 +15,7 @@ public struct WrittenExport: Sendable {
 /// Why an export could not be written.
 public enum ExportWritingError: Error, Equatable, Sendable {
     /// A QR code could not be drawn.
-    case symbol(SymbolDrawingError)
+    case drawing(QRDrawingError)
     /// OpenSSL failed, usually because there is not enough memory.
     case cryptography(CryptographyFailure)
 }
@@ -64,7 +64,7 @@ private func documents(
     } catch {
         throw .cryptography(error)
     }
-    do { return [try SheetWriting.document(entries, now: now)] } catch { throw .symbol(error) }
+    do { return [try SheetWriting.document(entries, now: now)] } catch { throw .drawing(error) }
 }
 
 /// A format in which entries are written for other programs or for printing.

@@ -69,7 +69,7 @@ enum EntryShape {
                 session.warn(of: credential)
                 return .oneTimePassword(credential)
             } catch {
-                throw .credential(error)
+                throw .oneTimePassword(error)
             }
         case .addressed: throw .usage(.needsOneOf(["--uri-file FILE", "--qr FILE"]))
         }

@@ -11,17 +11,17 @@ extension Session {
     func code(
         of entry: EntrySummary, in vault: any OpenVault, offset: UInt64, for use: EntryUse
     ) throws(CommandFailure) -> (text: String, step: TimeStep, moment: Int64) {
-        guard let step = entry.timeStep else { throw .code(.otherMovingFactor) }
+        guard let step = entry.timeStep else { throw .oneTimePassword(.otherMovingFactor) }
         if let found = vault.code, found.offset == offset {
             return (found.text, step, found.moment)
         }
         let asked = try moment()
-        let first = try first(of: step, at: asked)
+        let first = try number(of: step, at: asked)
         let time = CodeTime.moment(asked, offset: offset, isRefresh: false)
         let code = try issuedCode(of: entry, at: time, by: vault, for: use)
         // The confirmation may have taken a while.
         let now = try moment()
-        guard try self.first(of: step, at: now) != first else { return (code.text, step, now) }
+        guard try number(of: step, at: now) != first else { return (code.text, step, now) }
         // The code changed during the confirmation, which also counts for the next code.
         let later = CodeTime.moment(now, offset: offset, isRefresh: true)
         let request = AgentRequest.code(vault.place, entry.id, later, .none)
@@ -31,8 +31,10 @@ extension Session {
         return (next.text, step, now)
     }
 
-    private func first(of step: TimeStep, at moment: Int64) throws(CommandFailure) -> UInt64 {
-        do { return try step.step(at: moment) } catch { throw .code(.beforeStart) }
+    /// The number of the time step at `moment`.
+    func number(of step: TimeStep, at moment: Int64) throws(CommandFailure) -> UInt64 {
+        guard let number = step.step(at: moment) else { throw .oneTimePassword(.beforeStart) }
+        return number
     }
 
     /// The next code of a counter-based entry, whose counter is saved first.

@@ -41,10 +41,10 @@ extension Session {
     private func hexKey(_ written: KeyText) throws(CommandFailure) -> SecretBytes {
         do {
             return try written.text.withoutLastLineEnd().withBytes {
-                bytes throws(HexadecimalError) in try Hexadecimal.decode(bytes)
+                bytes throws(OneTimePasswordError) in try Hexadecimal.decode(bytes)
             }
         } catch {
-            throw .hexKey(written.place, error)
+            throw .key(written.place, error)
         }
     }
 
@@ -53,7 +53,7 @@ extension Session {
         let (text, place) = (written.text, written.place)
         let decoded: (secret: SecretBytes, tolerances: [Base32Deviation])
         do {
-            decoded = try text.withBytes { bytes throws(Base32Error) in
+            decoded = try text.withBytes { bytes throws(OneTimePasswordError) in
                 try Base32.decodeTolerantly(bytes)
             }
         } catch {
@@ -74,11 +74,10 @@ extension Session {
         let digits = try usage { () throws(UsageError) in
             try arguments.integer(.digits, in: 1...10)
         }
-        do {
-            return .decimal(try CodeLength(digits: digits ?? 6))
-        } catch {
+        guard let length = CodeLength(digits: digits ?? 6) else {
             throw .usage(.badValue(Option.digits.name, expected: "a whole number from 1 to 10"))
         }
+        return .decimal(length)
     }
 
     func timeStep() throws(CommandFailure) -> TimeStep {
@@ -87,11 +86,10 @@ extension Session {
         }
         var start: Int64 = 0
         if let text = arguments[.start] { start = try moment(of: .start, text) }
-        do {
-            return try TimeStep(period: period ?? 30, start: start)
-        } catch {
+        guard let step = TimeStep(period: period ?? 30, start: start) else {
             throw .usage(.badValue(Option.period.name, expected: "a whole number of seconds"))
         }
+        return step
     }
 
     func counter() throws(CommandFailure) -> UInt64 {

@@ -122,13 +122,12 @@ enum Messages {
         case .clipboard(let failure): sentence(for: failure)
         case .nothingToExport: "there is nothing to export in this format; no file was written"
         case .key(let place, let error): "\(place): " + sentence(for: error)
-        case .hexKey(let place, let error): "\(place): " + sentence(for: error)
         case .uriForKey(let place, .exportURI):
             "\(place): this is a URI, not a key; use watchword import FILE (- for standard input)"
         case .uriForKey(let place, _):
             "\(place): this is an otpauth:// URI, not a key; use watchword add --uri-file FILE "
                 + "(- for standard input)"
-        case .keyURI(let place, let error): "\(place): " + sentence(for: error)
+        case .keyURI(let place, let error): "\(place): " + sentence(forURI: error)
         case .notComputed(let place, let kind):
             "\(place): \(name(of: kind)) codes are not computed"
         case .notOneAddress(let place, let found):
@@ -148,13 +147,8 @@ enum Messages {
         case .exportReader(let failure):
             HelperMessages.sentence(
                 forReader: failure, "watchword-exports", startedBy: Verb.program)
-        case .picture(.libraryMissing(let name)): sentence(forMissing: name)
-        case .picture(.outOfMemory): "libpng failed; the system may be out of memory"
-        case .code(.otherMovingFactor):
-            "--at and --next do not apply to a counter-based entry"
-        case .code(.beforeStart): "the time is before the first period; see --t0"
-        case .credential(let error): sentence(for: error)
-        case .symbol(let error): sentence(for: error)
+        case .oneTimePassword(let error): sentence(for: error)
+        case .drawing(let error): sentence(for: error)
         case .cryptography(let failure): sentence(for: failure)
         case .system(let failure): sentence(for: failure)
         }

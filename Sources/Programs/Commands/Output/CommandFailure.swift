@@ -104,11 +104,10 @@ enum CommandFailure: ProgramFailure {
     /// The text and the question take this many rows of a terminal with fewer.
     case textTooTall(needed: Int, available: Int)
     // Parsing and encoding.
-    case key(String, Base32Error)
-    case hexKey(String, HexadecimalError)
+    case key(String, OneTimePasswordError)
     /// A URI where a key was expected.
     case uriForKey(String, SecretForm)
-    case keyURI(String, KeyURIError)
+    case keyURI(String, OneTimePasswordError)
     case notOneAddress(String, found: Int)
     /// A URI of a kind of code that Watchword does not compute.
     case notComputed(String, UncomputedCode.Kind)
@@ -121,10 +120,8 @@ enum CommandFailure: ProgramFailure {
     case screenshot(ScreenshotFailure)
     case camera(CameraFailure)
     case exportReader(HelperFailure)
-    case picture(PNGWritingError)
-    case code(CodeError)
-    case credential(CredentialError)
-    case symbol(SymbolDrawingError)
+    case oneTimePassword(OneTimePasswordError)
+    case drawing(QRDrawingError)
     // The system.
     case cryptography(CryptographyFailure)
     case system(SystemCallFailure)
@@ -134,7 +131,7 @@ extension CommandFailure {
     init(_ error: ExportWritingError) {
         self =
             switch error {
-            case .symbol(let error): .symbol(error)
+            case .drawing(let error): .drawing(error)
             case .cryptography(let failure): .cryptography(failure)
             }
     }

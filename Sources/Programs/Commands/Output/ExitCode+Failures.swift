@@ -39,14 +39,14 @@ extension ExitCode {
             case .input(_, let error): ExitCode(error)
             case .output(_, let error): ExitCode(error)
             case .pictureRefused(_, let refusal): ExitCode(refusal)
-            case .symbol(.libraryMissing): .system
-            case .exposed, .notAConfirmation, .textTooTall, .key, .hexKey, .uriForKey, .keyURI,
+            case .drawing(.libraryMissing), .drawing(.noMemoryForPicture): .system
+            case .exposed, .notAConfirmation, .textTooTall, .key, .uriForKey, .keyURI,
                 .notOneAddress,
                 .notComputed,
-                .tooMuchToImport, .code, .credential, .symbol:
+                .tooMuchToImport, .oneTimePassword, .drawing:
                 .badInput
             case .clipboard, .standardOutput, .screenshot, .camera, .pictureReader,
-                .exportReader, .picture, .cryptography, .system:
+                .exportReader, .cryptography, .system:
                 .system
             }
     }

@@ -63,11 +63,8 @@ enum AddCommand {
             case .time(let step) = credential.movingFactor
         else { return }
         let now = SystemClock.unixTime()
-        let (current, remaining): (UInt64, Int64)
-        do {
-            (current, remaining) = (try step.step(at: now), try step.remaining(at: now))
-        } catch {
-            // The first period has not begun, so there is no code yet.
+        // Before the first period, there is no code yet.
+        guard let current = step.step(at: now), let remaining = step.remaining(at: now) else {
             return
         }
         session.warnAboutClock()
@@ -141,7 +138,7 @@ extension Session {
                 algorithm: stated.algorithm, style: stated.style,
                 movingFactor: stated.movingFactor, otherParameters: stated.otherParameters)
         } catch {
-            throw .credential(error)
+            throw .oneTimePassword(error)
         }
     }
 
@@ -150,7 +147,7 @@ extension Session {
     ) throws(CommandFailure) -> Credential {
         let uri: KeyURI
         do {
-            uri = try text.withBytes { bytes throws(KeyURIError) in try KeyURI(parsing: bytes) }
+            uri = try text.withBytes { bytes throws(OneTimePasswordError) in try KeyURI(parsing: bytes) }
         } catch {
             throw .keyURI(place, error)
         }

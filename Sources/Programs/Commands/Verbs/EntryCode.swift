@@ -34,7 +34,7 @@ extension Session {
         case .totp: return
         case .hotp:
             for option in [Option.at, .next] where arguments.has(option) {
-                throw .code(.otherMovingFactor)
+                throw .oneTimePassword(.otherMovingFactor)
             }
         case .secret, .enrolled, .motp, .yandex: throw .noCodes(entry.name.visible, entry.kind)
         }
@@ -83,9 +83,9 @@ enum CodeFacts {
 
     /// The Unix time when the code ends; `nil` if it overflows.
     static func end(_ step: TimeStep, at moment: Int64, offset: UInt64) -> Int64? {
-        let remaining: Int64
-        do { remaining = try step.remaining(at: moment) } catch { return nil }
-        guard let steps = Int64(exactly: offset) else { return nil }
+        guard let remaining = step.remaining(at: moment), let steps = Int64(exactly: offset) else {
+            return nil
+        }
         let (later, tooLong) = steps.multipliedReportingOverflow(by: step.period)
         let (distance, tooFar) = later.addingReportingOverflow(remaining)
         let (end, tooLate) = moment.addingReportingOverflow(distance)

@@ -21,12 +21,12 @@ final class LiveRow {
 
     /// Keeps the code at `moment`, which is known.
     func keep(_ code: String, at moment: Int64) {
-        last = number(at: moment).map { ($0, code) }
+        last = step.step(at: moment).map { ($0, code) }
     }
 
     /// The code at `moment`; `nil` before the first step, and after a failure.
     func code(at moment: Int64) -> String? {
-        guard failure == nil, let number = number(at: moment) else { return nil }
+        guard failure == nil, let number = step.step(at: moment) else { return nil }
         if let last, last.step == number { return last.text }
         // A refresh does not count as a use, so it does not restart the agent's idle time.
         let time = CodeTime.moment(moment, offset: 0, isRefresh: true)
@@ -47,14 +47,7 @@ final class LiveRow {
     }
 
     /// Seconds until the code changes.
-    func remaining(at moment: Int64) -> Int64? {
-        do { return try step.remaining(at: moment) } catch { return nil }
-    }
-
-    /// The number of the time step; `nil` before the first one.
-    private func number(at moment: Int64) -> UInt64? {
-        do { return try step.step(at: moment) } catch { return nil }
-    }
+    func remaining(at moment: Int64) -> Int64? { step.remaining(at: moment) }
 }
 
 /// One frame of a list, drawn over the previous one without clearing, to avoid flicker.

@@ -43,20 +43,20 @@ enum QRWriteCommand {
     /// written to a private file.
     static func picture(of text: SecretBytes) throws(CommandFailure) -> [UInt8] {
         let image = try symbol(of: text, .medium).image()
-        do { return try writePNG(image) } catch { throw .picture(error) }
+        do { return try writePNG(image) } catch { throw .drawing(error) }
     }
 
     private static func symbol(of text: SecretBytes, _ correction: ErrorCorrection)
         throws(CommandFailure) -> Symbol
     {
         do {
-            return try text.withBytes { bytes throws(SymbolDrawingError) in
+            return try text.withBytes { bytes throws(QRDrawingError) in
                 // A long text that exceeds the capacity gets less error correction.
                 let fits = bytes.count <= correction.capacity
                 return try Symbol(encoding: bytes, correction: fits ? correction : .low)
             }
         } catch {
-            throw .symbol(error)
+            throw .drawing(error)
         }
     }
 }

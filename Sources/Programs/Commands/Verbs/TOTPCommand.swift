@@ -13,7 +13,7 @@ enum TOTPCommand {
         let count = try count(session)
         let moment = try session.moment()
         let generator = CodeGenerator(key: try session.key(), algorithm: algorithm, style: style)
-        let first = try factor(of: step, at: moment)
+        let first = try session.number(of: step, at: moment)
         session.warnAboutClock()
         for offset in 0..<UInt64(count) {
             // Stop at the last step that exists.
@@ -58,11 +58,5 @@ enum TOTPCommand {
         try session.usage { () throws(UsageError) in
             try session.arguments.integer(.count, in: 1...countLimit) ?? 1
         }
-    }
-
-    private static func factor(of step: TimeStep, at moment: Int64) throws(CommandFailure)
-        -> UInt64
-    {
-        do { return try step.step(at: moment) } catch { throw .code(.beforeStart) }
     }
 }

@@ -60,7 +60,7 @@ enum VerifyCommand {
                 issuer: "", account: "", key: key, algorithm: algorithm, style: style,
                 movingFactor: factor)
         } catch {
-            throw .credential(error)
+            throw .oneTimePassword(error)
         }
     }
 
@@ -94,11 +94,11 @@ enum VerifyCommand {
             throw .noCodes(entry.name.visible, entry.kind)
         }
         let isCounter = entry.kind == .hotp
-        if isCounter, session.arguments.has(.at) { throw .code(.otherMovingFactor) }
+        if isCounter, session.arguments.has(.at) { throw .oneTimePassword(.otherMovingFactor) }
         let window = try window(session, isCounter: isCounter)
         let moment = isCounter ? nil : try session.moment()
-        if let moment, let step = entry.timeStep {
-            do { _ = try step.step(at: moment) } catch { throw .code(error) }
+        if let moment, let step = entry.timeStep, step.step(at: moment) == nil {
+            throw .oneTimePassword(.beforeStart)
         }
         let comparison = CodeComparison(
             code: code, moment: moment, behind: window.behind, ahead: window.ahead)
@@ -110,15 +110,9 @@ enum VerifyCommand {
     ) throws(CommandFailure) -> Int? {
         let around: UInt64
         switch credential.movingFactor {
-        case .time:
-            let moment = try session.moment()
-            do {
-                around = try credential.step(atUnixTime: moment)
-            } catch {
-                throw .code(error)
-            }
+        case .time(let step): around = try session.number(of: step, at: session.moment())
         case .counter(let counter):
-            if session.arguments.has(.at) { throw .code(.otherMovingFactor) }
+            if session.arguments.has(.at) { throw .oneTimePassword(.otherMovingFactor) }
             around = counter
         }
         return credential.generator().match(

@@ -163,10 +163,8 @@ extension UInt64 {
 extension SealedSeed {
     /// The generator of this seed's codes.
     func generator(seed: SecretBytes) throws(VerifierError) -> CodeGenerator {
-        do throws(CredentialError) {
-            return CodeGenerator(
-                key: seed, algorithm: algorithm, style: .decimal(try CodeLength(digits: digits)))
-        } catch { throw .damagedRow }
+        guard let length = CodeLength(digits: digits) else { throw .damagedRow }
+        return CodeGenerator(key: seed, algorithm: algorithm, style: .decimal(length))
     }
 }
 

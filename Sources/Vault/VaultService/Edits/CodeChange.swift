@@ -39,11 +39,10 @@ package struct CodeChange: Sendable {
         let factor: MovingFactor
         switch old.movingFactor {
         case .time(let step):
-            do {
-                factor = .time(try TimeStep(period: period ?? step.period, start: step.start))
-            } catch {
+            guard let changed = TimeStep(period: period ?? step.period, start: step.start) else {
                 throw .period
             }
+            factor = .time(changed)
         // A new key starts at counter 0.
         case .counter(let reached): factor = .counter(counter ?? (secret == nil ? reached : 0))
         }
@@ -54,7 +53,8 @@ package struct CodeChange: Sendable {
                 style: length.map(CodeStyle.decimal) ?? old.style, movingFactor: factor,
                 otherParameters: old.otherParameters)
         } catch {
-            throw .credential(error)
+            // The names and the parameters are those of a valid credential.
+            throw error == .emptyKey ? .emptyKey : .tooLong
         }
     }
 

@@ -1,4 +1,3 @@
-package import OneTimePassword
 package import SecretVault
 
 /// A change to a vault, as a value that this process applies or sends to the agent.
@@ -33,7 +32,10 @@ package enum EditRefusal: Error, Hashable, Sendable {
     case noSuchTag(EntryName, tag: String)
     /// The period is not valid for a time step.
     case period
-    case credential(CredentialError)
+    /// The new key is empty.
+    case emptyKey
+    /// The entry would not fit into a key URI.
+    case tooLong
 }
 
 extension VaultEdit {

@@ -21,9 +21,9 @@ extension RequestContext {
                     try keepShown(credential, of: entry)
                 }
             }
-            guard case .time(let step) = credential.movingFactor else { throw .noCode }
-            let first: UInt64
-            do { first = try step.step(at: moment) } catch { throw .noCode }
+            guard case .time(let step) = credential.movingFactor,
+                let first = step.step(at: moment)
+            else { throw .noCode }
             if !isRefresh {
                 countUse()
                 noteUse(of: id)
@@ -64,8 +64,9 @@ extension RequestContext {
         let credential = try credential(of: entry, reusing: isCurrent)
         let around: UInt64
         switch (credential.movingFactor, comparison.moment) {
-        case (.time, let moment?):
-            do { around = try credential.step(atUnixTime: moment) } catch { throw .noCode }
+        case (.time(let step), let moment?):
+            guard let current = step.step(at: moment) else { throw .noCode }
+            around = current
         case (.counter(let counter), nil): around = counter
         default: throw .noCode
         }
@@ -105,14 +106,9 @@ extension RequestContext {
 
     /// How many time steps `moment` is after now; `nil` if there is no code at `moment`.
     private func distance(to moment: Int64, of entry: EntrySummary) -> Int64? {
-        guard let step = entry.timeStep else { return nil }
-        let asked: UInt64
-        do { asked = try step.step(at: moment) } catch { return nil }
-        do {
-            return Int64(clamping: asked) - Int64(clamping: try step.step(at: now))
-        } catch {
-            // Before the entry's first code, all codes are codes of the future.
-            return .max
-        }
+        guard let step = entry.timeStep, let asked = step.step(at: moment) else { return nil }
+        // Before the entry's first code, all codes are codes of the future.
+        guard let current = step.step(at: now) else { return .max }
+        return Int64(clamping: asked) - Int64(clamping: current)
     }
 }
